@@ -1,0 +1,108 @@
+/** Every connector, and what GET /api/connectors says of them. */
+import { schemaOf } from '../../schemas/index.ts'
+import type { Connector, ConnectorField } from '../../schemas/types.ts'
+import { fail } from '../errors.ts'
+import type { ConnectorDefinition } from './connector.ts'
+import { memory } from './memory.ts'
+import { reference } from './reference.ts'
+import { webhook } from './webhook.ts'
+
+const connectors: readonly ConnectorDefinition[] = [webhook, memory, reference]
+const byKind = new Map(connectors.map((connector) => [connector.kind, connector]))
+
+/** @throws SvcError invalid, naming the connectors there are. */
+export function connectorOf(kind: string): ConnectorDefinition {
+  return byKind.get(kind) ?? fail('invalid', `connector ${kind} is not known; there are ${[...byKind.keys()].join(', ')}`, { field: 'connector' })
+}
+
+export function hasConnector(kind: string): boolean {
+  return byKind.has(kind)
+}
+
+/** Every connector by its name, as the API describes it. */
+export function describeConnectors(): Record<string, Connector> {
+  return Object.fromEntries(connectors.map((connector) => [connector.kind, describe(connector)]))
+}
+
+interface Property {
+  type?: string
+  description?: string
+  title?: string
+  format?: string
+  enum?: string[]
+  default?: unknown
+  items?: { type?: string }
+  'x-secret'?: boolean
+  'x-advanced'?: boolean
+  'x-discover-input'?: boolean
+  'x-widget'?: string
+}
+
+function describe(connector: ConnectorDefinition): Connector {
+  const schema = schemaOf(connector.configSchema) as unknown as { properties: Record<string, Property>; required?: string[] }
+  return {
+    label: connector.label,
+    mode: connector.mode,
+    description: connector.description,
+    source_type: connector.sourceType,
+    discover: connector.discover !== undefined,
+    test: true,
+    internal: connector.internal ?? false,
+    ...(connector.mode === 'poll' ? { poll: connector.suggestedPoll } : {}),
+    fields: Object.entries(schema.properties).map(([name, property]) => describeField(name, property, schema.required ?? [])),
+    provides: connector.provides,
+    config_schema: inlined(connector.configSchema),
+  }
+}
+
+/**
+ * The config schema with what it refers to inside, so that a form or an editor needs no other file;
+ * the descriptions of a label are the only shared parts.
+ */
+function inlined(id: string): Record<string, unknown> {
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve)
+    if (value === null || typeof value !== 'object') return value
+    const { $ref } = value as { $ref?: string }
+    if ($ref !== undefined) return resolve(schemaOf($ref))
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([key]) => key !== '$id' && key !== '$schema')
+        .map(([key, inner]) => [key, resolve(inner)]),
+    )
+  }
+  return resolve(schemaOf(id)) as Record<string, unknown>
+}
+
+function describeField(name: string, property: Property, required: readonly string[]): ConnectorField {
+  return {
+    name,
+    type: fieldType(property),
+    required: required.includes(name),
+    help: property.description ?? '',
+    secret: property['x-secret'] ?? false,
+    discover_input: property['x-discover-input'] ?? false,
+    ...(property.title === undefined ? {} : { label: property.title }),
+    ...(property['x-advanced'] ? { advanced: true } : {}),
+    ...(property.enum === undefined ? {} : { choices: property.enum }),
+    ...(property.format === undefined ? {} : { format: property.format }),
+    ...(property.default === undefined ? {} : { default: property.default as ConnectorField['default'] }),
+  }
+}
+
+function fieldType(property: Property): ConnectorField['type'] {
+  if (property['x-widget'] === 'labels') return 'labels'
+  switch (property.type) {
+    case 'string':
+      return 'string'
+    case 'number':
+    case 'integer':
+      return 'number'
+    case 'boolean':
+      return 'bool'
+    case 'array':
+      return 'list'
+    default:
+      return 'json'
+  }
+}

@@ -1,0 +1,295 @@
+/**
+ * Composes the engine on one writing connection. Runs in process (tests, tools) or inside the
+ * writer thread of the daemon (threads/). Calls that change something run one at a time by nature:
+ * everything here is synchronous between two commits.
+ */
+import { randomBytes } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import type { IngestResult, RememberRequest, RememberResult, Usage } from '../schemas/types.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { describeConnectors } from './connectors/index.ts'
+import { createDocumentsWriter } from './documents-writer.ts'
+import type { Caller, Engine, EngineStatus, IngestCall, TailFilter, TailMessage } from './engine.ts'
+import { SvcError, fail } from './errors.ts'
+import { createKeys } from './keys/keys.ts'
+import { Live } from './live.ts'
+import { Pipeline } from './pipeline.ts'
+import { type Reads, createReads } from './reads.ts'
+import { memorySecrets, openSecrets } from './secrets.ts'
+import { type Sources, createSources } from './sources/sources.ts'
+import { Appender } from './store/append.ts'
+import { Capacity } from './store/capacity.ts'
+import { SOURCE_LABEL } from './store/dictionary.ts'
+import { Idempotency } from './store/idempotency.ts'
+import { Maintenance, type Retention } from './store/maintenance.ts'
+import { type OpenStore, openStore } from './store/open.ts'
+import { firstPositions } from './store/scan.ts'
+import { Stamp } from './store/stamp.ts'
+import { type ReadContext, createReadContext } from './timeline/context.ts'
+import { compilePlan, queryOf } from './timeline/plan.ts'
+import { iso, presentRow } from './timeline/present.ts'
+
+export interface EngineOptions {
+  /** Path of the data file; null keeps everything in memory (tests). */
+  dataFile: string | null
+  clock?: Clock
+  /** Storage limit in bytes; null: the volume's size. */
+  maxDbSize?: number | null
+  retention?: Retention
+  /** The disk failed while writing: the process must stop and reopen the file. */
+  onFatal?: (error: Error) => void
+  /** A fault of ours, with the id its caller was told. */
+  onFault?: (error: Error, id: string) => void
+}
+
+/** The engine in process, with what its thread host needs beyond the Engine interface. */
+export interface LocalEngine extends Engine {
+  /** Commits the calls in one transaction. */
+  ingestMany(calls: readonly IngestCall[]): (IngestResult | SvcError)[]
+  /** Promises that what is stored later has a later time of ingest than `instant` (epoch ms). */
+  closeInstant(instant: number): void
+  /** One step of background work. @returns true when there is more to do at once. */
+  maintain(): boolean
+  /** Registers a live listener without its backlog. */
+  listen(filter: TailFilter, send: (message: TailMessage) => void): () => void
+  /** Reads from `afterId` for a tail that resumes. */
+  backlog: Reads['backlog']
+  cursorSecret: string
+}
+
+/**
+ * Opens the store and builds the engine.
+ * @throws StartError when the file cannot be opened.
+ */
+export function createEngine(options: EngineOptions): LocalEngine {
+  const clock = options.clock ?? systemClock
+  const store = openStore(options.dataFile, clock.now())
+  try {
+    return compose(options, clock, store)
+  } catch (error) {
+    store.close()
+    throw error
+  }
+}
+
+function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalEngine {
+  const cursorSecret = metaSecret(store)
+  const ctx = createReadContext(store.db, true, cursorSecret)
+  const stamp = new Stamp(clock, lastIngest(store))
+  const appender = new Appender(store.db, ctx.dictionary, ctx.index.tail)
+  const capacity = new Capacity(store, options.maxDbSize ?? null)
+  const secrets = options.dataFile === null ? memorySecrets() : openSecrets(join(dirname(options.dataFile), 'secret.key'))
+  const keys = createKeys({ store, clock })
+  const live = new Live(ctx.names)
+  const sources = createSources({
+    store,
+    clock,
+    secrets,
+    keys,
+    documents: createDocumentsWriter(store, appender, stamp),
+    recent: (sourceId, limit) => recentOf(ctx, sourceId, limit),
+    purge: { request: (sourceId) => requestPurge(store, sourceId, clock.now()) },
+    storageReason: () => capacity.refusal(clock.now()),
+  })
+  const onFault = (error: Error): SvcError => {
+    const id = randomBytes(6).toString('hex')
+    options.onFault?.(error, id)
+    return new SvcError('internal', `a fault of ours; the log has it under ${id}`)
+  }
+  const pipeline = new Pipeline({
+    store,
+    clock,
+    stamp,
+    sources,
+    appender,
+    idempotency: new Idempotency(store.db),
+    capacity,
+    onCommitted: (events) => {
+      ctx.index.refresh(false)
+      live.publish(events, clock.now())
+    },
+    onFatal: options.onFatal ?? (() => {}),
+    onFault,
+  })
+  const maintenance = new Maintenance({ store, index: ctx.index, appender, dictionary: ctx.dictionary, capacity, retention: options.retention ?? { maxAgeMs: null, maxBytes: null } })
+  const reads = createReads(ctx, clock, false)
+  const queue = new IngestQueue((calls) => pipeline.accept(calls))
+  return {
+    ...reads,
+    read: (request) => {
+      if (request.as_of !== undefined && request.cursor === undefined) closeInstant(request.as_of, clock, stamp)
+      return reads.read(request)
+    },
+    ...sourceCalls(sources),
+    ingest: (call) => queue.add(call),
+    ingestMany: (calls) => pipeline.accept(calls),
+    remember: (request, caller, key) => remember(sources, (call) => queue.add(call), request, caller, key),
+    tail: async (filter, listener) => startTail(live, reads, filter, listener),
+    listen: (filter, send) => live.add(filter, send),
+    listConnectors: async () => describeConnectors(),
+    sourceEvents: async (name, limit) => newestOf(ctx, sources, name, limit, clock.now()),
+    listKeys: async () => keys.list(),
+    createKey: async (body, caller) => keys.create(body, caller, body.source === undefined ? {} : { sourceId: sources.requireByName(body.source).id }),
+    revokeKey: async (id, caller) => keys.revoke(id, caller),
+    touchKeys: async (ids) => keys.touch(ids),
+    directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
+    usage: async () => usageOf(store, capacity, sources, ctx, clock.now()),
+    status: async () => statusOf(capacity, sources, ctx, pipeline, reads, clock.now()),
+    closeInstant: (instant) => stamp.close(instant),
+    maintain: () => maintenance.step(clock.now()),
+    cursorSecret,
+    close: async () => {
+      queue.flush()
+      store.close()
+    },
+  }
+}
+
+/** The source methods of Engine, each one synchronous call. */
+function sourceCalls(sources: Sources): Pick<
+  Engine,
+  'listSources' | 'getSource' | 'createSource' | 'updateSource' | 'deleteSource' | 'moveSource' | 'testSource' | 'discoverSource' | 'previewLabel' | 'sourceFields' | 'dependents'
+> {
+  return {
+    listSources: async () => sources.list(),
+    getSource: async (name) => sources.get(name),
+    createSource: async (body, caller, mintKey) => sources.create(body, caller, mintKey),
+    updateSource: async (name, body, caller) => sources.update(name, body, caller),
+    deleteSource: async (name, how, caller) => sources.remove(name, how, caller),
+    moveSource: async (name, event, caller) => sources.move(name, event, caller),
+    testSource: async (body) => sources.test(body),
+    discoverSource: async (body) => sources.discover(body),
+    previewLabel: async (body) => sources.previewLabel(body),
+    sourceFields: async (name, limit) => sources.fields(name, limit),
+    dependents: async (kind, name) => sources.dependents(kind, name),
+  }
+}
+
+/** Calls of one turn of the event loop are committed together. */
+class IngestQueue {
+  private waiting: { call: IngestCall; resolve: (result: IngestResult) => void; reject: (error: Error) => void }[] = []
+
+  constructor(private readonly accept: (calls: IngestCall[]) => (IngestResult | SvcError)[]) {}
+
+  add(call: IngestCall): Promise<IngestResult> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ call, resolve, reject })
+      if (this.waiting.length === 1) setImmediate(() => this.flush())
+    })
+  }
+
+  flush(): void {
+    const group = this.waiting
+    this.waiting = []
+    if (group.length === 0) return
+    const answers = this.accept(group.map((entry) => entry.call))
+    group.forEach((entry, i) => {
+      const answer = answers[i]!
+      if (answer instanceof SvcError) entry.reject(answer)
+      else entry.resolve(answer)
+    })
+  }
+}
+
+async function remember(sources: Sources, ingest: (call: IngestCall) => Promise<IngestResult>, request: RememberRequest, caller: Caller, idempotencyKey: string | undefined): Promise<RememberResult> {
+  const source = sources.memorySource(request.source, caller)
+  const { source: _source, ...payload } = request
+  const body = Buffer.from(JSON.stringify({ memory_type: 'observation', ...payload }))
+  const result = await ingest({ ingestKey: source.ingestKey, body, bypassCooldown: false, caller: caller.id, idempotencyKey })
+  return { ok: true, source: source.name, ingested: result.ingested, ...(result.ids?.[0] === undefined ? {} : { id: result.ids[0] }) }
+}
+
+async function startTail(live: Live, reads: Reads, filter: TailFilter, listener: (message: TailMessage) => void): Promise<{ stop: () => void }> {
+  // Listening begins before the backlog is read; what both would give is sent once.
+  let held: TailMessage[] | null = []
+  const stop = live.add(filter, (message) => (held ? held.push(message) : listener(message)))
+  const { rows, more } = await reads.backlog(filter)
+  if (more) listener({ missed: 1, afterId: filter.afterId ?? '' })
+  if (rows.length) listener({ rows })
+  const seen = new Set(rows.map((row) => row.id))
+  const waiting = held
+  held = null
+  for (const message of waiting) listener('rows' in message ? { rows: message.rows.filter((row) => !seen.has(row.id)) } : message)
+  return { stop }
+}
+
+function closeInstant(asOf: string, clock: Clock, stamp: Stamp): void {
+  const instant = Date.parse(asOf)
+  if (instant > clock.now()) fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
+  stamp.close(instant)
+}
+
+function metaSecret(store: OpenStore): string {
+  store.db.prepare("INSERT OR IGNORE INTO meta VALUES ('cursor_secret', ?)").run(randomBytes(32).toString('hex'))
+  return store.db.prepare("SELECT value FROM meta WHERE key = 'cursor_secret'").pluck().get() as string
+}
+
+function lastIngest(store: OpenStore): number {
+  return (store.db.prepare('SELECT ingested_at FROM events ORDER BY id DESC LIMIT 1').pluck().get() as number | undefined) ?? 0
+}
+
+/** Newest arrivals of a source with payload, for previews and field coverage. */
+function recentOf(ctx: ReadContext, sourceId: number, limit: number): { raw: Uint8Array; labels: Record<string, string | number>; entity: { label: string; value: string } | null }[] {
+  const labelId = ctx.dictionary.find(SOURCE_LABEL, String(sourceId))
+  if (labelId === undefined) return []
+  ctx.names.refresh()
+  const query = { groups: [[labelId]], masked: [], from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, afterId: -1, ceiling: Number.MAX_SAFE_INTEGER }
+  const ids = firstPositions(ctx.index.all(), query, 'desc', limit, null).map((position) => position.id)
+  return ctx.rows.read(ids, true).map((stored) => {
+    const row = presentRow(stored, ctx.dictionary, ctx.names, 0)
+    return { raw: stored.raw!, labels: row.labels, entity: row.entity }
+  })
+}
+
+function newestOf(ctx: ReadContext, sources: Sources, name: string, limit: number, now: number) {
+  sources.requireByName(name)
+  const plan = compilePlan({ sources: [name] }, ctx.db, ctx.dictionary, ctx.names)
+  const window = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
+  const ids = firstPositions(ctx.index.all(), queryOf(plan, window, ctx.index.tail.lastId), 'desc', Math.min(500, Math.max(1, limit)), null).map((position) => position.id)
+  return ctx.rows.read(ids, false).map((row) => presentRow(row, ctx.dictionary, ctx.names, now))
+}
+
+/** Marks a source for removal of its events. @returns how many there are. */
+function requestPurge(store: OpenStore, sourceId: number, now: number): number {
+  store.db.prepare('INSERT OR IGNORE INTO purges (source_id, requested_at) VALUES (?, ?)').run(sourceId, now)
+  const events = store.db.prepare('SELECT events FROM sources WHERE id = ?').pluck().get(sourceId) as number | undefined
+  const documents = store.db.prepare('SELECT count(*) FROM documents WHERE source_id = ?').pluck().get(sourceId) as number
+  return (events ?? 0) + documents
+}
+
+function usageOf(store: OpenStore, capacity: Capacity, sources: Sources, ctx: ReadContext, now: number): Usage {
+  const m = capacity.measure(now)
+  const all = ctx.index.all()
+  const oldest = all.length ? Math.min(...all.map((segment) => segment.minTs)) : null
+  const listed = sources.list()
+  return {
+    db_bytes: m.dbBytes,
+    wal_bytes: m.walBytes,
+    free_bytes: m.freeBytes,
+    events: all.reduce((sum, segment) => sum + segment.n, 0),
+    max_bytes: m.maxBytes,
+    max_bytes_source: m.maxBytesSource,
+    disk_total: m.diskTotal,
+    disk_free: m.diskFree,
+    pct_used: m.pctUsed,
+    ingest_paused: capacity.refusal(now) !== null,
+    oldest_event: oldest === null ? null : iso(oldest),
+    sources: listed.map((source) => ({ name: source.name, events: source.health.events_total })),
+  }
+}
+
+function statusOf(capacity: Capacity, sources: Sources, ctx: ReadContext, pipeline: Pipeline, reads: Reads, now: number): EngineStatus {
+  const m = capacity.measure(now)
+  const refusal = capacity.refusal(now)
+  return {
+    ingestPaused: refusal !== null,
+    pctUsed: m.pctUsed,
+    detail: refusal,
+    eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
+    bySource: sources.live().map((source) => ({ source: source.name, ingested: source.counters.events, rejected: source.counters.rejected, state: source.paused ? 'paused' : 'active' })),
+    counters: { ...pipeline.counters, reads: reads.counters.reads },
+    dbBytes: m.dbBytes,
+    walBytes: m.walBytes,
+    maxBytes: m.maxBytes,
+  }
+}

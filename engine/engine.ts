@@ -1,0 +1,150 @@
+/**
+ * The engine as its callers see it. The doors (HTTP, CLI, MCP) call only this interface;
+ * `createEngine` runs it in process, `startEngineThreads` runs it in worker threads behind the
+ * same interface. Every method may throw SvcError (see errors.ts).
+ */
+import type {
+  Connector,
+  DependentsResult,
+  DiscoverRequest,
+  EntitiesResult,
+  Event,
+  FieldsResult,
+  HistogramRequest,
+  HistogramResult,
+  IngestResult,
+  Key,
+  KeyCreate,
+  KeyCreated,
+  LabelFacet,
+  LabelsPreview,
+  LabelsPreviewResult,
+  ReadRequest,
+  ReadResult,
+  RememberRequest,
+  RememberResult,
+  Source,
+  SourceCreated,
+  SourceTestResult,
+  SourceWrite,
+  StatsRequest,
+  StatsResult,
+  Usage,
+} from '../schemas/types.ts'
+
+/** Who makes a call; `id` is open, env:auth or key:<id>. */
+export interface Caller {
+  id: string
+  name: string
+}
+
+/** One POST to an ingest URL, its body already inflated. */
+export interface IngestCall {
+  ingestKey: string
+  /** The items as received: JSON value, JSON array or NDJSON. Ownership passes to the engine. */
+  body: Uint8Array
+  /** The bytes on the wire, where they differ from `body` (gzip): a signature covers these. */
+  wireBody?: Uint8Array
+  /** Lower-case headers; only needed when the route `wantsHeaders`. */
+  headers?: Record<string, string>
+  /** X-SVC-Bypass-Cooldown, honoured: wakes triggers even inside cooldown. */
+  bypassCooldown: boolean
+  idempotencyKey?: string
+  /** Caller id: idempotency keys of two credentials never meet. */
+  caller: string
+}
+
+/** What a door must know before it reads a body: which URLs exist and which check signatures. */
+export interface IngestRoute {
+  ingestKey: string
+  sourceId: number
+  source: string
+  signed: boolean
+  wantsHeaders: boolean
+  paused: boolean
+}
+
+/** A stored key as the authenticator needs it. `hash` is lower-case hex SHA-256 of the secret. */
+export interface KeyRecord {
+  id: string
+  name: string
+  hash: string
+  scopes: string[]
+  sourceId: number | null
+}
+
+export interface Directory {
+  routes: IngestRoute[]
+  keys: KeyRecord[]
+}
+
+/** A row of a read. `raw` is JSON text as stored: doors splice it in, never re-serialise it. */
+export type Row = Omit<Event, 'raw'> & { raw?: string }
+export type ReadAnswer = Omit<ReadResult, 'rows'> & { rows: Row[] }
+
+/** What a live tail wants: strict AND of labels, narrowed to sources; both may be empty. */
+export interface TailFilter {
+  selector: Record<string, string>
+  sources: string[]
+  /** Resume after this event id (Last-Event-ID); rows stored since are sent first. */
+  afterId?: string
+}
+export type TailMessage = { rows: Row[] } | { missed: number; afterId: string }
+
+/** Counters for /metrics and /health; counts only. */
+export interface EngineStatus {
+  ingestPaused: boolean
+  pctUsed: number
+  /** Why it is not well, if so. */
+  detail: string | null
+  eventsStored: number
+  bySource: { source: string; ingested: number; rejected: number; state: string }[]
+  counters: Record<'commits' | 'fsync_batches' | 'events' | 'duplicates' | 'rejected' | 'reads', number>
+  dbBytes: number
+  walBytes: number
+  maxBytes: number
+}
+
+export interface Engine {
+  // ingest
+  ingest(call: IngestCall): Promise<IngestResult>
+  remember(request: RememberRequest, caller: Caller, idempotencyKey?: string): Promise<RememberResult>
+  // reads
+  read(request: ReadRequest): Promise<ReadAnswer>
+  stats(request: StatsRequest): Promise<StatsResult>
+  histogram(request: HistogramRequest): Promise<HistogramResult>
+  entities(limit: number): Promise<EntitiesResult>
+  entityValues(label: string, limit: number, prefix?: string): Promise<LabelFacet>
+  /** One event with its payload; 404 when unknown or purged. */
+  event(id: string): Promise<Row>
+  /** Calls `listener` for every commit with matching rows until `stop` is called. */
+  tail(filter: TailFilter, listener: (message: TailMessage) => void): Promise<{ stop: () => void }>
+  // sources
+  listConnectors(): Promise<Record<string, Connector>>
+  listSources(): Promise<Source[]>
+  getSource(name: string): Promise<Source>
+  /** `mintKey`: on a secured instance a push source gets an ingest key, shown once. */
+  createSource(body: SourceWrite, caller: Caller, mintKey: boolean): Promise<SourceCreated>
+  updateSource(name: string, body: SourceWrite, caller: Caller): Promise<{ ok: true; name: string; relabeled: false }>
+  deleteSource(name: string, options: { cascade: boolean; purgeEvents: boolean }, caller: Caller): Promise<{ ok: true; purged_events: number; deleted: string[] }>
+  /** Lifecycle events of a source: pause, resume. */
+  moveSource(name: string, event: 'pause' | 'resume', caller: Caller): Promise<{ ok: true; state: string }>
+  testSource(body: SourceWrite): Promise<SourceTestResult>
+  discoverSource(body: DiscoverRequest): Promise<Record<string, unknown>>
+  previewLabel(body: LabelsPreview): Promise<LabelsPreviewResult>
+  sourceEvents(name: string, limit: number): Promise<Row[]>
+  sourceFields(name: string, limit: number): Promise<FieldsResult>
+  dependents(kind: string, name: string): Promise<DependentsResult>
+  // keys
+  listKeys(): Promise<Key[]>
+  createKey(body: KeyCreate, caller: Caller): Promise<KeyCreated>
+  revokeKey(id: string, caller: Caller): Promise<{ ok: true; note: string }>
+  /** Records that keys were used; at most one write per key and minute. */
+  touchKeys(ids: string[]): Promise<void>
+  directory(): Promise<Directory>
+  // the instance
+  usage(): Promise<Usage>
+  status(): Promise<EngineStatus>
+  /** Flushes, checkpoints and closes; the data file is complete afterwards. */
+  close(): Promise<void>
+}

@@ -1,0 +1,74 @@
+/**
+ * The error table: code → HTTP status and who can fix it. Thrown by the engine, presented by the
+ * doors (HTTP status and `{"detail"}`, MCP `isError`, CLI exit code). The message is a plain
+ * sentence that names the field and the rule (SPEC.md, Errors). docs/errors.md is checked against
+ * this table.
+ */
+export const errorTable = {
+  invalid: { status: 400, fix: 'caller', meaning: 'A value breaks a rule; the message names the field and the rule.' },
+  unauthenticated: { status: 401, fix: 'caller', meaning: 'No credential, or one that is not known.' },
+  bad_signature: { status: 401, fix: 'caller', meaning: 'The webhook signature does not match the raw body.' },
+  forbidden: { status: 403, fix: 'caller', meaning: 'The credential lacks the scope, or the request comes from a foreign host or origin.' },
+  not_found: { status: 404, fix: 'caller', meaning: 'Nothing has that name, id or path.' },
+  method_not_allowed: { status: 405, fix: 'caller', meaning: 'The path exists, but not with this method.' },
+  conflict: { status: 409, fix: 'caller', meaning: 'The name is taken, or the object is in use.' },
+  wrong_state: { status: 409, fix: 'caller', meaning: 'The state does not accept the event; the message names the state and what it accepts.' },
+  in_flight: { status: 409, fix: 'caller', meaning: 'A request with this Idempotency-Key is still being answered.' },
+  too_large: { status: 413, fix: 'caller', meaning: 'The body, an item or their number is over its limit.' },
+  unsupported_media: { status: 415, fix: 'caller', meaning: 'The content type or encoding is not accepted.' },
+  key_reused: { status: 422, fix: 'caller', meaning: 'The Idempotency-Key was used with another body.' },
+  too_many: { status: 429, fix: 'caller', meaning: 'Too many requests at once; try again after Retry-After seconds.' },
+  unavailable: { status: 503, fix: 'operator', meaning: 'The store is not open, or the daemon is starting or stopping.' },
+  unknown_outcome: { status: 503, fix: 'operator', meaning: 'The disk failed while writing; retry with the same Idempotency-Key.' },
+  storage_full: { status: 507, fix: 'operator', meaning: 'Storage is at 95 % of its limit.' },
+  internal: { status: 500, fix: 'us', meaning: 'A fault of ours; the message carries an id that is in the log.' },
+} as const
+
+export type ErrorCode = keyof typeof errorTable
+
+/** What may accompany an error: the field it names, seconds to wait, refused items. */
+export interface ErrorExtra {
+  field?: string
+  retryAfter?: number
+  rejected?: { index: number; error: string }[]
+}
+
+/** The one error class. `message` is what the caller reads. */
+export class SvcError extends Error {
+  readonly code: ErrorCode
+  readonly extra: ErrorExtra
+  constructor(code: ErrorCode, message: string, extra: ErrorExtra = {}) {
+    super(message)
+    this.name = 'SvcError'
+    this.code = code
+    this.extra = extra
+  }
+  get status(): number {
+    return errorTable[this.code].status
+  }
+  /** A plain copy that survives a worker boundary; `SvcError.from` reads it back. */
+  toWire(): { code: ErrorCode; message: string; extra: ErrorExtra } {
+    return { code: this.code, message: this.message, extra: this.extra }
+  }
+  static from(wire: { code: ErrorCode; message: string; extra: ErrorExtra }): SvcError {
+    return new SvcError(wire.code, wire.message, wire.extra)
+  }
+}
+
+/** Throws an SvcError; as an expression, for `?? fail(...)`. */
+export function fail(code: ErrorCode, message: string, extra?: ErrorExtra): never {
+  throw new SvcError(code, message, extra)
+}
+
+/**
+ * A reason not to start (sysexits codes): 75 another daemon holds the data, 78 the file or the
+ * configuration cannot be used. The CLI prints the message and exits with `exitCode`.
+ */
+export class StartError extends Error {
+  readonly exitCode: number
+  constructor(message: string, exitCode: number) {
+    super(message)
+    this.name = 'StartError'
+    this.exitCode = exitCode
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * The way in, top to bottom. `accept` takes the calls that arrived while the last commit ran and
+ * stores them in one transaction: one fsync for all (group commit). What can be refused is refused
+ * before the transaction; inside it only the disk can fail, and then it fails for the whole group
+ * and nothing of it is stored. An answer is given after COMMIT, with synchronous=FULL.
+ */
+import type { IngestResult } from '../schemas/types.ts'
+import type { Clock } from './clock.ts'
+import type { IngestCall } from './engine.ts'
+import { SvcError, fail } from './errors.ts'
+import type { PreparedEvent } from './ingest/prepared.ts'
+import { verifySignature } from './ingest/signature.ts'
+import { splitBody } from './ingest/split.ts'
+import type { LiveSource, Sources } from './sources/sources.ts'
+import type { Appended, Appender } from './store/append.ts'
+import type { Capacity } from './store/capacity.ts'
+import { type Idempotency, hash, idempotencyKeyOf } from './store/idempotency.ts'
+import type { OpenStore } from './store/open.ts'
+import type { Stamp } from './store/stamp.ts'
+
+/** Rejected items listed in an answer; the rest is only counted by the difference. */
+const REJECTED_LISTED = 100
+
+export interface PipelineParts {
+  store: OpenStore
+  clock: Clock
+  stamp: Stamp
+  sources: Pick<Sources, 'byIngestKey'>
+  appender: Appender
+  idempotency: Idempotency
+  capacity: Capacity
+  /** Called after COMMIT with what was stored, in order. */
+  onCommitted(events: Appended[], calls: readonly IngestCall[]): void
+  /** Called when the disk failed while writing: the process must stop and reopen. */
+  onFatal(error: Error): void
+  /** Logs a fault of ours and gives the error to answer with. */
+  onFault(error: Error): SvcError
+}
+
+export interface PipelineCounters {
+  commits: number
+  fsync_batches: number
+  events: number
+  duplicates: number
+  rejected: number
+}
+
+/** A call that has passed every check that needs no disk. */
+interface Ready {
+  source: LiveSource
+  call: IngestCall
+  events: PreparedEvent[]
+  rejected: { index: number; error: string }[]
+  skewed: number
+  key: { storage: string; body: string } | null
+}
+
+export class Pipeline {
+  readonly counters: PipelineCounters = { commits: 0, fsync_batches: 0, events: 0, duplicates: 0, rejected: 0 }
+
+  constructor(private readonly parts: PipelineParts) {}
+
+  /** Stores the calls in one transaction. @returns an answer or an error for each, in order. */
+  accept(calls: readonly IngestCall[]): (IngestResult | SvcError)[] {
+    const ready = calls.map((call) => this.attempt(() => this.prepare(call)))
+    const due = ready.filter((r): r is Ready => !(r instanceof SvcError))
+    if (due.length === 0) return ready as SvcError[]
+    const answers = this.commit(due)
+    return ready.map((r) => (r instanceof SvcError ? r : answers.get(r)!))
+  }
+
+  /** Everything that can be refused without the disk. @throws SvcError */
+  private prepare(call: IngestCall): Ready {
+    const now = this.parts.clock.now()
+    const source = this.parts.sources.byIngestKey(call.ingestKey) ?? fail('not_found', 'unknown ingest key: no source has it')
+    this.checkSignature(source, call, now)
+    if (source.paused) fail('invalid', `source ${source.name} is paused; resume it to ingest`)
+    const full = this.parts.capacity.refusal(now)
+    if (full) fail('storage_full', full)
+    const { items, rejected } = splitBody(call.body)
+    const events: PreparedEvent[] = []
+    let skewed = 0
+    for (const item of items) {
+      const made = this.attempt(() => source.prepare!(item, call.headers, item.index, now))
+      if (made instanceof SvcError) rejected.push({ index: item.index, error: made.message })
+      else
+        for (const event of made) {
+          if (event.claimed !== null) skewed++
+          events.push(event)
+        }
+    }
+    this.countRejected(source, rejected.length)
+    if (events.length === 0 && rejected.length > 0) {
+      rejected.sort((a, b) => a.index - b.index)
+      fail('invalid', `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`, { rejected: rejected.slice(0, REJECTED_LISTED) })
+    }
+    const key = call.idempotencyKey === undefined ? null : { storage: idempotencyKeyOf(call.caller, `ingest/${source.id}`, call.idempotencyKey), body: hash(call.body) }
+    this.parts.capacity.admit(call.body.length)
+    return { source, call, events, rejected, skewed, key }
+  }
+
+  /** The value, or the error to answer with: a fault in one call must not fail its neighbours. */
+  private attempt<T>(run: () => T): T | SvcError {
+    try {
+      return run()
+    } catch (error) {
+      return error instanceof SvcError ? error : this.parts.onFault(error as Error)
+    }
+  }
+
+  private checkSignature(source: LiveSource, call: IngestCall, now: number): void {
+    if (!source.signature) return
+    const { scheme, secrets, header } = source.signature
+    const reason = verifySignature(scheme, { secrets, header }, call.wireBody ?? call.body, call.headers ?? {}, now)
+    if (reason === null) return
+    this.countRejected(source, 1)
+    fail('bad_signature', `signature check failed (${scheme}): ${reason}`)
+  }
+
+  private countRejected(source: LiveSource, n: number): void {
+    source.counters.rejected += n
+    this.counters.rejected += n
+  }
+
+  private commit(due: readonly Ready[]): Map<Ready, IngestResult | SvcError> {
+    const { store, appender, stamp } = this.parts
+    const answers = new Map<Ready, IngestResult | SvcError>()
+    try {
+      store.tx(() => {
+        const at = stamp.next()
+        for (const ready of due) answers.set(ready, attemptRule(() => this.store(ready, at)))
+        appender.beforeCommit()
+      })
+    } catch (error) {
+      appender.rollback()
+      const refused = this.diskError(error as Error)
+      return new Map(due.map((ready) => [ready, refused]))
+    }
+    const committed = appender.commit()
+    this.counters.commits++
+    if (due.length > 1) this.counters.fsync_batches++
+    this.counters.events += committed.length
+    this.parts.onCommitted(committed, due.map((ready) => ready.call))
+    return answers
+  }
+
+  /** Statements of one call. Throws SvcError only before its first row is written. */
+  private store(ready: Ready, at: number): IngestResult {
+    const { appender, idempotency } = this.parts
+    const { source, key, rejected } = ready
+    const replayed = key && idempotency.replay<IngestResult>(key.storage, key.body)
+    if (replayed) return replayed
+    let first = 0
+    let last = 0
+    let duplicates = 0
+    let ingested = 0
+    for (const event of ready.events) {
+      if (event.dedupeKey !== null && !idempotency.claimItem(source.id, event.dedupeKey, appender.upcomingId, at)) {
+        duplicates++
+        continue
+      }
+      last = appender.append(source.id, event, at).id
+      if (ingested++ === 0) first = last
+    }
+    source.counters.events += ingested
+    this.counters.duplicates += duplicates
+    const result: IngestResult = {
+      ingested,
+      ...(duplicates ? { duplicates } : {}),
+      ...(rejected.length ? { rejected: [...rejected].sort((a, b) => a.index - b.index).slice(0, REJECTED_LISTED) } : {}),
+      ...(ready.skewed ? { skewed: ready.skewed } : {}),
+      ...(ingested ? { ids: [`evt_${first}`, `evt_${last}`] } : {}),
+    }
+    if (key) idempotency.store(key.storage, key.body, result, at)
+    return result
+  }
+
+  /**
+   * A full disk is survivable: nothing was stored and writing resumes when space is freed. After
+   * any other I/O error the outcome is unknown, so the process stops and reopens the file.
+   */
+  private diskError(error: Error): SvcError {
+    const code = (error as { code?: string }).code ?? ''
+    if (code === 'SQLITE_FULL') return new SvcError('storage_full', 'the volume is full; nothing of this request was stored')
+    if (code.startsWith('SQLITE_BUSY')) return new SvcError('unavailable', 'the store is busy; try again', { retryAfter: 1 })
+    if (!code.startsWith('SQLITE_')) return this.parts.onFault(error)
+    this.parts.onFatal(error)
+    return new SvcError('unknown_outcome', 'the disk failed while writing, so the outcome is unknown; retry with the same Idempotency-Key', { retryAfter: 5 })
+  }
+}
+
+/** The value, or the SvcError thrown; any other error fails the transaction. */
+function attemptRule<T>(run: () => T): T | SvcError {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof SvcError) return error
+    throw error
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The read half of the engine on one connection: the writing one in process, a reader thread's
+ * own in the daemon. Each call sees one snapshot of the store.
+ */
+import type { Clock } from './clock.ts'
+import type { Engine, Row, TailFilter } from './engine.ts'
+import { fail } from './errors.ts'
+import { firstPositions } from './store/scan.ts'
+import type { ReadContext } from './timeline/context.ts'
+import { readDocument } from './timeline/documents.ts'
+import { answerEntities, answerEntityValues } from './timeline/entities.ts'
+import { answerHistogram } from './timeline/histogram.ts'
+import { compilePlan, queryOf } from './timeline/plan.ts'
+import { parseEventId, presentRow } from './timeline/present.ts'
+import { answerRead } from './timeline/read.ts'
+import { answerStats } from './timeline/stats.ts'
+
+/** Rows a resumed tail is given at most before it is told of a gap. */
+const BACKLOG_MAX = 1_000
+
+export type Reads = Pick<Engine, 'read' | 'stats' | 'histogram' | 'entities' | 'entityValues' | 'event'> & {
+  /** Rows stored after an event id that fit a tail's filter, oldest first. */
+  backlog(filter: TailFilter): Promise<{ rows: Row[]; more: boolean }>
+  counters: { reads: number }
+}
+
+/** @param isReader true on a connection of its own, which must catch up before each call. */
+export function createReads(ctx: ReadContext, clock: Clock, isReader: boolean): Reads {
+  const counters = { reads: 0 }
+  // Deferred: the snapshot is taken by the first statement, and everything reads from it.
+  const snapshot = <T>(answer: () => T): Promise<T> => {
+    counters.reads++
+    const run = () => {
+      ctx.index.refresh(isReader)
+      ctx.names.refresh()
+      return answer()
+    }
+    return new Promise((resolve) => resolve(isReader ? ctx.db.transaction(run).deferred() : run()))
+  }
+  return {
+    counters,
+    read: (request) => snapshot(() => answerRead(ctx, request, clock.now())),
+    stats: (request) => snapshot(() => answerStats(ctx, request, clock.now())),
+    histogram: (request) => snapshot(() => answerHistogram(ctx, request, clock.now())),
+    entities: (limit) => snapshot(() => answerEntities(ctx, limit)),
+    entityValues: (label, limit, prefix) => snapshot(() => answerEntityValues(ctx, label, limit, prefix)),
+    event: (id) => snapshot(() => readEvent(ctx, id, clock.now())),
+    backlog: (filter) => snapshot(() => readBacklog(ctx, filter, clock.now())),
+  }
+}
+
+function readEvent(ctx: ReadContext, id: string, now: number): Row {
+  const number = parseEventId(id) ?? fail('invalid', 'an event id is evt_ and a number', { field: 'id' })
+  const stored = ctx.rows.read([number], true)[0]
+  if (stored && !ctx.names.masked().includes(stored.source_id)) return presentRow(stored, ctx.dictionary, ctx.names, now)
+  return readDocument(ctx.db, ctx.names, number, now) ?? fail('not_found', `no event has the id ${id}; it may have been purged`)
+}
+
+function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): { rows: Row[]; more: boolean } {
+  const after = filter.afterId === undefined ? null : parseEventId(filter.afterId)
+  if (after === null) return { rows: [], more: false }
+  const plan = compilePlan({ selector: filter.selector, sources: filter.sources }, ctx.db, ctx.dictionary, ctx.names)
+  const query = queryOf(plan, { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }, ctx.index.tail.lastId, after)
+  const positions = firstPositions(ctx.index.all(), query, 'desc', BACKLOG_MAX + 1, null)
+  const ids = positions.slice(0, BACKLOG_MAX).map((position) => position.id).sort((a, b) => a - b)
+  const rows = ctx.rows.read(ids, false).map((row) => presentRow(row, ctx.dictionary, ctx.names, now))
+  return { rows: plan.filter ? rows.filter(plan.filter) : rows, more: positions.length > BACKLOG_MAX }
+}

@@ -1,0 +1,29 @@
+/** How a source is doing, and why (SPEC.md, Storage: a refusal shows on the source's health). */
+import type { SourceHealth } from '../../schemas/types.ts'
+import type { LiveSource } from './live.ts'
+import type { SourceRow } from './queries.ts'
+
+export function healthOf(row: SourceRow, live: LiveSource, storageReason: string | null): SourceHealth {
+  const [status, reason] = statusOf(row, live, storageReason)
+  return {
+    status,
+    reason,
+    last_poll_at: null,
+    last_ok_at: null,
+    last_error: status === 'error' || status === 'refused' ? reason : null,
+    consecutive_errors: 0,
+    polls: 0,
+    events_since_start: live.counters.events,
+    events_total: row.events,
+    last_ingest: row.last_ingest === null ? null : new Date(row.last_ingest).toISOString(),
+    rejected: live.counters.rejected,
+  }
+}
+
+function statusOf(row: SourceRow, live: LiveSource, storageReason: string | null): [SourceHealth['status'], string | null] {
+  if (row.state === 'paused') return ['paused', 'paused; resume it to ingest']
+  if (live.connector.mode === 'reference') return ['ok', null]
+  if (storageReason) return ['refused', storageReason]
+  if (live.signature && live.signature.secrets.length === 0) return ['error', 'it checks signatures but has no signing secret, so it refuses everything; enter the secret']
+  return ['push', null]
+}

@@ -1,0 +1,50 @@
+/** The SQL of sources. */
+import type { Database } from '../store/handle.ts'
+
+export interface SourceRow {
+  id: number
+  name: string
+  connector: string
+  poll: string
+  /** JSON; secrets sealed. */
+  config: string
+  ingest_key: string | null
+  snapshot: string
+  state: 'active' | 'paused' | 'deleted'
+  owned_by: string | null
+  customized: number
+  created_at: number
+  updated_at: number
+  events: number
+  last_ingest: number | null
+}
+
+export interface NewSource {
+  name: string
+  connector: string
+  poll: string
+  config: string
+  ingestKey: string | null
+  snapshot: string
+  at: number
+}
+
+export function sourceQueries(db: Database) {
+  const columns = 'id, name, connector, poll, config, ingest_key, snapshot, state, owned_by, customized, created_at, updated_at, events, last_ingest'
+  const all = db.prepare<[], SourceRow>(`SELECT ${columns} FROM sources WHERE state <> 'deleted' ORDER BY name`)
+  const byName = db.prepare<[string], SourceRow>(`SELECT ${columns} FROM sources WHERE name = ? AND state <> 'deleted'`)
+  const insert = db.prepare('INSERT INTO sources (name, connector, poll, config, ingest_key, snapshot, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const updateConfig = db.prepare('UPDATE sources SET config = ? WHERE id = ?')
+  const update = db.prepare('UPDATE sources SET poll = ?, config = ?, updated_at = ?, version = version + 1 WHERE id = ?')
+  const retire = db.prepare('UPDATE sources SET ingest_key = NULL, updated_at = ? WHERE id = ?')
+  return {
+    all: () => all.all(),
+    byName: (name: string) => byName.get(name),
+    insert: (s: NewSource) => Number(insert.run(s.name, s.connector, s.poll, s.config, s.ingestKey, s.snapshot, s.at, s.at).lastInsertRowid),
+    /** Fills in the config once the id its secrets are bound to is known. */
+    setConfig: (id: number, config: string) => updateConfig.run(config, id),
+    update: (id: number, poll: string, config: string, at: number) => update.run(poll, config, at, id),
+    /** A deleted source keeps its row, and so its name on its events, but not its URL. */
+    retire: (id: number, at: number) => retire.run(at, id),
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Label interning: (name, value) ↔ id. Rows of the labels table are the truth; the two caches are
+ * bounded, so a label with millions of values costs lookups, never memory. Two names are ours and
+ * cannot be a caller's, because a label name holds no @: @source and @type.
+ */
+import type { Statement } from 'better-sqlite3'
+import type { Database } from './handle.ts'
+
+export const SOURCE_LABEL = '@source'
+export const TYPE_LABEL = '@type'
+const CACHE_MAX = 200_000
+
+export interface Label {
+  name: string
+  value: string
+}
+
+export class Dictionary {
+  /** Name → value → id: no joined key has to be built and hashed for a look-up. */
+  private ids = new Map<string, Map<string, number>>()
+  private cached = 0
+  private labels = new Map<number, Label>()
+  /** Labels cached inside the current transaction; forgotten if it fails. */
+  private added: [string, string][] = []
+  private readonly selectId: Statement<[string, string], { id: number }>
+  private readonly selectLabel: Statement<[number], Label>
+  private readonly insert: Statement<[string, string]> | null
+
+  /** @param writable whether `intern` may be called: only on the writing connection. */
+  constructor(db: Database, writable: boolean) {
+    this.selectId = db.prepare('SELECT id FROM labels WHERE name = ? AND value = ?')
+    this.selectLabel = db.prepare('SELECT name, value FROM labels WHERE id = ?')
+    this.insert = writable ? db.prepare('INSERT INTO labels (name, value) VALUES (?, ?)') : null
+  }
+
+  /** The id of a label, or undefined when no event ever had it. */
+  find(name: string, value: string): number | undefined {
+    const cached = this.ids.get(name)?.get(value)
+    if (cached !== undefined) return cached
+    const id = this.selectId.get(name, value)?.id
+    if (id !== undefined) this.remember(name, value, id)
+    return id
+  }
+
+  /** The id of a label, made when it is new. Call inside a transaction, then commit() or rollback(). */
+  intern(name: string, value: string): number {
+    const cached = this.ids.get(name)?.get(value)
+    if (cached !== undefined) return cached
+    let id = this.selectId.get(name, value)?.id
+    if (id === undefined) {
+      if (!this.insert) throw new Error('this dictionary is read-only')
+      id = Number(this.insert.run(name, value).lastInsertRowid)
+      this.added.push([name, value])
+    }
+    this.remember(name, value, id)
+    return id
+  }
+
+  commit(): void {
+    if (this.added.length) this.added = []
+  }
+
+  rollback(): void {
+    for (const [name, value] of this.added) this.ids.get(name)?.delete(value)
+    this.added = []
+  }
+
+  /** The label of an id. @throws Error when the id is unknown: a fault of ours. */
+  label(id: number): Label {
+    const cached = this.labels.get(id)
+    if (cached) return cached
+    const row = this.selectLabel.get(id)
+    if (!row) throw new Error(`no label has the id ${id}`)
+    if (this.labels.size >= CACHE_MAX) this.labels.clear()
+    this.labels.set(id, row)
+    return row
+  }
+
+  private remember(name: string, value: string, id: number): void {
+    // Clearing all at once costs one slow moment per 200,000 new values and no bookkeeping before.
+    if (this.cached >= CACHE_MAX) {
+      this.ids.clear()
+      this.cached = 0
+    }
+    let values = this.ids.get(name)
+    if (!values) {
+      values = new Map()
+      this.ids.set(name, values)
+    }
+    values.set(value, id)
+    this.cached++
+  }
+}

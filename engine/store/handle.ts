@@ -1,0 +1,14 @@
+/** What the slices get of the store: the writing connection and transactions. */
+import type BetterSqlite3 from 'better-sqlite3'
+
+export type Database = BetterSqlite3.Database
+
+export interface StoreHandle {
+  /** The one writing connection. */
+  db: Database
+  /**
+   * Runs `fn` in one immediate transaction and returns its result; inside another transaction it
+   * becomes a savepoint, so a failure undoes only itself. Synchronous: never await inside.
+   */
+  tx<T>(fn: () => T): T
+}

@@ -1,0 +1,71 @@
+/**
+ * One daemon per data file (SPEC.md, What the service does 9). The lock is a SQLite file of its
+ * own, `<data file>.lock`, held in an exclusive transaction for the life of the daemon: the kernel
+ * releases it when the process dies, however it dies, and it works between containers that share
+ * a volume, where process ids mean nothing. `<data file>.pid` only names the holder in the message.
+ *
+ * Nothing else in the process may open these files: closing any descriptor of a file drops the
+ * POSIX locks the process holds on it.
+ */
+import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { StartError } from '../errors.ts'
+
+export interface DataLock {
+  release(): void
+}
+
+/** Handles live on globalThis: one only a module constant reaches can be collected, and closed. */
+const held = ((globalThis as { svcDataLocks?: Set<unknown> }).svcDataLocks ??= new Set<unknown>())
+
+/** The data file with symbolic links resolved, so that an alias meets the same lock. */
+export function realDataFile(dataFile: string): string {
+  const folder = realpathSync(dirname(dataFile))
+  try {
+    return realpathSync(dataFile)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return join(folder, basename(dataFile))
+    throw error
+  }
+}
+
+/**
+ * Takes the lock of a data file.
+ * @param now epoch ms, written for the message of a second daemon.
+ * @throws StartError 75 when another daemon holds it.
+ */
+export function takeLock(dataFile: string, now: number): DataLock {
+  const file = realDataFile(dataFile)
+  const db = new BetterSqlite3(`${file}.lock`, { timeout: 2_000 })
+  held.add(db)
+  try {
+    db.pragma('journal_mode = DELETE')
+    db.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    held.delete(db)
+    db.close()
+    const code = (error as { code?: string }).code ?? ''
+    if (!code.startsWith('SQLITE_BUSY')) throw new StartError(`cannot lock ${file}: ${(error as Error).message}`, 78)
+    throw new StartError(`another daemon (${holderOf(file)}) holds ${file}; stop it, or start this one with another --data-dir`, 75)
+  }
+  writeFileSync(`${file}.pid`, JSON.stringify({ pid: process.pid, since: new Date(now).toISOString() }), { mode: 0o600 })
+  return {
+    release: () => {
+      if (!held.delete(db)) return
+      rmSync(`${file}.pid`, { force: true })
+      db.exec('ROLLBACK')
+      db.close()
+    },
+  }
+}
+
+function holderOf(file: string): string {
+  try {
+    const { pid, since } = JSON.parse(readFileSync(`${file}.pid`, 'utf8')) as { pid: number; since: string }
+    return `pid ${pid}, since ${since}`
+  } catch {
+    // The other daemon may be between taking the lock and writing its pid.
+    return 'pid not known'
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Writes a full segment's postings to disk in small steps, one step per commit of ingest, and
+ * publishes the segment by its `segs` row last. A crash in between leaves postings without a
+ * `segs` row: readers do not look at them, and the next start goes on after the last one.
+ *
+ * Modes: idle (no full segment) → sealing (labels in ascending id order, so both tables are
+ * written in key order and each page once) → publish → idle.
+ */
+import type { Statement } from 'better-sqlite3'
+import { BlockBuilder, BlockStore } from './blocks.ts'
+import type { Database } from './handle.ts'
+import { LabelCounts } from './label-counts.ts'
+import type { OpenSegment } from './open-segment.ts'
+import { SEGMENT_SIZE, segmentOf } from './posting.ts'
+import { bumpSegmentsVersion } from './segments.ts'
+import type { Tail } from './tail.ts'
+import { encodeTimes } from './times.ts'
+
+interface Sealing {
+  segment: OpenSegment
+  labelIds: Uint32Array
+  next: number
+}
+
+export class Sealer {
+  private sealing: Sealing | null = null
+  /** Where `next` stood at the start of the transaction. */
+  private savedNext = 0
+  private published: number | null = null
+  private readonly blocks: BlockStore
+  private readonly counts: LabelCounts
+  private readonly insertSegment: Statement<[number, number, number, number, number, Uint8Array]>
+
+  constructor(
+    private readonly db: Database,
+    private readonly tail: Tail,
+  ) {
+    this.blocks = new BlockStore(db, true)
+    this.counts = new LabelCounts(db, true)
+    this.insertSegment = db.prepare('INSERT INTO segs (seg, n, min_ts, max_ts, max_ingested_at, ts) VALUES (?, ?, ?, ?, ?, ?)')
+  }
+
+  /** True while a full segment waits to be sealed. */
+  get busy(): boolean {
+    return this.sealing !== null || this.due() !== undefined
+  }
+
+  /** Seals at least `postings` postings, up to the end of a block; call inside the transaction. */
+  step(postings: number): void {
+    this.savedNext = this.sealing?.next ?? 0
+    if (!this.sealing) {
+      const segment = this.due()
+      if (!segment) return
+      // Postings of an interrupted sealing are there already; theirs are the smaller label ids.
+      const done = this.blocks.lastLabel(segment.seg)
+      const labelIds = segment.sortedLabels().filter((id) => id > done)
+      this.sealing = { segment, labelIds, next: 0 }
+    }
+    const { segment, labelIds } = this.sealing
+    const builder = new BlockBuilder()
+    const changes = new Map<number, { n: number; last: number }>()
+    const target = this.sealing.next + postings
+    while (this.sealing.next < labelIds.length) {
+      const labelId = labelIds[this.sealing.next++]!
+      const list = segment.list(labelId)!
+      if (list.length === 0) continue
+      changes.set(labelId, { n: list.length, last: segment.ingestedAt[list.last()]! })
+      if (!builder.add(labelId, list.view())) continue
+      this.blocks.insert(segment.seg, labelId, builder.take())
+      if (this.sealing.next >= target) break
+    }
+    if (!builder.isEmpty) this.blocks.insert(segment.seg, builder.lastLabel, builder.take())
+    this.counts.add(changes)
+    if (this.sealing.next === labelIds.length) this.publish(segment)
+  }
+
+  private publish(segment: OpenSegment): void {
+    if (segment.n > 0) {
+      this.insertSegment.run(segment.seg, segment.n, segment.minTs, segment.maxTs, segment.maxIngestedAt, encodeTimes(segment.ts))
+      bumpSegmentsVersion(this.db)
+    }
+    this.published = segment.seg
+  }
+
+  /** After COMMIT. */
+  commit(): void {
+    if (this.published === null) return
+    this.tail.dropThrough(this.published)
+    this.published = null
+    this.sealing = null
+  }
+
+  /** After ROLLBACK: the step is done again. */
+  rollback(): void {
+    this.published = null
+    if (this.sealing) this.sealing.next = this.savedNext
+  }
+
+  /** The oldest segment that can no longer grow. */
+  private due(): OpenSegment | undefined {
+    const first = this.tail.segments[0]
+    return first && first.seg < segmentOf(this.tail.lastId + 1) ? first : undefined
+  }
+}
+
+/** Ids a segment spans: [first, last]. */
+export function spanOf(seg: number): [number, number] {
+  return [seg * SEGMENT_SIZE, seg * SEGMENT_SIZE + SEGMENT_SIZE - 1]
+}

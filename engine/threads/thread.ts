@@ -1,0 +1,96 @@
+/** One engine thread as the main thread sees it: calls by id, answers by promise. */
+import { Worker } from 'node:worker_threads'
+import { StartError, SvcError } from '../errors.ts'
+import type { TailMessage } from '../engine.ts'
+import type { FromThread, ThreadOptions, ToThread } from './protocol.ts'
+
+export interface ThreadEvents {
+  onFatal(error: Error): void
+  onFault(id: string, stack: string): void
+}
+
+export class EngineThread {
+  private nextId = 1
+  private readonly waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+  private readonly tails = new Map<number, (message: TailMessage) => void>()
+  private stopping = false
+
+  private constructor(
+    private readonly worker: Worker,
+    private readonly events: ThreadEvents,
+  ) {}
+
+  /** Starts a thread. @throws StartError when its store cannot be opened. */
+  static async start(entry: URL, options: ThreadOptions, events: ThreadEvents): Promise<EngineThread> {
+    const worker = new Worker(entry, { workerData: options, name: `svc-${options.role}` })
+    const thread = new EngineThread(worker, events)
+    await new Promise<void>((resolve, reject) => {
+      worker.on('message', (message: FromThread) => {
+        if (message.t === 'ready') resolve()
+        else if (message.t === 'not_started') reject(new StartError(message.message, message.exitCode))
+        else thread.receive(message)
+      })
+      worker.on('error', (error) => {
+        reject(error)
+        thread.fail(error)
+      })
+      worker.on('exit', (code) => {
+        if (!thread.stopping) thread.fail(new Error(`the ${options.role} thread ended with code ${code}`))
+      })
+    })
+    return thread
+  }
+
+  call<T>(method: string, args: unknown[]): Promise<T> {
+    const { id, promise } = this.expect<T>()
+    this.send({ t: 'call', id, method, args })
+    return promise
+  }
+
+  /** Registers an answer to come. */
+  expect<T>(): { id: number; promise: Promise<T> } {
+    const id = this.nextId++
+    const promise = new Promise<T>((resolve, reject) => this.waiting.set(id, { resolve, reject }))
+    return { id, promise }
+  }
+
+  send(message: ToThread, transfer: ArrayBuffer[] = []): void {
+    this.worker.postMessage(message, transfer)
+  }
+
+  listen(filter: Extract<ToThread, { t: 'listen' }>['filter'], listener: (message: TailMessage) => void): () => void {
+    const id = this.nextId++
+    this.tails.set(id, listener)
+    this.send({ t: 'listen', id, filter })
+    return () => {
+      this.tails.delete(id)
+      this.send({ t: 'unlisten', id })
+    }
+  }
+
+  /** Ends the thread once it has closed its store. */
+  async stop(): Promise<void> {
+    this.stopping = true
+    await this.call('close', [])
+    await this.worker.terminate()
+  }
+
+  private receive(message: FromThread): void {
+    if (message.t === 'settled')
+      for (const result of message.results) {
+        const waiting = this.waiting.get(result.id)
+        this.waiting.delete(result.id)
+        if ('error' in result) waiting?.reject(SvcError.from(result.error))
+        else waiting?.resolve(result.value as never)
+      }
+    else if (message.t === 'tail') this.tails.get(message.id)?.(message.message)
+    else if (message.t === 'fatal') this.events.onFatal(new Error(message.message))
+    else if (message.t === 'fault') this.events.onFault(message.id, message.stack)
+  }
+
+  private fail(error: Error): void {
+    for (const { reject } of this.waiting.values()) reject(new SvcError('unavailable', 'the engine has stopped'))
+    this.waiting.clear()
+    this.events.onFatal(error)
+  }
+}

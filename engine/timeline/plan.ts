@@ -1,0 +1,119 @@
+/**
+ * From a request to a query on the index: the window, the label groups, and the filters the index
+ * cannot answer (text, number labels, the entity value).
+ */
+import { fail } from '../errors.ts'
+import type { Database } from '../store/handle.ts'
+import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'
+import type { Query } from '../store/scan.ts'
+import { parseDuration } from './duration.ts'
+import type { Row } from '../engine.ts'
+import type { SourceNames } from './source-names.ts'
+
+const FAR = Number.MAX_SAFE_INTEGER
+const DEFAULT_WINDOW = '15m'
+
+export interface Window {
+  /** Event time, epoch ms, inclusive. */
+  from: number
+  to: number
+  /** End of the window as told to the caller. */
+  shownTo: number
+  /** How the text heading names it. */
+  name: string
+}
+
+/**
+ * @param now the instant a relative window ends at, epoch ms.
+ * @throws SvcError invalid
+ */
+export function resolveWindow(request: { window?: string; from?: string; to?: string }, now: number): Window {
+  const from = request.from === undefined ? null : parseInstant(request.from, 'from')
+  const to = request.to === undefined ? null : parseInstant(request.to, 'to')
+  if (from !== null && request.window !== undefined) fail('invalid', 'give window or from, not both', { field: 'window' })
+  const shownTo = to ?? now
+  const length = parseDuration(request.window ?? DEFAULT_WINDOW, 'window')
+  const start = from ?? shownTo - length
+  if (start > shownTo) fail('invalid', 'from must be before to', { field: 'from' })
+  // Without an explicit end the window is open, so that a producer whose clock is ahead is seen.
+  const name = from === null && to === null ? (request.window ?? DEFAULT_WINDOW) : `${new Date(start).toISOString()}..${new Date(shownTo).toISOString()}`
+  return { from: start, to: to ?? FAR, shownTo, name }
+}
+
+/** Epoch ms of an ISO 8601 time. @throws SvcError invalid */
+export function parseInstant(text: string, field: string): number {
+  const ms = Date.parse(text)
+  if (Number.isNaN(ms)) fail('invalid', `${field} must be an ISO 8601 time with time zone`, { field })
+  return ms
+}
+
+export interface Narrowing {
+  selector?: Record<string, string | number | boolean>
+  sources?: string[]
+  event_types?: string[]
+  text?: string
+}
+
+export interface Plan {
+  groups: number[][]
+  masked: number[]
+  /** What the index cannot say; null when it says it all. */
+  filter: ((row: Row) => boolean) | null
+}
+
+/**
+ * Compiles label constraints and narrowings. An unknown label value gives an empty group, which
+ * matches nothing; an unknown source is an error, because a typing error there would look like silence.
+ * @throws SvcError not_found
+ */
+export function compilePlan(request: Narrowing, db: Database, dictionary: Dictionary, names: SourceNames): Plan {
+  names.refresh()
+  const groups: number[][] = []
+  const filters: ((row: Row) => boolean)[] = []
+  const numbers = names.numberLabels()
+  for (const [name, given] of Object.entries(request.selector ?? {})) {
+    const value = String(given)
+    if (name === 'key_value') {
+      groups.push(labelNames(db).map((label) => dictionary.find(label, value)).filter((id) => id !== undefined))
+      filters.push((row) => row.entity?.value === value)
+    } else if (numbers.has(name)) {
+      filters.push((row) => name in row.labels && String(row.labels[name]) === value)
+    } else {
+      const id = dictionary.find(name, value)
+      groups.push(id === undefined ? [] : [id])
+    }
+  }
+  if (request.sources?.length) groups.push(request.sources.flatMap((name) => sourceLabels(name, dictionary, names)))
+  if (request.event_types?.length) groups.push(request.event_types.map((type) => dictionary.find(TYPE_LABEL, type)).filter((id) => id !== undefined))
+  if (request.text !== undefined) {
+    const wanted = request.text.toLowerCase()
+    filters.push((row) => row.text.toLowerCase().includes(wanted))
+  }
+  if (groups.length === 0) groups.push(allSourceLabels(dictionary, names))
+  return { groups, masked: names.masked().flatMap((id) => dictionary.find(SOURCE_LABEL, String(id)) ?? []), filter: filters.length ? (row) => filters.every((holds) => holds(row)) : null }
+}
+
+/** A query over a plan. */
+export function queryOf(plan: Plan, window: { from: number; to: number }, ceiling: number, afterId = -1): Query {
+  return { groups: plan.groups, masked: plan.masked, from: window.from, to: window.to, ceiling, afterId }
+}
+
+function sourceLabels(name: string, dictionary: Dictionary, names: SourceNames): number[] {
+  const ids = names.idsOf(name)
+  if (ids.length === 0) fail('not_found', `no source is named ${name}`, { field: 'sources' })
+  return ids.map((id) => dictionary.find(SOURCE_LABEL, String(id))).filter((id) => id !== undefined)
+}
+
+function allSourceLabels(dictionary: Dictionary, names: SourceNames): number[] {
+  return [...names.all()].map((source) => dictionary.find(SOURCE_LABEL, String(source.id))).filter((id) => id !== undefined)
+}
+
+/** Every label name stored, found by skipping through the index on (name, value). */
+export function labelNames(db: Database): string[] {
+  const sql = `WITH RECURSIVE n(name) AS (
+      SELECT min(name) FROM labels
+      UNION ALL
+      SELECT (SELECT min(name) FROM labels WHERE labels.name > n.name) FROM n WHERE n.name IS NOT NULL)
+    SELECT name FROM n WHERE name IS NOT NULL`
+  return (db.prepare(sql).pluck().all() as string[]).filter((name) => !name.startsWith('@'))
+}

@@ -1,0 +1,74 @@
+/** Stored rows as rows of an answer, and the text timeline. */
+import type { Row } from '../engine.ts'
+import type { Dictionary } from '../store/dictionary.ts'
+import { TYPE_LABEL } from '../store/dictionary.ts'
+import { labelIdsOf } from '../store/open-segment.ts'
+import type { StoredRow } from '../store/rows.ts'
+import type { SourceNames } from './source-names.ts'
+
+export const eventId = (id: number): string => `evt_${id}`
+
+/** The number of an event id, or null when it is not one. */
+export function parseEventId(text: string): number | null {
+  const match = /^evt_(\d{1,15})$/.exec(text)
+  return match ? Number(match[1]) : null
+}
+
+export const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** Age against the end of the window: T-12s, or T+3s for a producer whose clock is ahead. */
+export function offsetOfEvent(ts: number, now: number): string {
+  const seconds = Math.round((now - ts) / 1000)
+  return seconds >= 0 ? `T-${seconds}s` : `T+${-seconds}s`
+}
+
+const decoder = new TextDecoder()
+
+/** @param now end of the window, epoch ms. */
+export function presentRow(stored: StoredRow, dictionary: Dictionary, names: SourceNames, now: number): Row {
+  const source = names.get(stored.source_id)
+  const labels: Record<string, string | number> = {}
+  let eventType = ''
+  for (const labelId of labelIdsOf(stored.labels)) {
+    const label = dictionary.label(labelId)
+    if (label.name === TYPE_LABEL) eventType = label.value
+    else if (!label.name.startsWith('@')) labels[label.name] = label.value
+  }
+  if (stored.numbers) Object.assign(labels, JSON.parse(stored.numbers))
+  const entity = stored.entity === null ? null : dictionary.label(stored.entity)
+  return {
+    id: eventId(stored.id),
+    offset: offsetOfEvent(stored.ts, now),
+    source: source?.name ?? `source ${stored.source_id}`,
+    source_type: source?.sourceType ?? 'event_stream',
+    event_type: eventType,
+    event_time: iso(stored.ts),
+    ingested_at: iso(stored.ingested_at),
+    ...(stored.claimed_time === null ? {} : { claimed_time: stored.claimed_time }),
+    entity: entity && { label: entity.name, value: entity.value },
+    labels,
+    text: stored.text,
+    ...(stored.raw ? { raw: decoder.decode(stored.raw) } : {}),
+  }
+}
+
+/** One row as lines of the text timeline: labels end the first line. */
+export function renderRow(row: Row): string {
+  const [first = '', ...rest] = row.text.split('\n')
+  const at = row.reference ? '[reference]' : `[${row.offset}]`
+  const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${value}`)
+  const fold = row.fold ? ` (×${row.fold.count} since ${row.fold.first})` : ''
+  const line = `${at} [${row.source}] ${first}${fold}${labels.length ? `  ·  ${labels.join('  ')}` : ''}`
+  return [line, ...rest.map((text) => `${at} [${row.source}] ${text}`)].join('\n')
+}
+
+/** The heading of the text timeline. */
+export function renderHeading(selector: Record<string, unknown>, window: string): string {
+  const constraints = Object.entries(selector).map(([name, value]) => `${name}=${value}`)
+  return `=== read · ${constraints.join(', ')} · window=${window} · ONE svc read ===\n`
+}
+
+/** The whole text timeline. */
+export function renderTimeline(heading: string, rows: readonly Row[]): string {
+  return `${heading}\n${rows.length ? rows.map(renderRow).join('\n') : 'no events in this window'}\n`
+}

@@ -1,0 +1,174 @@
+/**
+ * POST /read: one entity's events across all sources in time order (SPEC.md, Ingest and reads).
+ * A first page fixes the instant all its pages speak for (a ceiling of ids), so a reader that pages
+ * while writers write skips nothing and sees nothing twice.
+ */
+import type { ReadRequest } from '../../schemas/types.ts'
+import type { ReadAnswer, Row } from '../engine.ts'
+import { type Position, type Query, firstPositions } from '../store/scan.ts'
+import { classify } from './classify.ts'
+import type { Cursor } from './cursor.ts'
+import { readDocuments } from './documents.ts'
+import { fitRows, tokensOf } from './fit.ts'
+import { type Plan, type Window, compilePlan, parseInstant, queryOf, resolveWindow } from './plan.ts'
+import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
+import type { ReadContext } from './context.ts'
+
+const LIMIT_MAX = 2_000
+const LIMIT_DEFAULT = 200
+/** Rows a text, number or entity-value filter looks at before it gives a page and a cursor. */
+const SCAN_MAX = 100_000
+const SCAN_BATCH = 2_000
+/** Rows folded together at a time under max_tokens. */
+const FIT_CHUNK = 5_000
+
+interface Reading {
+  request: ReadRequest
+  plan: Plan
+  window: Window
+  query: Query
+  cursor: Cursor
+  direction: 'asc' | 'desc'
+  /** The request as cursors are bound to it. */
+  identity: unknown
+}
+
+/**
+ * Answers a read. @param now epoch ms.
+ * @param ceilingAt the largest id ingested by an instant; called when as_of is given.
+ * @throws SvcError invalid, not_found
+ */
+export function answerRead(ctx: ReadContext, request: ReadRequest, now: number): ReadAnswer {
+  const reading = begin(ctx, request, now)
+  const references = request.cursor === undefined ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now) : []
+  return request.max_tokens === undefined ? answerPage(ctx, reading, references) : answerFitted(ctx, reading, references, request.max_tokens)
+}
+
+function begin(ctx: ReadContext, request: ReadRequest, now: number): Reading {
+  const { cursor: text, client: _client, limit: _limit, ...identity } = request
+  const asOf = request.as_of === undefined ? null : parseInstant(request.as_of, 'as_of')
+  const cursor: Cursor = text === undefined ? { after: null, skip: 0, ceiling: asOf === null ? ctx.index.tail.lastId : ctx.ceilingAt(asOf), now: asOf ?? now } : ctx.cursors.decode(text, identity)
+  const window = resolveWindow(request, cursor.now)
+  const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names)
+  return { request, plan, window, query: queryOf(plan, window, cursor.ceiling), cursor, direction: request.order === 'asc' ? 'asc' : 'desc', identity }
+}
+
+function answerPage(ctx: ReadContext, reading: Reading, references: Row[]): ReadAnswer {
+  const limit = clamp(reading.request.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX)
+  const page = collect(ctx, reading, limit, reading.request.include_payload === true)
+  const next = page.next && encodeNext(ctx, reading, { ...reading.cursor, after: page.next, skip: 0 })
+  const rows = [...references, ...inOrder(reading, page.rows)]
+  return answer(reading, rows, next, page.scanned)
+}
+
+/** Oldest first unless asked for desc: the newest rows of the window, shown as a timeline. */
+function inOrder(reading: Reading, rows: Row[]): Row[] {
+  return reading.request.order === undefined ? rows.reverse() : rows
+}
+
+interface Page {
+  /** In the direction of the read. */
+  rows: Row[]
+  /** Last position given or looked at, when there may be more. */
+  next: Position | null
+  scanned: number | undefined
+}
+
+function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boolean): Page {
+  const { plan, query, direction } = reading
+  if (!plan.filter) {
+    const positions = firstPositions(ctx.index.all(), query, direction, limit + 1, reading.cursor.after)
+    const page = positions.slice(0, limit)
+    return { rows: materialise(ctx, reading, page, withRaw), next: positions.length > limit ? page.at(-1)! : null, scanned: undefined }
+  }
+  const rows: Row[] = []
+  let after = reading.cursor.after
+  let scanned = 0
+  for (;;) {
+    const positions = firstPositions(ctx.index.all(), query, direction, SCAN_BATCH, after)
+    // The payload is read only for rows that pass: a scan reads many more than it gives.
+    for (const [i, row] of materialise(ctx, reading, positions, false).entries()) {
+      scanned++
+      if (!plan.filter(row)) continue
+      rows.push(row)
+      if (rows.length === limit) return { rows: withPayload(ctx, rows, withRaw), next: positions[i] ?? null, scanned }
+    }
+    after = positions.at(-1) ?? after
+    if (positions.length < SCAN_BATCH) return { rows: withPayload(ctx, rows, withRaw), next: null, scanned }
+    if (scanned >= SCAN_MAX) return { rows: withPayload(ctx, rows, withRaw), next: after, scanned }
+  }
+}
+
+function materialise(ctx: ReadContext, reading: Reading, positions: readonly Position[], withRaw: boolean): Row[] {
+  const stored = ctx.rows.read(positions.map((position) => position.id), withRaw)
+  return stored.map((row) => presentRow(row, ctx.dictionary, ctx.names, reading.cursor.now))
+}
+
+function withPayload(ctx: ReadContext, rows: Row[], wanted: boolean): Row[] {
+  if (!wanted) return rows
+  const raw = new Map(ctx.rows.read(rows.map((row) => Number(row.id.slice(4))), true).map((row) => [row.id, row.raw!]))
+  return rows.map((row) => ({ ...row, raw: Buffer.from(raw.get(Number(row.id.slice(4))) ?? 'null').toString() }))
+}
+
+function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], maxTokens: number): ReadAnswer {
+  const page = collect(ctx, reading, FIT_CHUNK, reading.request.include_payload === true)
+  const chunk = [...references, ...(reading.direction === 'desc' ? page.rows.reverse() : page.rows)]
+  // Later pages of the first chunk count its documents again, or their groups would shift.
+  const first = reading.request.cursor !== undefined && reading.cursor.after === null
+  const all = first ? [...readDocuments(ctx.db, ctx.names, reading.request, reading.cursor.now), ...chunk] : chunk
+  const heading = renderHeading(reading.request.selector, reading.window.name)
+  const fitted = fitRows(all, Math.max(1, maxTokens - tokensOf(renderTimeline(heading, [])) - 1), reading.cursor.skip)
+  const nextCursor: Cursor | null = fitted.more ? { ...reading.cursor, skip: fitted.taken } : page.next ? { ...reading.cursor, after: page.next, skip: 0 } : null
+  const rows = sortRows(fitted.rows, reading.request.order === 'desc')
+  const omitted = countOmitted(ctx, reading, fitted.left, page.next)
+  return {
+    ...answer(reading, rows, nextCursor && encodeNext(ctx, reading, nextCursor), page.scanned),
+    tokens: fitted.tokens + tokensOf(renderTimeline(heading, [])),
+    omitted,
+  }
+}
+
+function sortRows(rows: Row[], newestFirst: boolean): Row[] {
+  const sign = newestFirst ? -1 : 1
+  const number = (row: Row) => Number(row.id.slice(4))
+  return rows.sort((a, b) => Number(!!b.reference) - Number(!!a.reference) || sign * (Date.parse(a.event_time) - Date.parse(b.event_time) || number(a) - number(b)))
+}
+
+/** What this page leaves out: the rest of its chunk, and everything past the chunk. */
+function countOmitted(ctx: ReadContext, reading: Reading, left: readonly Row[], past: Position | null): NonNullable<ReadAnswer['omitted']> {
+  const counts = new Map<string, { source: string; event_type: string; count: number }>()
+  const add = (source: string, eventType: string, n: number) => {
+    const key = `${source}\0${eventType}`
+    const entry = counts.get(key)
+    if (entry) entry.count += n
+    else counts.set(key, { source, event_type: eventType, count: n })
+  }
+  for (const row of left) add(row.source, row.event_type, 1)
+  // A filter's matches past the chunk are not known without looking at each; the cursor says there is more.
+  if (past && !reading.plan.filter) for (const entry of classify(ctx, reading.query, past, reading.direction)) add(entry.source, entry.eventType, entry.count)
+  return [...counts.values()].sort((a, b) => b.count - a.count)
+}
+
+function encodeNext(ctx: ReadContext, reading: Reading, cursor: Cursor): string {
+  return ctx.cursors.encode(cursor, reading.identity)
+}
+
+function answer(reading: Reading, rows: Row[], next: string | null, scanned: number | undefined): ReadAnswer {
+  const { request, window, cursor } = reading
+  return {
+    payload: renderTimeline(renderHeading(request.selector, window.name), rows),
+    count: rows.length,
+    sources: [...new Set(rows.map((row) => row.source))].sort(),
+    rows,
+    next_cursor: next,
+    truncated: next !== null,
+    as_of: iso(cursor.now),
+    from: iso(window.from),
+    to: iso(window.shownTo),
+    ...(scanned === undefined ? {} : { scanned }),
+  }
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, Math.trunc(value)))
+}

@@ -1,0 +1,89 @@
+/** Counts of a label's values in a window against the window before it, biggest change first. */
+import type { StatsRequest, StatsResult, StatsRow } from '../../schemas/types.ts'
+import { SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'
+import { offsetOf } from '../store/posting.ts'
+import { eachPosition } from '../store/scan.ts'
+import type { Segment } from '../store/segments.ts'
+import { labelByOffset, labelsNamed } from './classify.ts'
+import type { ReadContext } from './context.ts'
+import { parseDuration } from './duration.ts'
+import { compilePlan, queryOf } from './plan.ts'
+
+const TOP_MAX = 50
+/** Labels of ours that may be counted under their plain names. */
+const BUILT_IN: Record<string, string> = { source: SOURCE_LABEL, event_type: TYPE_LABEL }
+
+/**
+ * @param now end of the window, epoch ms.
+ * @throws SvcError invalid, not_found
+ */
+export function answerStats(ctx: ReadContext, request: StatsRequest, now: number): StatsResult {
+  const window = request.window ?? '30m'
+  const length = parseDuration(window, 'window')
+  const plan = compilePlan({ selector: request.where, sources: request.sources }, ctx.db, ctx.dictionary, ctx.names)
+  const query = queryOf(plan, { from: now - 2 * length, to: now }, ctx.index.tail.lastId)
+  const values = labelsNamed(ctx, BUILT_IN[request.by] ?? request.by)
+  const wanted = new Set(values.keys())
+  const counts = new Map<number, { now: number; before: number }>()
+  let current: Segment | null = null
+  let byOffset: Uint32Array = new Uint32Array()
+  eachPosition(ctx.index.all(), query, (id, ts, segment) => {
+    if (segment !== current) {
+      current = segment
+      byOffset = labelByOffset(segment, wanted)
+    }
+    const labelId = byOffset[offsetOf(id)]!
+    if (labelId === 0) return
+    const entry = counts.get(labelId) ?? { now: 0, before: 0 }
+    counts.set(labelId, entry)
+    // The boundary belongs to the newer window, whose start is inclusive.
+    if (ts >= now - length) entry.now++
+    else entry.before++
+  })
+  return tabulate(request, window, mergeByValue(ctx, request.by, values, counts))
+}
+
+/** Source labels hold ids; two sources of one name (one deleted) count as one. */
+function mergeByValue(ctx: ReadContext, by: string, values: Map<number, string>, counts: Map<number, { now: number; before: number }>): Map<string, { now: number; before: number }> {
+  const merged = new Map<string, { now: number; before: number }>()
+  for (const [labelId, count] of counts) {
+    const value = values.get(labelId) ?? ''
+    const shown = by === 'source' ? (ctx.names.get(Number(value))?.name ?? value) : value
+    const entry = merged.get(shown)
+    if (entry) {
+      entry.now += count.now
+      entry.before += count.before
+    } else merged.set(shown, { ...count })
+  }
+  return merged
+}
+
+function tabulate(request: StatsRequest, window: string, counts: Map<string, { now: number; before: number }>): StatsResult {
+  const top = Math.min(TOP_MAX, Math.max(1, Math.trunc(request.top ?? 20)))
+  const total = { now: 0, before: 0 }
+  for (const count of counts.values()) {
+    total.now += count.now
+    total.before += count.before
+  }
+  const rows: StatsRow[] = [...counts]
+    .map(([value, count]) => ({ value, now: count.now, before: count.before, change: describeChange(count.now, count.before) }))
+    .sort((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before) || b.now - a.now || (a.value < b.value ? -1 : 1))
+    .slice(0, top)
+  return { stats: renderTable(request.by, window, rows, total), by: request.by, window, rows, total, values: counts.size }
+}
+
+/** +n (xR), new, gone or none. */
+export function describeChange(now: number, before: number): string {
+  if (now === before) return 'none'
+  if (before === 0) return 'new'
+  if (now === 0) return 'gone'
+  const ratio = Math.round((now / before) * 10) / 10
+  return `${now > before ? '+' : ''}${now - before} (x${ratio})`
+}
+
+function renderTable(by: string, window: string, rows: StatsRow[], total: { now: number; before: number }): string {
+  const cells = [[by, 'now', 'before', 'change'], ...rows.map((row) => [row.value, String(row.now), String(row.before), row.change]), ['total', String(total.now), String(total.before), describeChange(total.now, total.before)]]
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]!.length)))
+  const lines = cells.map((row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join(' | ').trimEnd())
+  return [`events by ${by}, last ${window} against the ${window} before`, ...lines].join('\n')
+}

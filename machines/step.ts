@@ -1,0 +1,80 @@
+/**
+ * One pure step of a persisted lifecycle: given the stored snapshot and an event, whether it is
+ * accepted, the next snapshot, and the effects to be written in the same transaction. No actor
+ * runs and nothing is executed; `can` decides acceptance, because a legal self-transition gives
+ * the same snapshot as a refused event.
+ */
+import { type AnyStateMachine, initialTransition, transition } from 'xstate'
+
+/** What is stored: the state, what guards need, and the version of the machine that wrote it. */
+export interface Snapshot {
+  value: string
+  context: Record<string, unknown>
+  status: 'active' | 'done'
+  v: number
+}
+
+export interface LifecycleEvent {
+  type: string
+  /** Epoch ms; time enters a machine only as part of an event. */
+  at?: number
+  [key: string]: unknown
+}
+
+export interface Effect {
+  type: string
+  params: unknown
+}
+
+/** A machine with its version and how snapshots of earlier versions are read. */
+export interface Lifecycle {
+  machine: AnyStateMachine
+  version: number
+  /** Every event type the machine knows, in the order to show. */
+  events: readonly string[]
+  /** Version of a snapshot → the snapshot as the next version writes it. */
+  migrate?: Record<number, (old: Snapshot) => Snapshot>
+}
+
+export interface Step {
+  accepted: boolean
+  snapshot: Snapshot
+  effects: Effect[]
+}
+
+/** The snapshot a new object starts with. */
+export function start(lifecycle: Lifecycle): Snapshot {
+  const [state] = initialTransition(lifecycle.machine)
+  return toStored(lifecycle, state)
+}
+
+/** @throws Error when the snapshot is of a newer version or names a state that is gone. */
+export function step(lifecycle: Lifecycle, stored: Snapshot, event: LifecycleEvent): Step {
+  const snapshot = upgrade(lifecycle, stored)
+  // A finished lifecycle takes nothing, whatever its machine would do with the event.
+  if (snapshot.status !== 'active') return { accepted: false, snapshot, effects: [] }
+  const state = lifecycle.machine.resolveState({ value: snapshot.value, context: snapshot.context, status: 'active' } as never)
+  if (!state.can(event as never)) return { accepted: false, snapshot, effects: [] }
+  const [next, actions] = transition(lifecycle.machine, state, event as never)
+  return { accepted: true, snapshot: toStored(lifecycle, next), effects: actions.map(({ type, params }) => ({ type, params })) }
+}
+
+/** The event types a snapshot accepts now, for consoles and agents. */
+export function accepts(lifecycle: Lifecycle, stored: Snapshot): string[] {
+  return lifecycle.events.filter((type) => step(lifecycle, stored, { type }).accepted)
+}
+
+function upgrade(lifecycle: Lifecycle, stored: Snapshot): Snapshot {
+  let snapshot = stored
+  while (snapshot.v < lifecycle.version) {
+    const next = lifecycle.migrate?.[snapshot.v]
+    if (!next) throw new Error(`no migration reads ${lifecycle.machine.id} snapshots of version ${snapshot.v}`)
+    snapshot = { ...next(snapshot), v: snapshot.v + 1 }
+  }
+  if (snapshot.v > lifecycle.version) throw new Error(`a ${lifecycle.machine.id} snapshot was written by a newer version (${snapshot.v})`)
+  return snapshot
+}
+
+function toStored(lifecycle: Lifecycle, state: { value: unknown; context: unknown; status: string }): Snapshot {
+  return { value: state.value as string, context: (state.context ?? {}) as Record<string, unknown>, status: state.status === 'done' ? 'done' : 'active', v: lifecycle.version }
+}

@@ -1,0 +1,149 @@
+/**
+ * The registry of schemas and the one validator over them. Messages name the field and the rule,
+ * never the value, so that no secret is echoed. Used by the HTTP door, the connectors' config
+ * check, the catalog import and the MCP tools.
+ */
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import addFormatsModule from 'ajv-formats'
+import { schemas } from './registry.ts'
+
+/** Keywords of ours that carry no validation: form hints and connector facts. */
+export const annotationKeywords = ['x-secret', 'x-order', 'x-widget', 'x-unit', 'x-advanced', 'x-connector', 'x-discover-input']
+
+const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void
+
+function newAjv(): Ajv {
+  const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true, useDefaults: false })
+  addFormats(ajv)
+  for (const keyword of annotationKeywords) ajv.addKeyword(keyword)
+  for (const schema of schemas) ajv.addSchema(schema)
+  return ajv
+}
+
+const ajv = newAjv()
+const byId = new Map(schemas.map((schema) => [schema.$id, schema]))
+
+/** The schema with this $id. @throws Error when there is none: a fault of ours. */
+export function schemaOf(id: string): (typeof schemas)[number] {
+  const schema = byId.get(id)
+  if (!schema) throw new Error(`no schema has the $id ${id}`)
+  return schema
+}
+
+/** All schemas, for OpenAPI and the docs. */
+export function allSchemas(): typeof schemas {
+  return schemas
+}
+
+/**
+ * Checks `value` against the schema `id`.
+ * @returns null when it holds, else one plain sentence per fault, joined by "; ".
+ */
+export function check(id: string, value: unknown): string | null {
+  const validate = ajv.getSchema(id) as ValidateFunction | undefined
+  if (!validate) throw new Error(`no schema has the $id ${id}`)
+  if (validate(value)) return null
+  return explain(validate.errors ?? [])
+}
+
+/**
+ * Turns ajv errors into plain sentences. For a choice between variants (a label's const or
+ * field) it reports the closest variant instead of ajv's list of all that failed.
+ */
+export function explain(errors: readonly ErrorObject[]): string {
+  const choices = errors.filter((e) => e.keyword === 'anyOf' || e.keyword === 'oneOf')
+  const isInChoice = (e: ErrorObject) => choices.some((c) => e !== c && (e.instancePath === c.instancePath || e.instancePath.startsWith(`${c.instancePath}/`)) && e.schemaPath !== c.schemaPath)
+  const sentences = new Set<string>()
+  for (const choice of choices) {
+    const inner = errors.filter((e) => e !== choice && e.instancePath.startsWith(choice.instancePath))
+    sentences.add(explainChoice(choice, inner))
+  }
+  for (const error of errors) if (!choices.includes(error) && !isInChoice(error)) sentences.add(sentence(error))
+  return [...sentences].slice(0, 5).join('; ')
+}
+
+function explainChoice(choice: ErrorObject, inner: ErrorObject[]): string {
+  const at = path(choice.instancePath)
+  const missing = inner.filter((e) => e.keyword === 'required' && e.instancePath === choice.instancePath).map((e) => e.params.missingProperty as string)
+  const extra = inner.filter((e) => e.keyword === 'additionalProperties' && e.instancePath === choice.instancePath).map((e) => e.params.additionalProperty as string)
+  const isLabel = ['const', 'field'].some((name) => missing.includes(name) || extra.includes(name))
+  if (isLabel) {
+    const unknown = extra.filter((name) => !['const', 'field', 'pattern', 'replace', 'map'].includes(name))
+    if (unknown.length) return `${at}: unknown field ${unknown[0]}`
+    const other = inner.find((e) => e.keyword !== 'required' && e.keyword !== 'additionalProperties')
+    if (missing.includes('name')) return `${at}: name is required`
+    if (other) return sentence(other)
+    return `${at}: give exactly one of const or field`
+  }
+  const first = inner.find((e) => e.keyword !== 'type') ?? inner[0]
+  return first ? sentence(first) : `${at}: does not fit any accepted form`
+}
+
+function path(pointer: string): string {
+  const text = pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((all, part) => (/^\d+$/.test(part) ? `${all}[${part}]` : all ? `${all}.${part}` : part), '')
+  return text || 'body'
+}
+
+function sentence(error: ErrorObject): string {
+  const at = path(error.instancePath)
+  const join = (name: string) => (at === 'body' ? name : `${at}.${name}`)
+  const p = error.params as Record<string, unknown>
+  switch (error.keyword) {
+    case 'required':
+      return `${join(String(p.missingProperty))} is required`
+    case 'additionalProperties':
+      return `${join(String(p.additionalProperty))} is not a known field`
+    case 'type':
+      return `${at} must be ${[p.type].flat().join(' or ')}`
+    case 'enum':
+      return `${at} must be one of ${(p.allowedValues as unknown[]).join(', ')}`
+    case 'const':
+      return `${at} must be ${String(p.allowedValue)}`
+    case 'pattern': {
+      const rule = describePattern(error)
+      return `${at} ${rule}`
+    }
+    case 'minLength':
+      return p.limit === 1 ? `${at} must not be empty` : `${at} must have at least ${p.limit} characters`
+    case 'maxLength':
+      return `${at} must have at most ${p.limit} characters`
+    case 'minItems':
+      return p.limit === 1 ? `${at} must not be empty` : `${at} must have at least ${p.limit} entries`
+    case 'maxItems':
+      return `${at} must have at most ${p.limit} entries`
+    case 'minProperties':
+      return `${at} must not be empty`
+    case 'maxProperties':
+      return `${at} must have at most ${p.limit} entries`
+    case 'uniqueItems':
+      return `${at} must not repeat an entry`
+    case 'propertyNames':
+      return `${at} has a name that is not allowed: ${String(p.propertyName)}`
+    case 'format':
+      return `${at} must be ${p.format === 'date-time' ? 'an ISO 8601 time with time zone' : `a ${String(p.format)}`}`
+    case 'minimum':
+      return `${at} must be at least ${p.limit}`
+    case 'maximum':
+      return `${at} must be at most ${p.limit}`
+    default:
+      return `${at} ${error.message ?? 'is not valid'}`
+  }
+}
+
+/** Patterns with a name people know; others are shown as they are. */
+const patternRules: Record<string, string> = {
+  '^[0-9]+(\\.[0-9]+)?(s|m|h|d)$': 'must be a number and one of s, m, h, d, such as 15m',
+  '^[A-Za-z0-9_]{1,64}$': 'must be 1 to 64 letters, digits or underscores',
+  '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$': 'must be 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
+  '^[^\\u0000-\\u001f\\u007f]+$': 'must not contain control characters',
+  '\\S': 'must not be blank',
+}
+
+function describePattern(error: ErrorObject): string {
+  const pattern = String((error.params as { pattern: string }).pattern)
+  return patternRules[pattern] ?? `must match ${pattern}`
+}
