@@ -133,7 +133,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     revokeKey: async (id, caller) => keys.revoke(id, caller),
     touchKeys: async (ids) => keys.touch(ids),
     directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
-    usage: async () => usageOf(store, capacity, sources, ctx, clock.now()),
+    usage: async () => usageOf(capacity, sources, ctx, clock.now()),
     status: async () => statusOf(capacity, sources, ctx, pipeline, reads, clock.now()),
     closeInstant: (instant) => stamp.close(instant),
     maintain: () => maintenance.step(clock.now()),
@@ -257,7 +257,7 @@ function requestPurge(store: OpenStore, sourceId: number, now: number): number {
   return (events ?? 0) + documents
 }
 
-function usageOf(store: OpenStore, capacity: Capacity, sources: Sources, ctx: ReadContext, now: number): Usage {
+function usageOf(capacity: Capacity, sources: Sources, ctx: ReadContext, now: number): Usage {
   const m = capacity.measure(now)
   const all = ctx.index.all()
   const oldest = all.length ? Math.min(...all.map((segment) => segment.minTs)) : null

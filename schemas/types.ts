@@ -739,7 +739,7 @@ export interface LabelsPreviewResult {
     /**
      * Value of the label.
      */
-    to: (string | number) | null
+    to: string | number | null
     /**
      * Payloads.
      */
