@@ -139,6 +139,6 @@ describe('the engine', () => {
     ])
     expect(stats.total).toEqual({ now: 10, before: 5 })
     expect((await engine.stats({ by: 'source' })).rows).toEqual([{ value: 'app', now: 10, before: 5, change: '+5 (x2)' }])
-    expect((await engine.histogram({ selector: { service: 'a' }, window: '1h', buckets: 4 })).buckets.map((bucket) => bucket.count)).toEqual([0, 0, 4, 9])
+    expect((await engine.histogram({ selector: { service: 'a' }, window: '1h', buckets: 4 })).buckets.map((bucket) => bucket.count)).toEqual([0, 4, 0, 9])
   })
 })
