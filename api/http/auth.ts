@@ -1,0 +1,148 @@
+/**
+ * Who is calling (SPEC.md, Authentication). Open mode: anybody, with every scope. Secured mode: the
+ * root token, an API key, or the console's session cookie. Tokens are compared by their SHA-256,
+ * in constant time for the root token and by look-up for keys.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { type Caller, type Directory, type Engine, type IngestRoute, SvcError } from '../../engine/index.ts'
+
+export const SESSION_COOKIE = 'svc_session'
+const SESSION_IDLE_MS = 30 * 86_400_000
+const FAILURES_PER_MINUTE = 10
+
+export interface Identity extends Caller {
+  scopes: readonly string[]
+  /** The only source a bound ingest key may write to. */
+  sourceId: number | null
+}
+
+const OPEN: Identity = { id: 'open', name: 'no auth configured', scopes: ['admin', 'ingest', 'read'], sourceId: null }
+const ROOT: Identity = { id: 'env:auth', name: 'auth token (env)', scopes: ['admin', 'ingest', 'read'], sourceId: null }
+
+interface Session {
+  /** Hash of the token it was made with; the session ends with the key. */
+  hash: string
+  usedAt: number
+}
+
+export class Authenticator {
+  private byHash = new Map<string, Identity>()
+  private routes = new Map<string, IngestRoute>()
+  private readonly sessions = new Map<string, Session>()
+  private readonly failures = new Map<string, { count: number; since: number }>()
+  private readonly used = new Set<string>()
+  private readonly rootHash: Buffer | null
+
+  /** @param rootToken null for open mode. @param now epoch ms. */
+  constructor(
+    private readonly engine: Engine,
+    rootToken: string | null,
+    private readonly now: () => number,
+  ) {
+    this.rootHash = rootToken === null ? null : sha256(rootToken)
+  }
+
+  get secured(): boolean {
+    return this.rootHash !== null
+  }
+
+  /** Reads keys and ingest routes again: at start and after each change of them. */
+  async refresh(): Promise<void> {
+    const directory: Directory = await this.engine.directory()
+    this.byHash = new Map(directory.keys.map((key) => [key.hash, { id: `key:${key.id}`, name: key.name, scopes: key.scopes, sourceId: key.sourceId }]))
+    this.routes = new Map(directory.routes.map((route) => [route.ingestKey, route]))
+  }
+
+  ingestRoute(key: string): IngestRoute | undefined {
+    return this.routes.get(key)
+  }
+
+  /**
+   * The caller of a request; null when it has no credential or one that is not known.
+   * @throws SvcError too_many after ten wrong credentials in a minute from one address.
+   */
+  identify(request: FastifyRequest): { identity: Identity | null; cookie: boolean } {
+    if (!this.secured) return { identity: OPEN, cookie: false }
+    const token = bearer(request)
+    if (token !== null) return { identity: this.verify(token, request.ip), cookie: false }
+    const id = request.cookies?.[SESSION_COOKIE]
+    const session = id === undefined ? undefined : this.sessions.get(id)
+    if (!session) return { identity: null, cookie: false }
+    const identity = this.now() - session.usedAt > SESSION_IDLE_MS ? null : this.byTokenHash(session.hash)
+    if (identity) session.usedAt = this.now()
+    else this.sessions.delete(id!)
+    return { identity, cookie: true }
+  }
+
+  /** The identity behind a token. @throws SvcError too_many */
+  verify(token: string, address: string): Identity | null {
+    const identity = this.byTokenHash(sha256(token).toString('hex'))
+    if (identity) {
+      if (identity.id.startsWith('key:')) this.used.add(identity.id.slice(4))
+      return identity
+    }
+    this.countFailure(address)
+    return null
+  }
+
+  /** True while the identity's credential has not been revoked. */
+  stillHolds(identity: Identity): boolean {
+    return !identity.id.startsWith('key:') || [...this.byHash.values()].some((known) => known.id === identity.id)
+  }
+
+  /** Exchanges a token for the id of a session. @returns null when the token is not known. */
+  openSession(token: string, address: string): string | null {
+    if (!this.verify(token, address)) return null
+    const id = randomBytes(32).toString('base64url')
+    this.sessions.set(id, { hash: sha256(token).toString('hex'), usedAt: this.now() })
+    return id
+  }
+
+  closeSession(id: string): void {
+    this.sessions.delete(id)
+  }
+
+  /** Writes down which keys were used since the last call. */
+  async flushUsed(): Promise<void> {
+    const ids = [...this.used]
+    this.used.clear()
+    if (ids.length) await this.engine.touchKeys(ids)
+  }
+
+  private byTokenHash(hash: string): Identity | null {
+    if (this.rootHash && timingSafeEqual(Buffer.from(hash, 'hex'), this.rootHash)) return ROOT
+    return this.byHash.get(hash) ?? null
+  }
+
+  private countFailure(address: string): void {
+    const now = this.now()
+    const entry = this.failures.get(address)
+    if (!entry || now - entry.since > 60_000) {
+      // Bounded: an attacker with many addresses must not grow the table.
+      if (this.failures.size > 10_000) this.failures.clear()
+      this.failures.set(address, { count: 1, since: now })
+      return
+    }
+    entry.count++
+    if (entry.count > FAILURES_PER_MINUTE) throw new SvcError('too_many', 'too many wrong credentials; wait a minute', { retryAfter: Math.ceil((60_000 - (now - entry.since)) / 1000) })
+  }
+}
+
+/** @throws SvcError unauthenticated, forbidden */
+export function requireScope(identity: Identity | null, scope: 'any' | 'read' | 'ingest' | 'admin'): Identity {
+  if (!identity) throw new SvcError('unauthenticated', 'authentication required')
+  if (scope !== 'any' && !identity.scopes.includes(scope) && !identity.scopes.includes('admin')) throw new SvcError('forbidden', `this credential lacks the '${scope}' scope`)
+  return identity
+}
+
+function bearer(request: FastifyRequest): string | null {
+  const match = /^bearer +(\S+)\s*$/i.exec(request.headers.authorization ?? '')
+  if (match) return match[1]!
+  const header = request.headers['x-svc-token']
+  return typeof header === 'string' && header.trim() !== '' ? header.trim() : null
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,58 @@
+/** GET /metrics in Prometheus text format: counts only, never an entity. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { FastifyInstance } from 'fastify'
+import { Counter, Gauge, Registry } from 'prom-client'
+import type { Doors } from '../server.ts'
+
+export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered }: Doors): void {
+  const registers = [new Registry()]
+  const gauge = (name: string, help: string, labelNames: string[] = []) => new Gauge({ name: `svc_${name}`, help, labelNames, registers })
+  const counter = (name: string, help: string, labelNames: string[] = []) => new Counter({ name: `svc_${name}`, help, labelNames, registers })
+  const ingested = counter('events_ingested_total', 'Events stored since the daemon started.', ['source'])
+  const rejected = counter('ingest_rejected_total', 'Items refused since the daemon started.', ['source'])
+  const duplicates = counter('duplicates_total', 'Items seen before by their key.')
+  const commits = counter('commits_total', 'Transactions of ingest, each one fsync.')
+  const reads = counter('reads_total', 'Reads answered.')
+  const state = gauge('source_state', 'One for the state a source is in.', ['source', 'state'])
+  const stored = gauge('events_stored', 'Events stored.')
+  const dbBytes = gauge('db_bytes', 'Data file and write-ahead log.')
+  const dbMax = gauge('db_max_bytes', 'Storage limit.')
+  const pct = gauge('storage_pct', 'Storage in use, percent of its limit.')
+  const paused = gauge('ingest_paused', 'One while ingest is refused for want of storage.')
+  const lag = gauge('event_loop_lag_seconds', 'Delay of the main thread, 99th percentile since the last scrape.')
+  const requests = counter('http_requests_total', 'Requests answered.', ['route', 'method', 'status'])
+  gauge('info', 'Version.', ['version']).set({ version: config.version }, 1)
+  const delay = monitorEventLoopDelay({ resolution: 20 })
+  delay.enable()
+  app.addHook('onClose', async () => {
+    delay.disable()
+  })
+  onAnswered((route, method, status) => requests.inc({ route, method, status: String(status) }))
+  // The engine counts; a scrape adds what came since the one before, so that counters only grow.
+  const seen = new Map<string, number>()
+  const set = (metric: Counter, name: string, labels: Record<string, string>, value: number): void => {
+    const key = `${name} ${JSON.stringify(labels)}`
+    metric.inc(labels, Math.max(0, value - (seen.get(key) ?? 0)))
+    seen.set(key, value)
+  }
+  app.get('/metrics', { schema: { tags: ['instance'], operationId: 'getMetrics', summary: 'Counters in Prometheus text format', produces: ['text/plain'] } as never }, async (_request, reply) => {
+    const status = await engine.status()
+    state.reset()
+    for (const source of status.bySource) {
+      set(ingested, 'ingested', { source: source.source }, source.ingested)
+      set(rejected, 'rejected', { source: source.source }, source.rejected)
+      for (const name of ['active', 'paused']) state.set({ source: source.source, state: name }, Number(source.state === name))
+    }
+    set(duplicates, 'duplicates', {}, status.counters.duplicates)
+    set(commits, 'commits', {}, status.counters.commits)
+    set(reads, 'reads', {}, status.counters.reads)
+    stored.set(status.eventsStored)
+    dbBytes.set(status.dbBytes + status.walBytes)
+    dbMax.set(status.maxBytes)
+    pct.set(status.pctUsed)
+    paused.set(Number(status.ingestPaused))
+    lag.set(delay.count ? delay.percentile(99) / 1e9 : 0)
+    delay.reset()
+    return reply.type(registers[0]!.contentType).send(await registers[0]!.metrics())
+  })
+}

@@ -1,0 +1,202 @@
+/**
+ * The HTTP door. The order of checks, each cheaper than the next and none reading the body: raw
+ * headers → Host → credential → Origin → scope → then content type, size, schema, engine.
+ */
+import fastifyCookie from '@fastify/cookie'
+import fastifyHelmet from '@fastify/helmet'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { type Engine, SvcError, systemClock } from '../../engine/index.ts'
+import { allSchemas } from '../../schemas/index.ts'
+import { Authenticator, type Identity, requireScope } from './auth.ts'
+import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
+import { registerOpenapi } from './openapi.ts'
+import { asSvcError, problemHandler, sendProblem } from './problems.ts'
+import { catalogRoutes } from './routes/catalog.ts'
+import { healthRoutes } from './routes/health.ts'
+import { ingestRoutes } from './routes/ingest.ts'
+import { keyRoutes } from './routes/keys.ts'
+import { metricsRoutes } from './routes/metrics.ts'
+import { readRoutes } from './routes/read.ts'
+import { sessionRoutes } from './routes/session.ts'
+import { sourceRoutes } from './routes/sources.ts'
+import { tailRoutes } from './routes/tail.ts'
+import { type Scope, scopeOf } from './scopes.ts'
+import { registerConsole } from './static.ts'
+import { validatorCompiler } from './validate.ts'
+
+export interface ServerConfig {
+  host: string
+  port: number
+  /** Null: open mode. */
+  rootToken: string | null
+  publicUrl: string | null
+  allowedHosts: readonly string[]
+  version: string
+  /** Addresses of a hosted workspace, by their name in GET /health. */
+  hostedUrls: Readonly<Record<string, string>>
+  /** Built console, or null. */
+  consoleDir: string | null
+}
+
+/** What routes share. */
+export interface Doors {
+  engine: Engine
+  auth: Authenticator
+  config: ServerConfig
+  log: Logger
+  /** True once the process has been asked to stop. */
+  stopping(): boolean
+  /** Calls the listener for every answered request, with the route's pattern. */
+  onAnswered(listener: (route: string, method: string, status: number) => void): void
+  /** Called when it is, to end long answers. */
+  onStop(listener: () => void): () => void
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    identity: Identity
+  }
+  interface FastifyInstance {
+    svc: { beginStop(): void }
+  }
+}
+
+const JSON_BODY_MAX = 1024 * 1024
+const TOUCH_EVERY_MS = 60_000
+const SSE_AND_API = ['/api', '/ingest', '/read', '/remember', '/catalog', '/mcp', '/sse', '/messages', '/v1', '/health', '/metrics', '/openapi.json', '/docs']
+
+/** Builds the server; it listens when told to. */
+export async function buildServer({ engine, config, log }: { engine: Engine; config: ServerConfig; log: Logger }): Promise<FastifyInstance> {
+  const app = Fastify({
+    requestTimeout: 30_000,
+    keepAliveTimeout: 75_000,
+    bodyLimit: JSON_BODY_MAX,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false, caseSensitive: true },
+    frameworkErrors: (error, _request, reply) => sendProblem(reply as never, asSvcError(error, log)) as never,
+    http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
+  })
+  app.server.maxConnections = 1_024
+  for (const schema of allSchemas()) app.addSchema(schema)
+  app.setValidatorCompiler(validatorCompiler as never)
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  app.setErrorHandler(problemHandler(log) as never)
+
+  const auth = new Authenticator(engine, config.rootToken, () => systemClock.now())
+  await auth.refresh()
+  const doors = createDoors(app, engine, auth, config, log)
+  app.decorateRequest('identity', null as never)
+  app.addHook('onRoute', (route) => {
+    for (const method of [route.method].flat()) if (method !== 'OPTIONS' && scopeOf(method, route.url) === undefined) throw new Error(`route ${method} ${route.url} has no scope in scopes.ts`)
+  })
+  await app.register(fastifyCookie)
+  await registerHeaders(app)
+  app.addHook('onRequest', async (request, reply) => guard(request, doors, reply.raw))
+  await registerOpenapi(app, config.version)
+  for (const routes of [healthRoutes, metricsRoutes, sessionRoutes, sourceRoutes, catalogRoutes, readRoutes, tailRoutes, keyRoutes, ingestRoutes]) await app.register(async (scope) => routes(scope, doors))
+  await registerConsole(app, config.consoleDir)
+  app.setNotFoundHandler((request, reply) => notFound(request, reply as never))
+  return app
+}
+
+function createDoors(app: FastifyInstance, engine: Engine, auth: Authenticator, config: ServerConfig, log: Logger): Doors {
+  const listeners = new Set<() => void>()
+  const answered: ((route: string, method: string, status: number) => void)[] = []
+  app.addHook('onResponse', async (request, reply) => {
+    // Unknown paths are one route: a scanner must not make a metric per guess.
+    const route = request.is404 ? '(none)' : (request.routeOptions.url ?? '(none)')
+    for (const listener of answered) listener(route, request.method, reply.statusCode)
+  })
+  let stopping = false
+  const touch = setInterval(() => void auth.flushUsed().catch((error: Error) => log.warn({ err: error }, 'last-used times were not written')), TOUCH_EVERY_MS)
+  touch.unref()
+  app.addHook('onClose', async () => {
+    clearInterval(touch)
+    for (const listener of listeners) listener()
+    await auth.flushUsed()
+  })
+  app.decorate('svc', {
+    beginStop: () => {
+      stopping = true
+      for (const listener of [...listeners]) listener()
+    },
+  })
+  return {
+    engine,
+    auth,
+    config,
+    log,
+    stopping: () => stopping,
+    onAnswered: (listener) => answered.push(listener),
+    onStop: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** Headers that keep a browser from being used against the daemon; no CORS header ever. */
+async function registerHeaders(app: FastifyInstance): Promise<void> {
+  await app.register(fastifyHelmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'self'"],
+        scriptSrc: ["'self'"],
+        // The component kit sets styles on elements.
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        imgSrc: ["'self'", 'data:'],
+        fontSrc: ["'self'", 'data:'],
+        connectSrc: ["'self'"],
+        objectSrc: ["'none'"],
+        baseUri: ["'none'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    crossOriginResourcePolicy: { policy: 'same-origin' },
+    referrerPolicy: { policy: 'no-referrer' },
+    frameguard: { action: 'deny' },
+    // The daemon speaks plain HTTP on loopback; the proxy that terminates TLS says this.
+    strictTransportSecurity: false,
+  })
+}
+
+/** Everything that can be refused before the body is read. */
+async function guard(request: FastifyRequest, doors: Doors, _response: unknown): Promise<void> {
+  const rules = { host: doors.config.host, publicUrl: doors.config.publicUrl, allowedHosts: doors.config.allowedHosts, secured: doors.auth.secured }
+  checkRawHeaders(request.raw)
+  checkHost(request.raw, rules)
+  const pattern = request.is404 ? null : (request.routeOptions.url ?? null)
+  const scope: Scope = pattern === null ? (isApiPath(request.url) || request.method !== 'GET' ? 'any' : 'public') : (scopeOf(request.method, pattern) ?? 'admin')
+  // A page that holds nothing may be opened from anywhere and needs no look at credentials.
+  if (scope === 'public' && !pattern?.startsWith('/api/') && pattern !== '/health') return
+  const { identity, cookie } = doors.auth.identify(request)
+  checkOrigin(request.raw, rules, cookie || scope === 'public')
+  if (identity) request.identity = identity
+  if (doors.stopping() && pattern !== '/health') throw new SvcError('unavailable', 'the daemon is stopping', { retryAfter: 5 })
+  if (scope === 'public') return
+  if (scope === 'signed-or-ingest') guardIngest(request, doors, identity)
+  else requireScope(identity, scope)
+}
+
+/** A source that checks signatures needs no key; a key bound to a source opens that source only. */
+function guardIngest(request: FastifyRequest, doors: Doors, identity: Identity | null): void {
+  const route = doors.auth.ingestRoute((request.params as { key: string }).key)
+  if (route?.signed) return
+  const caller = requireScope(identity, 'ingest')
+  if (caller.sourceId !== null && route && caller.sourceId !== route.sourceId) throw new SvcError('forbidden', 'this key only writes to the source it was made for')
+}
+
+const isApiPath = (url: string): boolean => SSE_AND_API.some((prefix) => url === prefix || url.startsWith(`${prefix}/`) || url.startsWith(`${prefix}?`))
+
+function notFound(request: FastifyRequest, reply: { sendFile?: unknown } & import('fastify').FastifyReply): unknown {
+  const path = request.url.split('?')[0]!
+  if (path === '/query' || path === '/derive' || /^\/api\/views(\/|$)/.test(path)) return sendProblem(reply, new SvcError('not_found', 'views were removed: a trigger takes sources and filters'))
+  if (path === '/api' || path.startsWith('/api/')) return sendProblem(reply, new SvcError('not_found', `unknown API path ${path.slice(0, 200)}`))
+  if (path === '/ingest' || path.startsWith('/ingest/')) return sendProblem(reply, new SvcError('not_found', 'unknown ingest path; events are posted to /ingest/<ingest_key>'))
+  const wantsPage = (request.method === 'GET' || request.method === 'HEAD') && (request.headers.accept ?? '').includes('text/html') && !isApiPath(path) && !/\.[a-z0-9]+$/i.test(path)
+  if (wantsPage) return reply.callNotFoundPage()
+  return sendProblem(reply, new SvcError('not_found', `nothing is at ${path.slice(0, 200)}`))
+}

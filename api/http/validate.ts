@@ -1,0 +1,32 @@
+/** Bodies are checked by the schemas' own validator, so every door says the same of a fault. */
+import { Ajv } from 'ajv'
+import type { FastifySchemaCompiler } from 'fastify'
+import { SvcError } from '../../engine/index.ts'
+import { annotationKeywords, check, explain } from '../../schemas/index.ts'
+
+/** Query strings and path parameters are text; numbers and booleans in them are read as such. */
+const query = new Ajv({ coerceTypes: 'array', useDefaults: true, removeAdditional: false, allErrors: true })
+for (const keyword of annotationKeywords) query.addKeyword(keyword)
+
+/** A route's body schema is `{ $ref: '<id>#' }`; nothing is coerced, dropped or filled in. */
+export const validatorCompiler: FastifySchemaCompiler<{ $ref?: string }> = ({ schema, httpPart }) => {
+  if (httpPart === 'body') {
+    const id = schema.$ref?.replace(/#$/, '')
+    if (!id) throw new Error('a body schema must be a $ref')
+    return (value) => {
+      const fault = check(id, value)
+      return fault ? { error: new SvcError('invalid', fault) } : { value }
+    }
+  }
+  const validate = query.compile(schema)
+  return (value) => (validate(value) ? { value } : { error: new SvcError('invalid', explain(validate.errors ?? [])) })
+}
+
+/** `{ $ref }` to a body schema. */
+export const body = (id: string) => ({ $ref: `${id}#` })
+
+/** Answers of a route for the API document; they are not used to write answers. */
+export const answers = (status: number, id: string | null) => ({ [status]: id === null ? { description: 'Done.', type: 'object', additionalProperties: true } : { description: 'Done.', $ref: `${id}#` }, '4xx': { description: 'Refused; detail names the field and the rule.', $ref: 'problem.json#' } })
+
+/** Query string fields, none of them unknown. */
+export const fields = (properties: Record<string, unknown>, required: string[] = []) => ({ type: 'object', properties, required, additionalProperties: false })
