@@ -1,0 +1,79 @@
+/** Who may see what: the login page when the daemon asks for it, the shell and its pages otherwise. */
+import { Center, Loader } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Suspense, lazy, useEffect, useState } from 'react'
+import { Navigate, Route, Routes } from 'react-router'
+import { LOGIN_NEEDED, api } from './client.ts'
+import { Shell } from './parts/shell.tsx'
+import { NotFoundPage } from './pages/not-found.tsx'
+
+const SourcesPage = lazy(() => import('./pages/sources/sources-page.tsx'))
+const NewSourcePage = lazy(() => import('./pages/sources/new-source-page.tsx'))
+const SourcePage = lazy(() => import('./pages/sources/source-page.tsx'))
+const ExplorePage = lazy(() => import('./pages/explore/explore-page.tsx'))
+const KeysPage = lazy(() => import('./pages/keys/keys-page.tsx'))
+const LoginPage = lazy(() => import('./pages/login/login-page.tsx'))
+
+const waiting = (
+  <Center h="60vh">
+    <Loader aria-label="Loading" />
+  </Center>
+)
+
+export function App() {
+  const [login, setLogin] = useState<'unknown' | 'needed' | 'fine'>('unknown')
+  const [note, setNote] = useState('')
+  const queries = useQueryClient()
+  useEffect(() => {
+    const needed = () => setLogin('needed')
+    window.addEventListener(LOGIN_NEEDED, needed)
+    void enter(setNote).then((fine) => setLogin(fine ? 'fine' : 'needed'))
+    return () => window.removeEventListener(LOGIN_NEEDED, needed)
+  }, [])
+  if (login === 'unknown') return waiting
+  if (login === 'needed')
+    return (
+      <Suspense fallback={waiting}>
+        <LoginPage
+          note={note}
+          onDone={() => {
+            void queries.resetQueries()
+            setLogin('fine')
+          }}
+        />
+      </Suspense>
+    )
+  return (
+    <Shell>
+      <Suspense fallback={waiting}>
+        <Routes>
+          <Route path="/" element={<Navigate to="/sources" replace />} />
+          <Route path="/sources" element={<SourcesPage />} />
+          <Route path="/sources/new" element={<NewSourcePage />} />
+          <Route path="/sources/:name" element={<SourcePage />} />
+          <Route path="/explore" element={<ExplorePage />} />
+          <Route path="/keys" element={<KeysPage />} />
+          <Route path="*" element={<NotFoundPage />} />
+        </Routes>
+      </Suspense>
+    </Shell>
+  )
+}
+
+/** Exchanges `?token=` for a cookie and takes it out of the address; then asks who we are. */
+async function enter(setNote: (note: string) => void): Promise<boolean> {
+  const address = new URL(window.location.href)
+  const token = address.searchParams.get('token')
+  if (token) {
+    address.searchParams.delete('token')
+    window.history.replaceState(null, '', address)
+    await api.login(token).catch((error: Error) => setNote(error.message))
+  }
+  try {
+    await api.whoami()
+    return true
+  } catch (error) {
+    // Any other fault shows on the page it concerns.
+    return (error as { status?: number }).status !== 401
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * A connector's fields as a form, from its JSON Schema. The daemon is the judge of values: its
+ * validator speaks the same words everywhere, and a validator that compiles schemas here would
+ * need the page to allow eval.
+ */
+import { Accordion } from '@mantine/core'
+import Form from '@rjsf/mantine'
+import type { RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
+import { useMemo } from 'react'
+
+interface Property {
+  type?: string
+  items?: { properties?: Record<string, Property> }
+  'x-secret'?: boolean
+  'x-advanced'?: boolean
+  'x-widget'?: string
+}
+
+const trusting: ValidatorType = {
+  validateFormData: () => ({ errors: [], errorSchema: {} }),
+  isValid: () => true,
+  rawValidation: () => ({ errors: [] }),
+  toErrorList: () => [],
+} as unknown as ValidatorType
+
+interface Props {
+  schema: Record<string, unknown>
+  value: Record<string, unknown>
+  onChange: (value: Record<string, unknown>) => void
+}
+
+export function ConfigForm({ schema, value, onChange }: Props) {
+  const { plain, advanced } = useMemo(() => splitSchema(schema), [schema])
+  const part = (names: string[]) => Object.fromEntries(names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]]))
+  const render = (shown: RJSFSchema, key: string) => {
+    const names = Object.keys(shown.properties ?? {})
+    if (names.length === 0) return null
+    return (
+      <Form
+        key={key}
+        idPrefix={`config-${key}`}
+        tagName="div"
+        schema={shown}
+        uiSchema={uiOf(shown)}
+        validator={trusting}
+        formData={part(names)}
+        noHtml5Validate
+        showErrorList={false}
+        onChange={({ formData }: { formData?: Record<string, unknown> }) => {
+          const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
+          onChange({ ...rest, ...Object.fromEntries(Object.entries(formData ?? {}).filter(([, v]) => v !== undefined && v !== '')) })
+        }}
+      />
+    )
+  }
+  return (
+    <>
+      {render(plain, 'plain')}
+      {Object.keys(advanced.properties ?? {}).length > 0 && (
+        <Accordion variant="contained" mt="sm">
+          <Accordion.Item value="advanced">
+            <Accordion.Control>More settings</Accordion.Control>
+            <Accordion.Panel>{render(advanced, 'advanced')}</Accordion.Panel>
+          </Accordion.Item>
+        </Accordion>
+      )}
+    </>
+  )
+}
+
+/** The schema without labels, which have their own editor, in its plain and its advanced part. */
+function splitSchema(schema: Record<string, unknown>): { plain: RJSFSchema; advanced: RJSFSchema } {
+  const all = Object.entries((schema.properties ?? {}) as Record<string, Property>).filter(([name]) => name !== 'labels')
+  const required = (schema.required ?? []) as string[]
+  const make = (wanted: boolean): RJSFSchema => ({
+    type: 'object',
+    properties: Object.fromEntries(all.filter(([, property]) => (property['x-advanced'] ?? false) === wanted)) as RJSFSchema['properties'],
+    required: required.filter((name) => name !== 'labels'),
+  })
+  return { plain: make(false), advanced: make(true) }
+}
+
+function uiOf(schema: RJSFSchema): UiSchema {
+  const ui: UiSchema = { 'ui:submitButtonOptions': { norender: true }, 'ui:label': false }
+  for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Property>)) {
+    if (property['x-secret']) ui[name] = { 'ui:widget': 'password', 'ui:autocomplete': 'off' }
+    if (property['x-widget'] === 'textarea') ui[name] = { 'ui:widget': 'textarea' }
+    const inner = property.items?.properties
+    if (inner)
+      ui[name] = {
+        items: Object.fromEntries(
+          Object.entries(inner)
+            .filter(([, p]) => p['x-widget'] === 'textarea')
+            .map(([n]) => [n, { 'ui:widget': 'textarea', 'ui:options': { rows: 8 } }]),
+        ),
+      }
+  }
+  return ui
+}

@@ -1,0 +1,86 @@
+/** The fields of a source, to make one or to change one. */
+import { Grid, Stack, Textarea } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Connector, Label } from '../../schemas/types.ts'
+import { api } from '../client.ts'
+import { fieldNames, parseSample } from '../lib/sample.ts'
+import { count } from '../lib/time.ts'
+import { ConfigForm } from './config-form.tsx'
+import { type LabelDraft, LabelsEditor, toLabels } from './labels-editor.tsx'
+
+export interface SourceDraft {
+  config: Record<string, unknown>
+  labels: LabelDraft[]
+}
+
+/** The config as the API takes it. */
+export function toConfig({ config, labels }: SourceDraft): Record<string, unknown> {
+  const list = toLabels(labels)
+  return list.length ? { ...config, labels: list } : config
+}
+
+interface Props {
+  connector: Connector
+  value: SourceDraft
+  onChange: (value: SourceDraft) => void
+  /** Fields known from real events. */
+  knownFields?: string[]
+}
+
+export function SourceForm({ connector, value, onChange, knownFields = [] }: Props) {
+  const [sample, setSample] = useState('')
+  const payloads = parseSample(sample)
+  const preview = usePreview(value.labels, payloads ?? [])
+  const fields = [...new Set([...fieldNames(payloads ?? []), ...knownFields, ...connector.provides.map((field) => field.name)])]
+  return (
+    <Stack gap="lg">
+      <ConfigForm schema={connector.config_schema} value={value.config} onChange={(config) => onChange({ ...value, config })} />
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, lg: connector.mode === 'reference' ? 12 : 8 }}>
+          <LabelsEditor value={value.labels} onChange={(labels) => onChange({ ...value, labels })} fields={fields} preview={preview} />
+        </Grid.Col>
+        {connector.mode !== 'reference' && (
+          <Grid.Col span={{ base: 12, lg: 4 }}>
+            <Textarea
+              label="Paste a sample event"
+              description="Suggests fields and shows what each label would be. It is not stored."
+              placeholder={'{"service": "checkout", "level": "error"}'}
+              value={sample}
+              onChange={(event) => setSample(event.currentTarget.value)}
+              error={payloads === null ? 'This is neither JSON nor NDJSON yet' : undefined}
+              autosize
+              minRows={5}
+              maxRows={14}
+              classNames={{ input: 'mono' }}
+            />
+          </Grid.Col>
+        )}
+      </Grid>
+    </Stack>
+  )
+}
+
+/** What each label would make of the sample, asked of the daemon as one types. */
+function usePreview(labels: LabelDraft[], sample: unknown[]): Record<string, string> {
+  const [settled] = useDebouncedValue(JSON.stringify({ labels: toLabels(labels), sample }), 350)
+  const { data } = useQuery({
+    queryKey: ['label-preview', settled],
+    enabled: sample.length > 0 && labels.some((label) => label.name && label.value),
+    queryFn: async () => {
+      const asked = JSON.parse(settled) as { labels: Label[]; sample: unknown[] }
+      const entries = await Promise.all(
+        asked.labels.map(async (label) => {
+          const text = await api.previewLabel({ label, sample: asked.sample }).then(
+            (result) => `${count(result.matched)} of ${count(result.sampled)} events: ${result.results.filter((row) => row.to !== null).slice(0, 4).map((row) => String(row.to)).join(', ') || 'no value'}`,
+            (error: Error) => error.message,
+          )
+          return [label.name, text] as const
+        }),
+      )
+      return Object.fromEntries(entries)
+    },
+  })
+  return data ?? {}
+}

@@ -1,0 +1,36 @@
+/** Geometry of the density strip. */
+import type { HistogramResult } from '../../schemas/types.ts'
+
+export interface Bar {
+  x: number
+  y: number
+  width: number
+  height: number
+  source: string
+}
+
+/** Stacked bars in a box of `width` by `height`; square-root scaled, so that one burst does not flatten the rest. */
+export function stackBars(result: HistogramResult, width: number, height: number): Bar[] {
+  const top = Math.max(1, ...result.buckets.map((bucket) => bucket.count))
+  const step = width / Math.max(1, result.buckets.length)
+  return result.buckets.flatMap((bucket, i) => {
+    const total = Math.sqrt(bucket.count / top) * height
+    let y = height
+    return Object.entries(bucket.by_source)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([source, n]): Bar => {
+        const share = (n / bucket.count) * total
+        y -= share
+        return { x: i * step, y, width: Math.max(1, step - 1), height: share, source }
+      })
+  })
+}
+
+/** Buckets a drag covers, as instants. */
+export function rangeOf(result: HistogramResult, a: number, b: number): { from: string; to: string } {
+  const start = Date.parse(result.from)
+  const clamp = (i: number) => Math.min(result.buckets.length - 1, Math.max(0, i))
+  const [first, last] = [clamp(Math.min(a, b)), clamp(Math.max(a, b))]
+  const end = Math.min(Date.parse(result.to), start + (last + 1) * result.bucket_ms)
+  return { from: new Date(start + first * result.bucket_ms).toISOString(), to: new Date(end).toISOString() }
+}

@@ -1,0 +1,96 @@
+/** The whole state of Explore as its address, so that every view is a permalink. */
+import type { HistogramRequest, ReadRequest } from '../../schemas/types.ts'
+
+export const RANGES = ['15m', '1h', '6h', '24h', '7d', '30d'] as const
+export type Group = 'none' | 'source' | 'type' | 'minute'
+
+export interface ExploreState {
+  /** Strict AND of labels. */
+  selector: Record<string, string>
+  /** A relative window, or null when from and to are given. */
+  window: string | null
+  from: string | null
+  to: string | null
+  sources: string[]
+  types: string[]
+  text: string
+  asOf: string | null
+  group: Group
+  live: boolean
+}
+
+export function readState(query: URLSearchParams): ExploreState {
+  const selector: Record<string, string> = {}
+  for (const pair of query.getAll('l')) {
+    const at = pair.indexOf('=')
+    if (at > 0) selector[pair.slice(0, at)] = pair.slice(at + 1)
+  }
+  const from = query.get('from')
+  const group = query.get('group')
+  return {
+    selector,
+    window: from ? null : (query.get('window') ?? '1h'),
+    from,
+    to: query.get('to'),
+    sources: query.getAll('source'),
+    types: query.getAll('type'),
+    text: query.get('q') ?? '',
+    asOf: query.get('as_of'),
+    group: group === 'source' || group === 'type' || group === 'minute' ? group : 'none',
+    live: query.get('live') === '1',
+  }
+}
+
+export function writeState(state: ExploreState): URLSearchParams {
+  const query = new URLSearchParams()
+  for (const [label, value] of Object.entries(state.selector)) query.append('l', `${label}=${value}`)
+  if (state.from) {
+    query.set('from', state.from)
+    if (state.to) query.set('to', state.to)
+  } else if (state.window && state.window !== '1h') query.set('window', state.window)
+  for (const source of state.sources) query.append('source', source)
+  for (const type of state.types) query.append('type', type)
+  if (state.text) query.set('q', state.text)
+  if (state.asOf) query.set('as_of', state.asOf)
+  if (state.group !== 'none') query.set('group', state.group)
+  if (state.live) query.set('live', '1')
+  return query
+}
+
+function spanOf(state: ExploreState): Pick<ReadRequest, 'window' | 'from' | 'to'> {
+  return state.from ? { from: state.from, ...(state.to ? { to: state.to } : {}) } : { window: state.window === '24h' ? '1d' : (state.window ?? '1h') }
+}
+
+/** The read behind the list; pages go back in time. */
+export function readRequest(state: ExploreState, cursor: string | undefined): ReadRequest {
+  return {
+    selector: state.selector,
+    ...spanOf(state),
+    order: 'desc',
+    limit: 500,
+    ...(cursor ? { cursor } : {}),
+    ...(state.sources.length ? { sources: state.sources } : {}),
+    ...(state.types.length ? { event_types: state.types } : {}),
+    ...(state.text ? { text: state.text } : {}),
+    ...(state.asOf ? { as_of: state.asOf } : {}),
+  }
+}
+
+export function histogramRequest(state: ExploreState, buckets: number): HistogramRequest {
+  return { selector: state.selector, ...spanOf(state), buckets, ...(state.sources.length ? { sources: state.sources } : {}), ...(state.types.length ? { event_types: state.types } : {}) }
+}
+
+/** "label=value" typed by a person. */
+export function parsePair(text: string): [string, string] | null {
+  const match = /^\s*([A-Za-z0-9_]{1,64})\s*=\s*(.+?)\s*$/.exec(text)
+  return match ? [match[1]!, match[2]!] : null
+}
+
+/** A colour per source, the same on every visit. */
+export function colourOf(source: string): string {
+  let hash = 0
+  for (const c of source) hash = (hash * 31 + c.codePointAt(0)!) >>> 0
+  return PALETTE[hash % PALETTE.length]!
+}
+
+const PALETTE = ['var(--mantine-color-indigo-6)', 'var(--mantine-color-teal-6)', 'var(--mantine-color-orange-6)', 'var(--mantine-color-grape-6)', 'var(--mantine-color-cyan-7)', 'var(--mantine-color-pink-6)', 'var(--mantine-color-lime-8)', 'var(--mantine-color-yellow-8)', 'var(--mantine-color-violet-5)', 'var(--mantine-color-red-6)']

@@ -1,0 +1,90 @@
+/** One event of a timeline; opened, it shows its payload as stored. */
+import { Badge, Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type ApiEvent, api } from '../../client.ts'
+import { colourOf } from '../../lib/explore-state.ts'
+import { indentJson } from '../../lib/json-text.ts'
+import { clock, relative } from '../../lib/time.ts'
+import { CopyIcon } from '../../parts/copy.tsx'
+
+interface Props {
+  event: ApiEvent
+  now: number
+  open: boolean
+  active: boolean
+  isNew?: boolean
+  onToggle: () => void
+  /** Adds a label to the selector. */
+  onLabel?: (name: string, value: string) => void
+}
+
+export function EventRow({ event, now, open, active, isNew = false, onToggle, onLabel }: Props) {
+  const labels = Object.entries(event.labels)
+  return (
+    <div>
+      {/* The row is a button by role, because buttons for its labels lie inside. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
+      <div className="timeline-row" role="button" tabIndex={0} aria-expanded={open} data-active={active} data-new={isNew} onClick={onToggle} onKeyDown={(key) => (key.key === 'Enter' || key.key === ' ') && key.target === key.currentTarget && (key.preventDefault(), onToggle())}>
+        <time className="mono" dateTime={event.event_time} title={`${event.event_time} · ${relative(event.event_time, now)} · stored ${event.ingested_at}`}>
+          {event.reference ? 'reference' : clock(event.event_time, now)}
+        </time>
+        <Group gap={6} wrap="nowrap" className="ellipsis">
+          <span className="dot" style={{ background: colourOf(event.source) }} aria-hidden />
+          <Text size="sm" component="span" className="ellipsis">
+            {event.source}
+          </Text>
+        </Group>
+        <Text size="sm" c="dimmed" className="ellipsis wide-only">
+          {event.event_type}
+        </Text>
+        <Text size="sm" className="ellipsis row-text" title={event.text}>
+          {event.text}
+        </Text>
+        <Group gap={4} wrap="nowrap" className="wide-only" style={{ overflow: 'hidden', maxWidth: 300 }}>
+          {labels.slice(0, 3).map(([name, value]) => (
+            <Badge
+              key={name}
+              size="sm"
+              variant="default"
+              tt="none"
+              fw={400}
+              {...(onLabel && typeof value === 'string'
+                ? {
+                    component: 'button' as const,
+                    style: { cursor: 'pointer' },
+                    title: `Only ${name}=${value}`,
+                    onClick: (click: React.MouseEvent) => {
+                      click.stopPropagation()
+                      onLabel(name, value)
+                    },
+                  }
+                : {})}
+            >
+              {name}={String(value)}
+            </Badge>
+          ))}
+        </Group>
+      </div>
+      {open && <Payload event={event} />}
+    </div>
+  )
+}
+
+function Payload({ event }: { event: ApiEvent }) {
+  const { data, error } = useQuery({ queryKey: ['event', event.id], queryFn: () => api.rawEvent(event.id), staleTime: Number.POSITIVE_INFINITY })
+  return (
+    <div className="payload mono" role="region" aria-label={`Payload of ${event.id}`} style={{ position: 'relative' }}>
+      <Group justify="space-between" wrap="nowrap" mb={4}>
+        <Text size="xs" c="dimmed">
+          {event.id} · happened {event.event_time} · stored {event.ingested_at}
+          {event.entity ? ` · ${event.entity.label}=${event.entity.value}` : ' · on no timeline'}
+        </Text>
+        {data !== undefined && <CopyIcon value={data} label="Copy the payload" />}
+      </Group>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long payload is scrolled by keyboard. */}
+      <pre tabIndex={0} style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontFamily: 'inherit' }}>
+        {error ? error.message : data === undefined ? 'Loading…' : indentJson(data)}
+      </pre>
+    </div>
+  )
+}

@@ -1,0 +1,101 @@
+/** The rows of a timeline: pages back in time by cursor, new ones from the live tail in front. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { type ApiEvent, api, tailUrl } from '../../client.ts'
+import { type ExploreState, readRequest } from '../../lib/explore-state.ts'
+
+/** Live rows kept in front of the pages; older ones are read again when asked for. */
+const LIVE_MAX = 20_000
+
+export interface Timeline {
+  /** Newest first. */
+  rows: ApiEvent[]
+  references: ApiEvent[]
+  /** Ids that came live, to be marked. */
+  fresh: ReadonlySet<string>
+  /** Events a slow connection missed. */
+  missed: number
+  isPending: boolean
+  isFetchingMore: boolean
+  hasMore: boolean
+  error: Error | null
+  loadMore: () => void
+  reload: () => void
+  /** Changes when the list is read anew. */
+  stamp: number
+}
+
+export function useTimeline(state: ExploreState): Timeline {
+  const enabled = Object.keys(state.selector).length > 0
+  const { live: isLive, group: _group, ...asked } = state
+  const identity = JSON.stringify(asked)
+  const pages = useInfiniteQuery({
+    queryKey: ['timeline', identity],
+    enabled,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => api.read(readRequest(state, pageParam), signal),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    staleTime: 30_000,
+  })
+  const live = useLive(state, enabled && isLive && state.asOf === null && state.from === null, identity)
+  const { references, rows } = useMemo(() => {
+    const all = pages.data?.pages.flatMap((page) => page.rows) ?? []
+    const stored = all.filter((row) => !row.reference)
+    const known = new Set(stored.map((row) => row.id))
+    return { references: all.filter((row) => row.reference), rows: [...live.rows.filter((row) => !known.has(row.id)), ...stored] }
+  }, [pages.data, live.rows])
+  return {
+    rows,
+    references,
+    fresh: live.fresh,
+    missed: live.missed,
+    isPending: enabled && pages.isPending,
+    isFetchingMore: pages.isFetchingNextPage,
+    hasMore: pages.hasNextPage,
+    error: pages.error,
+    loadMore: () => void pages.fetchNextPage(),
+    reload: () => {
+      live.clear()
+      void pages.refetch()
+    },
+    stamp: pages.dataUpdatedAt,
+  }
+}
+
+function useLive(state: ExploreState, on: boolean, identity: string) {
+  const [rows, setRows] = useState<ApiEvent[]>([])
+  const [missed, setMissed] = useState(0)
+  const fresh = useRef(new Set<string>())
+  const clear = () => {
+    setRows([])
+    setMissed(0)
+    fresh.current = new Set()
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: identity stands for the whole state.
+  useEffect(() => {
+    clear()
+    if (!on) return
+    const stream = new EventSource(tailUrl(state.selector, state.sources))
+    let waiting: ApiEvent[] = []
+    stream.addEventListener('event', (message) => {
+      const row = JSON.parse((message as MessageEvent<string>).data) as ApiEvent
+      if (state.types.length && !state.types.includes(row.event_type)) return
+      if (state.text && !row.text.toLowerCase().includes(state.text.toLowerCase())) return
+      waiting.push(row)
+    })
+    stream.addEventListener('gap', (message) => setMissed((n) => n + (JSON.parse((message as MessageEvent<string>).data) as { missed: number }).missed))
+    // A burst of a thousand events is one drawing, not a thousand.
+    const flush = setInterval(() => {
+      if (waiting.length === 0) return
+      const arrived = waiting.reverse()
+      waiting = []
+      for (const row of arrived) fresh.current.add(row.id)
+      setRows((before) => [...arrived, ...before].slice(0, LIVE_MAX))
+    }, 150)
+    return () => {
+      clearInterval(flush)
+      stream.close()
+    }
+  }, [on, identity])
+  return { rows, missed, fresh: fresh.current as ReadonlySet<string>, clear }
+}

@@ -1,0 +1,130 @@
+/** API keys: made, shown once, revoked. */
+import { Alert, Badge, Button, Group, Modal, Paper, Stack, Table, Text } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import type { Key } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import { PageHead } from '../../parts/page.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { When } from '../../parts/when.tsx'
+import { NewKey } from './new-key.tsx'
+
+export default function KeysPage() {
+  const { data, error, isPending, refetch } = useQuery({ queryKey: keys.apiKeys, queryFn: api.keys })
+  const [making, setMaking] = useState(false)
+  return (
+    <>
+      <PageHead title="API keys">
+        <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setMaking(true)}>
+          New key
+        </Button>
+      </PageHead>
+      <NewKey opened={making} onClose={() => setMaking(false)} />
+      {isPending && <LoadingRows />}
+      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {data && (
+        <Stack>
+          {!data.enforced && (
+            <Alert color="indigo" title="This instance is open">
+              Keys can be made, but nothing checks them: whoever reaches the daemon may do everything. Start it with <code>--auth</code> to require a login.
+            </Alert>
+          )}
+          {data.keys.length === 0 ? (
+            <Empty title="No keys yet">
+              <Text c="dimmed" maw={520}>
+                A producer gets an ingest key, an agent that reads gets a read key. Each is shown once and can be revoked at any time.
+              </Text>
+              <Button onClick={() => setMaking(true)}>New key</Button>
+            </Empty>
+          ) : (
+            <Paper withBorder radius="md">
+              <Table.ScrollContainer minWidth={680}>
+                <Table verticalSpacing="xs">
+                  <Table.Thead>
+                    <Table.Tr>
+                      <Table.Th>Name</Table.Th>
+                      <Table.Th>Begins with</Table.Th>
+                      <Table.Th>Scopes</Table.Th>
+                      <Table.Th>Last used</Table.Th>
+                      <Table.Th>Created</Table.Th>
+                      <Table.Th>State</Table.Th>
+                    </Table.Tr>
+                  </Table.Thead>
+                  <Table.Tbody>
+                    {data.keys.map((key) => (
+                      <KeyRow key={key.id} entry={key} />
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              </Table.ScrollContainer>
+            </Paper>
+          )}
+        </Stack>
+      )}
+    </>
+  )
+}
+
+function KeyRow({ entry }: { entry: Key }) {
+  const queries = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const revoke = useMutation({
+    mutationFn: () => api.revokeKey(entry.id),
+    onSuccess: (result) => notifications.show({ message: result.note }),
+    onError: (error) => notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+    onSettled: () => {
+      setAsking(false)
+      return queries.invalidateQueries({ queryKey: keys.apiKeys })
+    },
+  })
+  return (
+    <Table.Tr style={entry.state === 'revoked' ? { color: 'var(--mantine-color-dimmed)' } : undefined}>
+      <Table.Td>{entry.name}</Table.Td>
+      <Table.Td className="mono">{entry.prefix}</Table.Td>
+      <Table.Td>
+        <Group gap={4}>
+          {entry.scopes.map((scope) => (
+            <Badge key={scope} variant="default" tt="none" size="sm">
+              {scope}
+            </Badge>
+          ))}
+          {entry.source && (
+            <Text span size="xs" c="dimmed">
+              only {entry.source}
+            </Text>
+          )}
+        </Group>
+      </Table.Td>
+      <Table.Td>
+        <When at={entry.last_used_at} />
+      </Table.Td>
+      <Table.Td>
+        <When at={entry.created_at} />
+      </Table.Td>
+      <Table.Td>
+        {entry.accepts.includes('revoke') ? (
+          <Button size="compact-sm" variant="light" color="red" onClick={() => setAsking(true)} aria-label={`Revoke ${entry.name}`}>
+            Revoke
+          </Button>
+        ) : (
+          'revoked'
+        )}
+        <Modal opened={asking} onClose={() => setAsking(false)} title={`Revoke ${entry.name}?`} centered closeButtonProps={{ 'aria-label': 'Close' }}>
+          <Stack>
+            <Text size="sm">Whoever uses it is refused from now on, and its live streams close. This cannot be undone.</Text>
+            <Group justify="flex-end">
+              <Button variant="default" onClick={() => setAsking(false)}>
+                Keep it
+              </Button>
+              <Button color="red" loading={revoke.isPending} onClick={() => revoke.mutate()}>
+                Revoke
+              </Button>
+            </Group>
+          </Stack>
+        </Modal>
+      </Table.Td>
+    </Table.Tr>
+  )
+}

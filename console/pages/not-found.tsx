@@ -1,0 +1,17 @@
+import { Button } from '@mantine/core'
+import { Link } from 'react-router'
+import { PageHead } from '../parts/page.tsx'
+import { Empty } from '../parts/states.tsx'
+
+export function NotFoundPage() {
+  return (
+    <>
+      <PageHead title="Not found" />
+      <Empty title="There is no such page">
+        <Button component={Link} to="/sources">
+          To Sources
+        </Button>
+      </Empty>
+    </>
+  )
+}

@@ -1,0 +1,70 @@
+/** What to do with a new source: its URL, its key (once), a command, and the wait for the first event. */
+import { Alert, Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { CircleCheck } from 'lucide-react'
+import { Link } from 'react-router'
+import type { Label, SourceCreated } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import { curlCommand, exampleBody } from '../../lib/curl.ts'
+import { count } from '../../lib/time.ts'
+import { CopyBlock } from '../../parts/copy.tsx'
+import { PageHead } from '../../parts/page.tsx'
+
+export function CreatedPanel({ created }: { created: SourceCreated }) {
+  const { data } = useQuery({ queryKey: keys.source(created.name), queryFn: () => api.source(created.name), refetchInterval: 1_500 })
+  const url = created.ingest_key ? `${window.location.origin}/ingest/${created.ingest_key}` : null
+  const labels = (data?.config.labels ?? []) as (Label & { field?: string })[]
+  const arrived = data?.health.events_total ?? 0
+  return (
+    <>
+      <PageHead title={`${created.name} is ready`} />
+      <Stack maw={820}>
+        {url && (
+          <div>
+            <Text fw={600} size="sm" mb={4}>
+              Ingest URL
+            </Text>
+            <CopyBlock value={url} label="Copy the ingest URL" />
+          </div>
+        )}
+        {created.key && (
+          <Alert color="yellow" title="Its key, shown this once">
+            <Stack gap="xs">
+              <Text size="sm">Whoever sends events needs it. It only writes to this source; it can be revoked under API keys.</Text>
+              <CopyBlock value={created.key.secret} label="Copy the key" />
+            </Stack>
+          </Alert>
+        )}
+        {url && data && (
+          <div>
+            <Text fw={600} size="sm" mb={4}>
+              Try it
+            </Text>
+            <CopyBlock value={curlCommand({ url, token: created.key?.secret, body: exampleBody(labels) })} label="Copy the command" />
+            {data.signed && (
+              <Text size="sm" c="dimmed" mt={4}>
+                This source checks signatures, so the plain command is answered 401; point the sender here with the same secret.
+              </Text>
+            )}
+          </div>
+        )}
+        {url && (
+          <Paper withBorder p="md" radius="md" role="status" aria-live="polite">
+            <Group gap="sm">
+              {arrived > 0 ? <CircleCheck size={20} color="var(--mantine-color-teal-6)" aria-hidden /> : <Loader size="sm" aria-hidden />}
+              <Text>{arrived > 0 ? `Events arrive: ${count(arrived)} so far.` : 'Waiting for the first event…'}</Text>
+            </Group>
+          </Paper>
+        )}
+        <Group>
+          <Button component={Link} to={`/sources/${encodeURIComponent(created.name)}`}>
+            Open the source
+          </Button>
+          <Button component={Link} to="/sources" variant="default">
+            All sources
+          </Button>
+        </Group>
+      </Stack>
+    </>
+  )
+}

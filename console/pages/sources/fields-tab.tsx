@@ -1,0 +1,88 @@
+/** What recent payloads really carry, and a label from a field in one click. */
+import { Badge, Button, Group, Paper, Progress, Stack, Table, Text } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { FieldCoverage, Label, Source } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import { count } from '../../lib/time.ts'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+
+export function FieldsTab({ source }: { source: Source }) {
+  const { data, error, isPending, refetch } = useQuery({ queryKey: keys.sourceFields(source.name), queryFn: () => api.sourceFields(source.name) })
+  if (isPending) return <LoadingRows />
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (data.sampled === 0)
+    return (
+      <Empty title="No events to look at yet">
+        <Text c="dimmed">Fields show once events have arrived.</Text>
+      </Empty>
+    )
+  return (
+    <Stack gap="xs">
+      <Text size="sm" c="dimmed">
+        From the newest {count(data.sampled)} events. New labels apply to events that come from now on.
+      </Text>
+      <Paper withBorder radius="md">
+        <Table.ScrollContainer minWidth={720}>
+          <Table verticalSpacing={6}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Field</Table.Th>
+                <Table.Th w={160}>Coverage</Table.Th>
+                <Table.Th ta="right">Distinct</Table.Th>
+                <Table.Th>Most frequent</Table.Th>
+                <Table.Th>Label</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {data.fields
+                .filter((field) => field.coverage > 0)
+                .map((field) => (
+                  <FieldRow key={field.name} field={field} source={source} />
+                ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      </Paper>
+    </Stack>
+  )
+}
+
+function FieldRow({ field, source }: { field: FieldCoverage; source: Source }) {
+  const percent = Math.round(field.coverage * 100)
+  return (
+    <Table.Tr>
+      <Table.Td className="mono">{field.name}</Table.Td>
+      <Table.Td>
+        <Group gap="xs" wrap="nowrap">
+          <Progress value={percent} w={90} size="sm" aria-label={`${field.name} is in ${percent} % of events`} />
+          <Text size="xs">{percent} %</Text>
+        </Group>
+      </Table.Td>
+      <Table.Td ta="right">{count(field.distinct)}</Table.Td>
+      <Table.Td maw={340}>
+        <Text size="xs" c="dimmed" lineClamp={1} className="mono">
+          {field.values.map((value) => value.value).join('  ')}
+        </Text>
+      </Table.Td>
+      <Table.Td>{field.is_label ? <Badge tt="none">{field.is_key ? 'entity key' : 'label'}</Badge> : <AddLabel field={field.name} source={source} />}</Table.Td>
+    </Table.Tr>
+  )
+}
+
+function AddLabel({ field, source }: { field: string; source: Source }) {
+  const queries = useQueryClient()
+  const labels = (source.config.labels ?? []) as Label[]
+  const name = field.replaceAll(/[^A-Za-z0-9_]/g, '_').slice(0, 64)
+  const add = useMutation({
+    mutationFn: () => api.updateSource(source.name, { name: source.name, connector: source.connector, poll: source.poll, config: { ...source.config, labels: [...labels, { name, field, ...(labels.some((label) => label.primary) ? {} : { primary: true }) }] } }),
+    onSuccess: () => notifications.show({ message: `New events get the label ${name}` }),
+    onError: (error) => notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.sources }),
+  })
+  return (
+    <Button size="compact-xs" variant="default" loading={add.isPending} onClick={() => add.mutate()} aria-label={`Add ${field} as a label`}>
+      Add as label
+    </Button>
+  )
+}

@@ -1,0 +1,29 @@
+import { Group, Text } from '@mantine/core'
+import type { SourceHealth } from '../../../schemas/types.ts'
+
+const MARKS: Record<SourceHealth['status'], { colour: string; label: string }> = {
+  ok: { colour: 'var(--mantine-color-teal-6)', label: 'well' },
+  push: { colour: 'var(--mantine-color-teal-6)', label: 'listening' },
+  starting: { colour: 'var(--mantine-color-blue-5)', label: 'starting' },
+  paused: { colour: 'var(--mantine-color-gray-6)', label: 'paused' },
+  refused: { colour: 'var(--mantine-color-yellow-6)', label: 'refused' },
+  error: { colour: 'var(--mantine-color-red-6)', label: 'error' },
+}
+
+/** A source's state in a word, with the reason when it is not well. */
+export function HealthMark({ health }: { health: SourceHealth }) {
+  const { colour, label } = MARKS[health.status]
+  return (
+    <Group gap={7} wrap="nowrap" align="baseline">
+      <span className="dot" style={{ background: colour }} aria-hidden />
+      <Text size="sm" component="span">
+        {label}
+        {health.reason && health.status !== 'paused' ? (
+          <Text span size="sm" c="dimmed">
+            {`: ${health.reason}`}
+          </Text>
+        ) : null}
+      </Text>
+    </Group>
+  )
+}

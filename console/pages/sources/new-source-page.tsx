@@ -1,0 +1,163 @@
+/** A new source: choose its connector, fill its form, and see the first event arrive. */
+import { Alert, Anchor, Button, Group, Paper, SimpleGrid, Stack, Text, TextInput, Title, UnstyledButton } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link, useSearchParams } from 'react-router'
+import type { Connector, SourceCreated, SourceTestResult } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import { emptyLabel } from '../../forms/labels-editor.tsx'
+import { type SourceDraft, SourceForm, toConfig } from '../../forms/source-form.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { CreatedPanel } from './created-panel.tsx'
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+
+const PRESETS: Record<string, { connector: string; name: string; draft: () => SourceDraft }> = {
+  github: {
+    connector: 'webhook',
+    name: 'github',
+    draft: () => ({
+      config: { signature_scheme: 'github', text_template: '{action} {pull_request.title}{head_commit.message} by {sender.login}' },
+      labels: [{ ...emptyLabel(true), name: 'repo', value: 'repository.full_name' }, { ...emptyLabel(), name: 'author', value: 'sender.login' }],
+    }),
+  },
+  logs: {
+    connector: 'webhook',
+    name: 'logs',
+    draft: () => ({
+      config: { event_type_field: 'level', text_template: '{msg}', event_time_field: 'time' },
+      labels: [{ ...emptyLabel(true), name: 'service', value: 'service' }, { ...emptyLabel(), name: 'level', value: 'level' }],
+    }),
+  },
+}
+
+export default function NewSourcePage() {
+  const [query, setQuery] = useSearchParams()
+  const preset = PRESETS[query.get('preset') ?? '']
+  const chosen = preset?.connector ?? query.get('connector')
+  const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
+  const [created, setCreated] = useState<SourceCreated | null>(null)
+  if (created) return <CreatedPanel created={created} />
+  const connector = chosen ? connectors.data?.[chosen] : undefined
+  return (
+    <>
+      <PageHead title="Add a source">
+        <Button component={Link} to="/sources" variant="default">
+          Cancel
+        </Button>
+      </PageHead>
+      {connectors.isPending && <LoadingRows rows={3} />}
+      {connectors.error && <Failed error={connectors.error} onRetry={() => void connectors.refetch()} />}
+      {connectors.data && !connector && <ChooseConnector connectors={connectors.data} onChoose={(kind) => setQuery({ connector: kind })} />}
+      {connector && chosen && <FillIn kind={chosen} connector={connector} presetName={preset?.name ?? ''} initial={preset?.draft() ?? { config: {}, labels: connector.mode === 'push' && chosen === 'webhook' ? [emptyLabel(true)] : [] }} onCreated={setCreated} />}
+    </>
+  )
+}
+
+function ChooseConnector({ connectors, onChoose }: { connectors: Record<string, Connector>; onChoose: (kind: string) => void }) {
+  const [filter, setFilter] = useState('')
+  const shown = Object.entries(connectors).filter(([kind, c]) => !c.internal && `${kind} ${c.label} ${c.description}`.toLowerCase().includes(filter.toLowerCase()))
+  return (
+    <Stack>
+      <TextInput aria-label="Search connectors" placeholder="Search connectors" value={filter} onChange={(event) => setFilter(event.currentTarget.value)} maw={340} data-autofocus />
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+        {shown.map(([kind, connector]) => (
+          <UnstyledButton key={kind} onClick={() => onChoose(kind)}>
+            <Paper withBorder p="md" radius="md" h="100%">
+              <Group justify="space-between" mb={4}>
+                <Text fw={600}>{connector.label}</Text>
+                <Text size="xs" c="dimmed">
+                  {connector.mode}
+                </Text>
+              </Group>
+              <Text size="sm" c="dimmed">
+                {connector.description}
+              </Text>
+            </Paper>
+          </UnstyledButton>
+        ))}
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+interface FillInProps {
+  kind: string
+  connector: Connector
+  presetName: string
+  initial: SourceDraft
+  onCreated: (created: SourceCreated) => void
+}
+
+function FillIn({ kind, connector, presetName, initial, onCreated }: FillInProps) {
+  const queries = useQueryClient()
+  const [name, setName] = useState(presetName)
+  const [draft, setDraft] = useState(initial)
+  const body = () => ({ name, connector: kind, config: toConfig(draft) })
+  const create = useMutation({
+    mutationFn: () => api.createSource(body()),
+    onSuccess: async (result) => {
+      await queries.invalidateQueries({ queryKey: keys.sources })
+      onCreated(result)
+    },
+  })
+  const test = useMutation({ mutationFn: () => api.testSource(body()) })
+  const nameFault = name !== '' && !NAME.test(name) ? '1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit' : undefined
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        create.mutate()
+      }}
+    >
+      <Stack gap="lg" maw={1100}>
+        <div>
+          <Title order={2}>{connector.label}</Title>
+          <Text size="sm" c="dimmed">
+            {connector.description}{' '}
+            <Anchor component={Link} to="/sources/new" size="sm">
+              Choose another
+            </Anchor>
+          </Text>
+        </div>
+        <TextInput label="Name" description="How it is called on timelines; it does not change later." placeholder="gateway" value={name} onChange={(event) => setName(event.currentTarget.value)} error={nameFault} required maw={420} autoFocus />
+        <SourceForm connector={connector} value={draft} onChange={setDraft} />
+        {create.error && (
+          <Alert color="red" title="It was not created" role="alert">
+            {create.error.message}
+          </Alert>
+        )}
+        <TestOutcome result={test.data} error={test.error} />
+        <Group>
+          <Button type="submit" loading={create.isPending} disabled={name === '' || nameFault !== undefined}>
+            Create source
+          </Button>
+          <Button variant="default" loading={test.isPending} disabled={name === '' || nameFault !== undefined} onClick={() => test.mutate()}>
+            Test
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+export function TestOutcome({ result, error }: { result: SourceTestResult | undefined; error: Error | null }) {
+  if (error)
+    return (
+      <Alert color="red" title="The test found a fault" role="alert">
+        {error.message}
+      </Alert>
+    )
+  if (!result) return null
+  return (
+    <Alert color={result.ok ? 'teal' : 'red'} title={result.ok ? 'The settings hold' : 'The test failed'} role="status">
+      {result.note ?? result.error ?? `${result.events ?? 0} events`}
+      {result.sample?.map((text) => (
+        <Text key={text} size="sm" className="mono">
+          {text}
+        </Text>
+      ))}
+    </Alert>
+  )
+}

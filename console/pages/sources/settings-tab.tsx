@@ -1,0 +1,59 @@
+/** The config of a source, to change. Secrets are masked and kept unless typed anew. */
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Label, Source } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import { toDrafts } from '../../forms/labels-editor.tsx'
+import { type SourceDraft, SourceForm, toConfig } from '../../forms/source-form.tsx'
+import { LoadingRows } from '../../parts/states.tsx'
+import { TestOutcome } from './new-source-page.tsx'
+
+export function SettingsTab({ source }: { source: Source }) {
+  const queries = useQueryClient()
+  const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
+  const fields = useQuery({ queryKey: keys.sourceFields(source.name), queryFn: () => api.sourceFields(source.name) })
+  const [draft, setDraft] = useState<SourceDraft>(() => {
+    const { labels, ...config } = source.config
+    return { config, labels: toDrafts((labels ?? []) as Label[]) }
+  })
+  const body = () => ({ name: source.name, connector: source.connector, poll: source.poll, config: toConfig(draft) })
+  const save = useMutation({
+    mutationFn: () => api.updateSource(source.name, body()),
+    onSuccess: () => notifications.show({ message: `${source.name} is saved; new events follow it` }),
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.sources }),
+  })
+  const test = useMutation({ mutationFn: () => api.testSource(body()) })
+  const connector = connectors.data?.[source.connector]
+  if (!connector) return <LoadingRows />
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        save.mutate()
+      }}
+    >
+      <Stack gap="lg" maw={1100}>
+        <Text size="sm" c="dimmed">
+          What is stored keeps its labels; a change applies to events that come from now on.
+        </Text>
+        <SourceForm connector={connector} value={draft} onChange={setDraft} knownFields={fields.data?.fields.map((field) => field.name) ?? []} />
+        {save.error && (
+          <Alert color="red" title="It was not saved" role="alert">
+            {save.error.message}
+          </Alert>
+        )}
+        <TestOutcome result={test.data} error={test.error} />
+        <Group>
+          <Button type="submit" loading={save.isPending}>
+            Save
+          </Button>
+          <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+            Test
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,162 @@
+/** One source: how it is doing, its events, its fields, its settings. */
+import { Alert, Badge, Button, Group, Paper, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link, useParams, useSearchParams } from 'react-router'
+import type { Label, Source } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import { curlCommand, exampleBody } from '../../lib/curl.ts'
+import { count } from '../../lib/time.ts'
+import { CopyBlock } from '../../parts/copy.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { When } from '../../parts/when.tsx'
+import { DeleteSource } from './delete-source.tsx'
+import { FieldsTab } from './fields-tab.tsx'
+import { HealthMark } from './health-mark.tsx'
+import { SettingsTab } from './settings-tab.tsx'
+import { SourceEvents } from './source-events.tsx'
+import { useMoveSource } from './use-move-source.ts'
+
+export default function SourcePage() {
+  const { name = '' } = useParams()
+  const [query, setQuery] = useSearchParams()
+  const { data, error, isPending, refetch } = useQuery({ queryKey: keys.source(name), queryFn: () => api.source(name), refetchInterval: 5_000 })
+  if (isPending) return <LoadingRows />
+  if (error)
+    return (
+      <>
+        <PageHead title={name} />
+        <Failed error={error} onRetry={() => void refetch()} />
+      </>
+    )
+  return (
+    <>
+      <PageHead title={data.name}>
+        <Badge variant="default" tt="none">
+          {data.connector}
+        </Badge>
+        <Actions source={data} />
+      </PageHead>
+      <Tabs value={query.get('tab') ?? 'overview'} onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })} keepMounted={false}>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="overview">Overview</Tabs.Tab>
+          <Tabs.Tab value="events">Events</Tabs.Tab>
+          <Tabs.Tab value="fields">Fields</Tabs.Tab>
+          <Tabs.Tab value="settings">Settings</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="overview">
+          <Overview source={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="events">
+          <SourceEvents name={data.name} />
+        </Tabs.Panel>
+        <Tabs.Panel value="fields">
+          <FieldsTab source={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="settings">
+          <SettingsTab source={data} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  )
+}
+
+function Actions({ source }: { source: Source }) {
+  const move = useMoveSource(source.name)
+  const [deleting, setDeleting] = useState(false)
+  return (
+    <>
+      {source.accepts.includes('pause') && (
+        <Button variant="default" onClick={() => move('pause')}>
+          Pause
+        </Button>
+      )}
+      {source.accepts.includes('resume') && <Button onClick={() => move('resume')}>Resume</Button>}
+      <Button variant="light" color="red" onClick={() => setDeleting(true)}>
+        Delete…
+      </Button>
+      <DeleteSource source={source} opened={deleting} onClose={() => setDeleting(false)} />
+    </>
+  )
+}
+
+function Fact({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <Paper withBorder p="sm" radius="md">
+      <Text size="xs" c="dimmed">
+        {title}
+      </Text>
+      <Text component="div" fw={600}>
+        {children}
+      </Text>
+    </Paper>
+  )
+}
+
+function Overview({ source }: { source: Source }) {
+  const labels = (source.config.labels ?? []) as (Label & { field?: string; const?: string | number })[]
+  const url = source.ingest_key ? `${window.location.origin}/ingest/${source.ingest_key}` : null
+  return (
+    <Stack maw={980}>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+        <Fact title="Health">
+          <HealthMark health={source.health} />
+        </Fact>
+        <Fact title="Events stored">{count(source.health.events_total)}</Fact>
+        <Fact title="Last event">
+          <When at={source.health.last_ingest} never="none yet" />
+        </Fact>
+        <Fact title="Refused since start">{count(source.health.rejected)}</Fact>
+      </SimpleGrid>
+      {url && (
+        <div>
+          <Text fw={600} size="sm" mb={4}>
+            Ingest URL
+          </Text>
+          <CopyBlock value={url} label="Copy the ingest URL" />
+        </div>
+      )}
+      {url && !source.signed && (
+        <div>
+          <Text fw={600} size="sm" mb={4}>
+            Send an event
+          </Text>
+          <CopyBlock value={curlCommand({ url, body: exampleBody(labels) })} label="Copy the command" />
+          <Text size="xs" c="dimmed" mt={4}>
+            On a secured instance add <code>-H 'Authorization: Bearer …'</code> with an ingest key.
+          </Text>
+        </div>
+      )}
+      {source.signed && (
+        <Alert color="indigo" title="Signatures are checked">
+          This source takes only what is signed with its secret ({String(source.config.signature_scheme)}), and needs no key.
+        </Alert>
+      )}
+      <div>
+        <Text fw={600} size="sm" mb={4}>
+          Labels
+        </Text>
+        {labels.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            No labels: its events are on no entity’s timeline. Add some under Settings, or pick them under Fields.
+          </Text>
+        ) : (
+          <Group gap="xs">
+            {labels.map((label) => (
+              <Badge key={label.name} variant={label.primary ? 'light' : 'default'} tt="none" size="lg" fw={500}>
+                {label.name} = {label.field ?? JSON.stringify(label.const)}
+                {label.primary ? ' · entity key' : ''}
+              </Badge>
+            ))}
+          </Group>
+        )}
+      </div>
+      <Group>
+        <Button component={Link} to={`/explore?source=${encodeURIComponent(source.name)}`} variant="default">
+          Explore its timelines
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,156 @@
+/** Every source with its health. */
+import { ActionIcon, Anchor, Badge, Button, Group, Menu, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
+import { useClipboard } from '@mantine/hooks'
+import { notifications } from '@mantine/notifications'
+import { useQuery } from '@tanstack/react-query'
+import { Ellipsis, FileJson, GitBranch, Plus, Search } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useNavigate } from 'react-router'
+import type { Source } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import { count } from '../../lib/time.ts'
+import { PageHead } from '../../parts/page.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { When } from '../../parts/when.tsx'
+import { DeleteSource } from './delete-source.tsx'
+import { HealthMark } from './health-mark.tsx'
+import { useMoveSource } from './use-move-source.ts'
+
+export default function SourcesPage() {
+  const [filter, setFilter] = useState('')
+  const { data, error, isPending, refetch } = useQuery({ queryKey: keys.sources, queryFn: api.sources, refetchInterval: 5_000 })
+  const shown = (data ?? []).filter((source) => `${source.name} ${source.connector}`.toLowerCase().includes(filter.toLowerCase()))
+  return (
+    <>
+      <PageHead title="Sources">
+        <Button component={Link} to="/sources/new" leftSection={<Plus size={16} aria-hidden />}>
+          Add source
+        </Button>
+      </PageHead>
+      {isPending && <LoadingRows />}
+      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {data?.length === 0 && <FirstSource />}
+      {data && data.length > 0 && (
+        <Stack gap="sm">
+          <TextInput aria-label="Filter sources" placeholder="Filter by name or connector" leftSection={<Search size={15} aria-hidden />} value={filter} onChange={(event) => setFilter(event.currentTarget.value)} maw={340} />
+          <Paper withBorder radius="md">
+            <Table.ScrollContainer minWidth={640}>
+              <Table verticalSpacing="xs" highlightOnHover>
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>Name</Table.Th>
+                    <Table.Th>Health</Table.Th>
+                    <Table.Th ta="right">Events</Table.Th>
+                    <Table.Th>Last event</Table.Th>
+                    <Table.Th w={48}>
+                      <span className="visually-hidden" />
+                    </Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {shown.map((source) => (
+                    <SourceRow key={source.name} source={source} />
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </Table.ScrollContainer>
+            {shown.length === 0 && (
+              <Text p="md" c="dimmed" size="sm">
+                No source fits “{filter}”.
+              </Text>
+            )}
+          </Paper>
+        </Stack>
+      )}
+    </>
+  )
+}
+
+function SourceRow({ source }: { source: Source }) {
+  const go = useNavigate()
+  const clipboard = useClipboard()
+  const move = useMoveSource(source.name)
+  const [deleting, setDeleting] = useState(false)
+  const path = `/sources/${encodeURIComponent(source.name)}`
+  const ingestUrl = source.ingest_key ? `${window.location.origin}/ingest/${source.ingest_key}` : null
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Group gap="xs" wrap="nowrap">
+          <Anchor component={Link} to={path} fw={600}>
+            {source.name}
+          </Anchor>
+          <Badge variant="default" size="sm" tt="none">
+            {source.connector}
+          </Badge>
+        </Group>
+      </Table.Td>
+      <Table.Td maw={320}>
+        <HealthMark health={source.health} />
+      </Table.Td>
+      <Table.Td ta="right">{count(source.health.events_total)}</Table.Td>
+      <Table.Td>
+        <When at={source.health.last_ingest} never="none yet" />
+      </Table.Td>
+      <Table.Td>
+        <Menu position="bottom-end" withinPortal>
+          <Menu.Target>
+            <ActionIcon variant="subtle" color="gray" aria-label={`Actions of ${source.name}`}>
+              <Ellipsis size={17} aria-hidden />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => void go(path)}>Open</Menu.Item>
+            {ingestUrl && (
+              <Menu.Item
+                onClick={() => {
+                  clipboard.copy(ingestUrl)
+                  notifications.show({ message: 'Ingest URL copied' })
+                }}
+              >
+                Copy ingest URL
+              </Menu.Item>
+            )}
+            {source.accepts.includes('pause') && <Menu.Item onClick={() => move('pause')}>Pause</Menu.Item>}
+            {source.accepts.includes('resume') && <Menu.Item onClick={() => move('resume')}>Resume</Menu.Item>}
+            <Menu.Item color="red" onClick={() => setDeleting(true)}>
+              Delete…
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+        <DeleteSource source={source} opened={deleting} onClose={() => setDeleting(false)} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+const STARTS = [
+  { preset: 'github', icon: GitBranch, title: 'GitHub webhooks', text: 'Pushes, pull requests, reviews and CI runs, with their signature checked.' },
+  { preset: 'logs', icon: FileJson, title: 'Logs as NDJSON', text: 'Structured logs of any program, one JSON object a line.' },
+]
+
+function FirstSource() {
+  return (
+    <Empty title="Bring in the first events">
+      <Text c="dimmed" maw={560}>
+        A source is a system that sends events here. Its labels say whose timeline each event is on; sources that share a label are read together.
+      </Text>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} mt="sm" maw={680}>
+        {STARTS.map(({ preset, icon: Icon, title, text }) => (
+          <Paper key={preset} withBorder p="md" radius="md" component={Link} to={`/sources/new?preset=${preset}`} ta="left" style={{ textDecoration: 'none', color: 'inherit' }}>
+            <Group gap="xs" mb={4}>
+              <Icon size={18} aria-hidden />
+              <Text fw={600}>{title}</Text>
+            </Group>
+            <Text size="sm" c="dimmed">
+              {text}
+            </Text>
+          </Paper>
+        ))}
+      </SimpleGrid>
+      <Button component={Link} to="/sources/new" variant="default" mt="xs">
+        Choose another connector
+      </Button>
+    </Empty>
+  )
+}

@@ -1,0 +1,30 @@
+/** Text to copy: a field, or a whole command. */
+import { ActionIcon, CopyButton, Group, Paper, Tooltip } from '@mantine/core'
+import { Check, Copy } from 'lucide-react'
+
+export function CopyIcon({ value, label }: { value: string; label: string }) {
+  return (
+    <CopyButton value={value} timeout={1_500}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? 'Copied' : label}>
+          <ActionIcon variant="subtle" color={copied ? 'teal' : 'gray'} onClick={copy} aria-label={copied ? 'Copied' : label}>
+            {copied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </CopyButton>
+  )
+}
+
+export function CopyBlock({ value, label }: { value: string; label: string }) {
+  return (
+    <Paper withBorder radius="md" p="xs" bg="var(--mantine-color-default-hover)">
+      <Group wrap="nowrap" align="flex-start" justify="space-between" gap="xs">
+        <pre className="mono" style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+          {value}
+        </pre>
+        <CopyIcon value={value} label={label} />
+      </Group>
+    </Paper>
+  )
+}

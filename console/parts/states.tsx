@@ -1,0 +1,39 @@
+/** The states every list has besides being full: loading, failed, empty. */
+import { Alert, Button, Paper, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { CircleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+
+export function LoadingRows({ rows = 6 }: { rows?: number }) {
+  return (
+    <Stack gap="xs" role="status" aria-label="Loading">
+      {Array.from({ length: rows }, (_, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are alike and never move.
+        <Skeleton key={i} h={32} />
+      ))}
+    </Stack>
+  )
+}
+
+export function Failed({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  return (
+    <Alert color="red" icon={<CircleAlert size={18} aria-hidden />} title="That did not work" role="alert">
+      <Text size="sm">{error.message}</Text>
+      {onRetry && (
+        <Button mt="sm" size="xs" variant="default" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </Alert>
+  )
+}
+
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <Paper withBorder p="xl" radius="md">
+      <Stack align="center" gap="sm" ta="center">
+        <Title order={2}>{title}</Title>
+        {children}
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,14 @@
+/** A time: how long ago, with the exact instant on hover. */
+import { Tooltip } from '@mantine/core'
+import { useNow } from './use-now.ts'
+import { relative } from '../lib/time.ts'
+
+export function When({ at, never = 'never' }: { at: string | null; never?: string }) {
+  const now = useNow()
+  if (at === null) return <span>{never}</span>
+  return (
+    <Tooltip label={`${new Date(at).toLocaleString()} · ${at}`}>
+      <time dateTime={at}>{relative(at, now)}</time>
+    </Tooltip>
+  )
+}
