@@ -1,0 +1,171 @@
+/**
+ * Who may import whom (ARCHITECTURE.md, Who may import whom). Types count as imports. Checked by
+ * `npm run check`; test/house/imports.test.ts proves that each rule bites.
+ */
+
+/** A rule: files under `from` never import what `to` matches. */
+const never = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
+
+const product = '^(schemas|machines|engine|api|console)/'
+const packages = (...names) => `(^|/)node_modules/(${names.join('|')})/`
+const generators = '^schemas/generate\\.ts$'
+
+module.exports = {
+  forbidden: [
+    never('no-cycles', 'a file that needs itself cannot be read in any order', {}, { circular: true }),
+    never('resolvable', 'every import leads to a file or a package', {}, { couldNotResolve: true }),
+    never(
+      'product-without-tests',
+      'the product runs without its tests and scripts',
+      { path: product },
+      { path: '^(test|e2e|scripts)/' },
+    ),
+
+    never(
+      'schemas-alone',
+      'schemas import nothing of ours',
+      { path: '^schemas/' },
+      { path: '^(machines|engine|api|console)/' },
+    ),
+    never(
+      'schemas-packages',
+      'schemas import ajv, and the generator its compiler',
+      { path: '^schemas/', pathNot: generators },
+      { path: 'node_modules/', pathNot: packages('ajv', 'ajv-formats') },
+    ),
+    never(
+      'schemas-anywhere',
+      'schemas run in the browser too',
+      { path: '^schemas/', pathNot: generators },
+      { dependencyTypes: ['core'] },
+    ),
+
+    never(
+      'machines-pure',
+      'machines import schemas',
+      { path: '^machines/' },
+      { path: '^(engine|api|console)/' },
+    ),
+    never(
+      'machines-packages',
+      'machines import xstate',
+      { path: '^machines/' },
+      { path: 'node_modules/', pathNot: packages('xstate') },
+    ),
+    never(
+      'machines-anywhere',
+      'machines run in the browser too',
+      { path: '^machines/' },
+      { dependencyTypes: ['core'] },
+    ),
+
+    never(
+      'engine-below-doors',
+      'the engine knows no door and no page',
+      { path: '^engine/' },
+      { path: '^(api|console)/' },
+    ),
+    never(
+      'engine-without-http',
+      'the engine serves nothing',
+      { path: '^engine/' },
+      {
+        path: packages('fastify', '@fastify/[^/]+', 'react', 'react-dom', 'commander', 'pino', 'pino-pretty'),
+      },
+    ),
+    never(
+      'engine-slices',
+      'a slice does not know the composition above it',
+      { path: '^engine/[^/]+/', pathNot: '^engine/threads/' },
+      { path: '^engine/(create-engine|pipeline|index)\\.ts$' },
+    ),
+    never(
+      'engine-store-below',
+      'the store knows no slice',
+      { path: '^engine/store/' },
+      { path: '^engine/(lifecycle|keys|sources|connectors|timeline|threads)/' },
+    ),
+    never(
+      'engine-stages',
+      'stages never import each other: ingest',
+      { path: '^engine/ingest/' },
+      { path: '^engine/(timeline|sources|keys|threads)/' },
+    ),
+    never(
+      'engine-stages-reads',
+      'stages never import each other: timeline',
+      { path: '^engine/timeline/' },
+      { path: '^engine/(ingest|sources|keys|threads)/' },
+    ),
+    never(
+      'engine-connectors-pure',
+      'a connector knows no SQL and no store',
+      { path: '^engine/connectors/' },
+      { path: '^engine/(store|lifecycle|keys|sources|timeline|threads)/' },
+    ),
+
+    never(
+      'api-through-the-index',
+      'doors call the engine by its index alone',
+      { path: '^api/' },
+      { path: '^engine/', pathNot: '^engine/index\\.ts$' },
+    ),
+    never('api-without-console', 'the API knows no page', { path: '^api/' }, { path: '^console/' }),
+    never(
+      'api-without-sql',
+      'doors never touch the store',
+      { path: '^api/' },
+      { path: packages('better-sqlite3', 'xstate') },
+    ),
+
+    never(
+      'console-outside',
+      'the console talks HTTP',
+      { path: '^console/', pathNot: '^console/vite\\.config\\.ts$' },
+      { path: '^(engine|api)/' },
+    ),
+    never(
+      'console-in-a-browser',
+      'pages run in a browser',
+      { path: '^console/', pathNot: '^console/vite\\.config\\.ts$' },
+      { dependencyTypes: ['core'] },
+    ),
+
+    never('e2e-outside', 'browser tests use the built command', { path: '^e2e/' }, { path: product }),
+
+    never(
+      'one-owner-sqlite',
+      'better-sqlite3 belongs to the store',
+      { path: product, pathNot: '^engine/store/' },
+      { path: packages('better-sqlite3', '@types/better-sqlite3') },
+    ),
+    never(
+      'one-owner-xstate',
+      'XState belongs to the machines',
+      { path: product, pathNot: '^machines/' },
+      { path: packages('xstate') },
+    ),
+    never(
+      'one-owner-ajv',
+      'validation belongs to the schemas',
+      { path: product, pathNot: '^(schemas/index\\.ts|api/http/|console/)' },
+      { path: packages('ajv', 'ajv-formats') },
+    ),
+    never(
+      'one-owner-commander',
+      'the command line belongs to the CLI',
+      { path: product, pathNot: '^api/cli/' },
+      { path: packages('commander') },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+}

@@ -1,0 +1,54 @@
+/**
+ * `svc backup` and `svc restore`: the data file itself, without the daemon's help. A backup is
+ * consistent while the daemon runs; a restore needs it stopped.
+ */
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { backupDatabase, restoreDatabase, systemClock } from '../../../engine/index.ts'
+import { loadConfig } from '../../config.ts'
+import { guardOldDataFile } from '../../guards.ts'
+import type { Io } from '../terminal.ts'
+
+interface FileFlags {
+  dataDir?: string
+  json?: boolean
+}
+
+/** Where the data file is, by flags and environment. @throws StartError for an old data file. */
+function dataFileOf(io: Io, flags: FileFlags): string {
+  const config = loadConfig(flags, io.env)
+  guardOldDataFile(config)
+  process.umask(0o077)
+  return config.dataFile
+}
+
+/** Copies the data file, consistent while the daemon writes. */
+export async function backup(io: Io, file: string, flags: FileFlags): Promise<void> {
+  const dataFile = dataFileOf(io, flags)
+  const target = resolve(file)
+  let shown = -1
+  await backupDatabase(dataFile, target, (done, total) => {
+    const percent = Math.floor((done / Math.max(1, total)) * 100)
+    if (!io.isTerminal || percent === shown) return
+    shown = percent
+    io.err(`\rsvc: ${percent} %`)
+  })
+  if (shown >= 0) io.err('\r          \r')
+  const bytes = statSync(target).size
+  io.out(
+    flags.json
+      ? `${JSON.stringify({ ok: true, file: target, bytes })}\n`
+      : `backup of ${dataFile} in ${target}, ${bytes} bytes\n`,
+  )
+}
+
+/** Puts a backup in place of the data file; what was there is kept beside it. */
+export async function restore(io: Io, file: string, flags: FileFlags): Promise<void> {
+  const dataFile = dataFileOf(io, flags)
+  const kept = restoreDatabase(resolve(file), dataFile, systemClock.now())
+  if (flags.json) io.out(`${JSON.stringify({ ok: true, file: dataFile, kept })}\n`)
+  else
+    io.out(
+      `restored ${dataFile}${kept.length ? `; what was there is kept as\n  ${kept.join('\n  ')}` : ''}\n`,
+    )
+}

@@ -1,0 +1,153 @@
+/** `svc send`: JSON or NDJSON from a file or standard input to a source (POST /ingest/<key>). */
+import { randomUUID } from 'node:crypto'
+import { createReadStream, existsSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { gzip as gzipCallback } from 'node:zlib'
+import type { Command } from 'commander'
+import type { IngestResult, Problem, Source } from '../../../schemas/types.ts'
+import { type Batch, type BodyType, batches } from '../batches.ts'
+import type { Answer, Client } from '../client.ts'
+import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
+import type { ClientFlags } from '../credentials.ts'
+import { CliError, usageError } from '../exit.ts'
+import { escapeLine, type Io, printJson } from '../terminal.ts'
+
+const gzip = promisify(gzipCallback)
+/** Smaller bodies are not worth compressing. */
+const GZIP_FROM_BYTES = 64 * 1024
+/** The daemon refuses what inflates more than 100 times; such a body is sent as it is. */
+const GZIP_RATIO_MOST = 90
+const ATTEMPTS = 6
+
+interface SendFlags extends ClientFlags, JsonFlag {
+  type?: string
+  idempotencyKey?: string
+}
+
+interface Totals {
+  ingested: number
+  duplicates: number
+  rejected: number
+}
+
+/** The command. */
+export function sendCommand(io: Io): Command {
+  return clientCommand('send', 'Send events to a source: JSON, a JSON array, or NDJSON as it comes')
+    .argument(
+      '<source|ingest_key>',
+      'name of the source, or its ingest key (then an ingest credential is enough)',
+    )
+    .argument('[file]', 'file to send; - or none reads standard input')
+    .option('--type <type>', 'json or ndjson (default: by the file name, else by the first line)')
+    .option('--idempotency-key <key>', 'a repeat with the same key is stored once (24 hours)')
+    .action((source: string, file: string | undefined, flags: SendFlags) => send(io, source, file, flags))
+}
+
+async function send(io: Io, source: string, file: string | undefined, flags: SendFlags): Promise<void> {
+  const type = typeOf(flags.type, file)
+  const input = openInput(io, file)
+  const client = clientOf(io, flags)
+  const path = `/ingest/${encodeURIComponent(await ingestKeyOf(client, source))}`
+  const key = flags.idempotencyKey ?? randomUUID()
+  const totals: Totals = { ingested: 0, duplicates: 0, rejected: 0 }
+  let sent = 0
+  for await (const batch of batches(input, type)) {
+    const answer = await deliver(io, client, path, batch, sent === 0 ? key : `${key}-${sent}`, sent > 0)
+    sent++
+    report(io, answer, totals, flags.json === true)
+  }
+  if (sent === 0) throw new CliError('there was nothing to send')
+  if (!flags.json)
+    io.out(
+      `stored ${totals.ingested}${totals.duplicates ? `, ${totals.duplicates} seen before` : ''}${totals.rejected ? `, ${totals.rejected} rejected` : ''}\n`,
+    )
+  if (totals.rejected)
+    throw new CliError(
+      totals.rejected === 1 ? 'one item was rejected' : `${totals.rejected} items were rejected`,
+    )
+}
+
+function typeOf(flag: string | undefined, file: string | undefined): BodyType | null {
+  if (flag === 'json' || flag === 'ndjson') return flag
+  if (flag !== undefined) throw usageError('--type must be json or ndjson')
+  if (file !== undefined && /\.(ndjson|jsonl)$/i.test(file)) return 'ndjson'
+  return file !== undefined && /\.json$/i.test(file) ? 'json' : null
+}
+
+function openInput(io: Io, file: string | undefined): AsyncIterable<Uint8Array> {
+  if (file === undefined || file === '-') return io.stdin
+  if (!existsSync(file)) throw usageError(`there is no file ${file}`)
+  return createReadStream(file)
+}
+
+/** An ingest key is used as it is; anything else is the name of a source. */
+async function ingestKeyOf(client: Client, source: string): Promise<string> {
+  if (/^[a-z0-9_]+-[0-9a-f]{32}$/.test(source)) return source
+  const { text } = await client.call(`/api/sources/${encodeURIComponent(source)}`)
+  const { ingest_key: key, mode } = JSON.parse(text) as Source
+  if (!key) throw new CliError(`${source} takes no events: it is a ${mode} source`)
+  return key
+}
+
+/** Sends a batch, again after 429, 503 or (once one has arrived) a broken connection. */
+async function deliver(
+  io: Io,
+  client: Client,
+  path: string,
+  batch: Batch,
+  key: string,
+  hasArrived: boolean,
+): Promise<Answer> {
+  const call = await callOf(batch, key)
+  for (let attempt = 1; ; attempt++) {
+    const isLast = attempt === ATTEMPTS
+    const answer = await client.attempt(path, call).catch((error: unknown) => {
+      if (!hasArrived || isLast || io.interrupted.aborted) throw error
+      return null
+    })
+    if (answer && ((answer.status >= 200 && answer.status < 300) || isRejection(answer))) return answer
+    if (answer && (isLast || (answer.status !== 429 && answer.status !== 503))) throw client.refusal(answer)
+    const retryAfter = Number(answer?.headers.get('retry-after'))
+    await io.sleep(retryAfter > 0 ? Math.min(retryAfter, 60) * 1_000 : 250 * 2 ** attempt, io.interrupted)
+    if (io.interrupted.aborted) throw new CliError('interrupted', 130)
+  }
+}
+
+async function callOf(
+  batch: Batch,
+  key: string,
+): Promise<{ method: 'POST'; body: Uint8Array; headers: Record<string, string> }> {
+  const headers: Record<string, string> = {
+    'content-type': batch.type === 'ndjson' ? 'application/x-ndjson' : 'application/json',
+    'idempotency-key': key,
+  }
+  if (batch.body.length < GZIP_FROM_BYTES) return { method: 'POST', body: batch.body, headers }
+  const packed = await gzip(batch.body, { level: 1 })
+  if (batch.body.length / packed.length > GZIP_RATIO_MOST)
+    return { method: 'POST', body: batch.body, headers }
+  return { method: 'POST', body: packed, headers: { ...headers, 'content-encoding': 'gzip' } }
+}
+
+/** A 400 that lists refused items: every item of the batch was bad; those after it may be good. */
+function isRejection(answer: Answer): boolean {
+  return answer.status === 400 && rejectedOf(answer).length > 0
+}
+
+function rejectedOf(answer: Answer): { index: number; error: string }[] {
+  try {
+    return (JSON.parse(answer.text) as Problem | IngestResult).rejected ?? []
+  } catch {
+    // Not JSON: not an answer of the daemon; the caller reports it.
+    return []
+  }
+}
+
+function report(io: Io, answer: Answer, totals: Totals, json: boolean): void {
+  const rejected = rejectedOf(answer)
+  const result: Partial<IngestResult> = answer.status === 400 ? {} : (JSON.parse(answer.text) as IngestResult)
+  for (const item of rejected) io.err(`svc: item ${item.index} was rejected: ${escapeLine(item.error)}\n`)
+  totals.ingested += result.ingested ?? 0
+  totals.duplicates += result.duplicates ?? 0
+  totals.rejected += rejected.length
+  if (json) printJson(io, answer.text)
+}

@@ -1,0 +1,209 @@
+/** `svc sources`: list, show, add, rm, pause, resume, test (/api/sources). */
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import type { Source, SourceCreated, SourceTestResult, SourceWrite } from '../../../schemas/types.ts'
+import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
+import type { ClientFlags } from '../credentials.ts'
+import { CliError, usageError } from '../exit.ts'
+import { repeatable } from '../labels.ts'
+import { escapeText, type Io, paint, printJson, table } from '../terminal.ts'
+import { buildConfig, type ConfigFlags } from './source-config.ts'
+
+type Flags = ClientFlags & JsonFlag
+
+interface AddFlags extends Flags, ConfigFlags {
+  connector: string
+  poll?: string
+  dryRun?: boolean
+}
+
+/** The command and its subcommands. */
+export function sourcesCommand(io: Io): Command {
+  const group = new Command('sources').description('List, add and change sources')
+  group.addCommand(listCommand(io), { isDefault: true })
+  group.addCommand(
+    clientCommand('show', 'Show one source: config, labels, health')
+      .argument('<name>')
+      .action((name: string, flags: Flags) => show(io, name, flags)),
+  )
+  group.addCommand(addCommand(io))
+  group.addCommand(
+    clientCommand('rm', 'Delete a source')
+      .argument('<name>')
+      .option('--cascade', 'delete what depends on it, too')
+      .option('--purge-events', 'remove its events, too')
+      .action((name: string, flags: Flags & { cascade?: boolean; purgeEvents?: boolean }) =>
+        remove(io, name, flags),
+      ),
+  )
+  for (const event of ['pause', 'resume'] as const) {
+    group.addCommand(
+      clientCommand(event, event === 'pause' ? 'Stop taking events' : 'Take events again')
+        .argument('<name>')
+        .action((name: string, flags: Flags) => move(io, name, event, flags)),
+    )
+  }
+  group.addCommand(
+    clientCommand('test', "Check a source's config, with one poll where it polls")
+      .argument('<name>')
+      .action((name: string, flags: Flags) => test(io, name, flags)),
+  )
+  return group
+}
+
+function listCommand(io: Io): Command {
+  return clientCommand('list', 'List sources with their health').action(async (flags: Flags) => {
+    const { text } = await clientOf(io, flags).call('/api/sources')
+    if (flags.json) return printJson(io, text)
+    const sources = JSON.parse(text) as Source[]
+    if (sources.length === 0)
+      return io.out(
+        'no sources yet; add one with: svc sources add <name> --connector webhook --label service=service --primary service\n',
+      )
+    io.out(
+      table(
+        io,
+        [
+          { title: 'NAME', cell: (s: Source) => s.name },
+          { title: 'CONNECTOR', cell: (s) => s.connector },
+          {
+            title: 'HEALTH',
+            cell: (s) => s.health.status,
+            style: (s) =>
+              s.health.status === 'error' || s.health.status === 'refused'
+                ? 'red'
+                : s.paused
+                  ? 'yellow'
+                  : 'green',
+          },
+          { title: 'EVENTS', cell: (s) => String(s.health.events_total) },
+          { title: 'LAST EVENT', cell: (s) => s.health.last_ingest ?? '-' },
+          { title: 'NOTE', cell: (s) => s.health.reason ?? '' },
+        ],
+        sources,
+      ),
+    )
+  })
+}
+
+function addCommand(io: Io): Command {
+  return clientCommand('add', 'Add a source')
+    .argument('<name>')
+    .requiredOption('--connector <kind>', 'connector, such as webhook, memory or reference')
+    .addOption(repeatable('--label <name=field>', 'label read from a payload field, dots for nested ones'))
+    .addOption(repeatable('--const <name=value>', 'label with a fixed value'))
+    .addOption(repeatable('--number <label>', 'this label is a number'))
+    .option('--primary <label>', 'this label names the entity')
+    .addOption(repeatable('--set <field=value>', "field of the connector's config"))
+    .option(
+      '--config <file>',
+      'config as JSON from a file, - for standard input; other options are added to it',
+    )
+    .option('--poll <interval>', 'poll interval, for a connector that polls')
+    .option('--dry-run', 'only check it')
+    .action((name: string, flags: AddFlags) => add(io, name, flags))
+}
+
+async function add(io: Io, name: string, flags: AddFlags): Promise<void> {
+  const client = clientOf(io, flags)
+  const base =
+    flags.config === undefined
+      ? {}
+      : parseConfig(flags.config === '-' ? await readAll(io) : readConfigFile(flags.config), flags.config)
+  const body: SourceWrite = {
+    name,
+    connector: flags.connector,
+    ...(flags.poll === undefined ? {} : { poll: flags.poll }),
+    config: buildConfig(base, flags),
+  }
+  const { text } = await client.call(flags.dryRun ? '/api/sources/test' : '/api/sources', {
+    method: 'POST',
+    json: body,
+  })
+  if (flags.json) return printJson(io, text)
+  if (flags.dryRun) return reportTest(io, name, JSON.parse(text) as SourceTestResult)
+  const created = JSON.parse(text) as SourceCreated
+  io.out(`added ${name}\n`)
+  if (created.ingest_key) io.out(`ingest URL: ${client.target.url}/ingest/${created.ingest_key}\n`)
+  if (created.key) io.out(`key, shown this once: ${created.key.secret}\n`)
+  if (created.ingest_key)
+    io.out(
+      `${paint(io, 'dim', 'try it:')} echo '{"service":"checkout","message":"hello"}' | svc send ${name}\n`,
+    )
+}
+
+async function show(io: Io, name: string, flags: Flags): Promise<void> {
+  const { text } = await clientOf(io, flags).call(`/api/sources/${encodeURIComponent(name)}`)
+  if (flags.json) return printJson(io, text)
+  io.out(`${escapeText(JSON.stringify(JSON.parse(text), null, 2))}\n`)
+}
+
+async function remove(
+  io: Io,
+  name: string,
+  flags: Flags & { cascade?: boolean; purgeEvents?: boolean },
+): Promise<void> {
+  const query = `cascade=${flags.cascade === true}&purge_events=${flags.purgeEvents === true}`
+  const { text } = await clientOf(io, flags).call(`/api/sources/${encodeURIComponent(name)}?${query}`, {
+    method: 'DELETE',
+  })
+  if (flags.json) return printJson(io, text)
+  const { purged_events: purged } = JSON.parse(text) as { purged_events: number }
+  io.out(
+    `deleted ${name}${flags.purgeEvents ? `; ${purged} events are being removed` : '; its events stay'}\n`,
+  )
+}
+
+async function move(io: Io, name: string, event: 'pause' | 'resume', flags: Flags): Promise<void> {
+  const { text } = await clientOf(io, flags).call(`/api/sources/${encodeURIComponent(name)}/${event}`, {
+    method: 'POST',
+  })
+  if (flags.json) return printJson(io, text)
+  io.out(`${name} is ${(JSON.parse(text) as { state: string }).state}\n`)
+}
+
+async function test(io: Io, name: string, flags: Flags): Promise<void> {
+  const client = clientOf(io, flags)
+  const { text: stored } = await client.call(`/api/sources/${encodeURIComponent(name)}`)
+  const { connector, poll, config } = JSON.parse(stored) as Source
+  const { text } = await client.call('/api/sources/test', {
+    method: 'POST',
+    json: { name, connector, poll, config },
+  })
+  if (flags.json) return printJson(io, text)
+  reportTest(io, name, JSON.parse(text) as SourceTestResult)
+}
+
+function reportTest(io: Io, name: string, result: SourceTestResult): void {
+  if (!result.ok) throw new CliError(`${name}: ${result.error ?? 'the test failed'}`)
+  io.out(
+    `${name} is good${result.events ? `: ${result.events} events` : ''}${result.note ? `; ${result.note}` : ''}\n`,
+  )
+  for (const sample of result.sample ?? []) io.out(`  ${escapeText(sample)}\n`)
+}
+
+function readConfigFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw usageError(`cannot read ${file}: ${(error as Error).message}`)
+  }
+}
+
+async function readAll(io: Io): Promise<string> {
+  const parts: Uint8Array[] = []
+  for await (const chunk of io.stdin) parts.push(chunk)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function parseConfig(text: string, from: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw usageError(`--config ${from} is not JSON: ${(error as Error).message}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError(`--config ${from} must be a JSON object`)
+  return value as Record<string, unknown>
+}

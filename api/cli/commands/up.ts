@@ -1,0 +1,157 @@
+/**
+ * `svc up`: configuration, guards, log, engine, HTTP server, listening, in that order. Nothing is
+ * created on disk before the guards have passed.
+ */
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from 'pino'
+import { type Engine, startEngine } from '../../../engine/index.ts'
+import { type Config, dataFolder, type Flags, loadConfig } from '../../config.ts'
+import { describeUnread } from '../../environment.ts'
+import { guardOldDataFile } from '../../guards.ts'
+import { buildServer } from '../../http/server.ts'
+import { createLog, logRequests } from '../../log.ts'
+import { version } from '../../version.ts'
+import { consoleUrl, describeStart, warnIfExposed } from '../daemon/announce.ts'
+import { openBrowser } from '../daemon/open-browser.ts'
+import { resolveRootToken } from '../daemon/root-token.ts'
+import { createStop, endOnFault } from '../daemon/shutdown.ts'
+import { CliError, EXIT } from '../exit.ts'
+import type { Io } from '../terminal.ts'
+
+const IDLE_SWEEP_MS = 50
+
+type HttpServer = Awaited<ReturnType<typeof buildServer>>
+
+/**
+ * Starts the daemon; returns when it listens, and the process goes on until a signal.
+ * @throws ConfigError, StartError or CliError when it cannot start.
+ */
+export async function up(io: Io, flags: Flags & { open?: boolean }): Promise<void> {
+  const config = loadConfig(flags, io.env)
+  guardOldDataFile(config)
+  process.umask(0o077)
+  makeHome(config.home)
+  const rootToken = resolveRootToken(config.auth, config.home)
+  const log = createLog({ level: config.logLevel, format: config.logFormat, colour: io.colour })
+  const fault = endOnFault(log, (code) => process.exit(code))
+  process.on('uncaughtException', fault)
+  process.on('unhandledRejection', fault)
+  for (const sentence of describeUnread(io.env)) log.warn(sentence)
+  const engine = await openEngine(config, log)
+  const server = await openServer(config, rootToken, engine, log)
+  stopOnSignals(server, engine, log)
+  const url = consoleUrl(config.host, portOf(server.server))
+  io.out(warnIfExposed(config.host, portOf(server.server), rootToken) ?? '')
+  io.out(describeStart(url, dataFolder(config), rootToken))
+  log.info({ url, version, secured: rootToken !== null, dataFile: config.dataFile }, 'listening')
+  if (flags.open)
+    openBrowser(rootToken === null ? url : `${url}/?token=${encodeURIComponent(rootToken)}`, (reason) =>
+      log.warn({ reason }, 'the browser could not be opened'),
+    )
+}
+
+/** The data home, for its owner alone; one that exists keeps its mode unless it is our default. */
+function makeHome(home: string): void {
+  const isNew = !existsSync(home)
+  mkdirSync(home, { recursive: true, mode: 0o700 })
+  if (isNew) chmodSync(home, 0o700)
+  if (!statSync(home).isDirectory())
+    throw new CliError(`${home} is not a folder; choose another --data-dir`, 78)
+}
+
+function openEngine(config: Config, log: Logger): Promise<Engine> {
+  return startEngine({
+    dataFile: config.dataFile,
+    maxDbSize: config.maxDbSize,
+    retention: config.retention,
+    onFatal: (error) => {
+      log.fatal({ err: error }, 'the store failed; exiting, so that the next start opens the file anew')
+      process.exit(EXIT.disk)
+    },
+    onFault: (id, stack) => log.error({ id, stack }, 'a fault in the engine'),
+  })
+}
+
+async function openServer(
+  config: Config,
+  rootToken: string | null,
+  engine: Engine,
+  log: Logger,
+): Promise<HttpServer> {
+  const { host, port, publicUrl, allowedHosts, hostedUrls } = config
+  try {
+    const server = await buildServer({
+      engine,
+      config: {
+        host,
+        port,
+        rootToken,
+        publicUrl,
+        allowedHosts: [...allowedHosts],
+        version,
+        hostedUrls,
+        consoleDir: consoleFolder(),
+      },
+      log,
+    })
+    logRequests(server.server, log, () => performance.now())
+    await server.listen({ host, port })
+    return server
+  } catch (error) {
+    await engine.close()
+    throw explainListen(error as NodeJS.ErrnoException, host, port)
+  }
+}
+
+/** An address that cannot be bound, as a sentence with the way out. */
+function explainListen(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code === 'EADDRINUSE')
+    return new CliError(
+      `port ${port} on ${host} is in use, perhaps by another svc; stop that program, or choose another port with --port`,
+    )
+  if (error.code === 'EACCES')
+    return new CliError(
+      `port ${port} needs more rights than this user has; choose one above 1023 with --port`,
+    )
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    return new CliError(`${host} is not an address of this machine; choose another with --host`)
+  return error
+}
+
+function stopOnSignals(server: HttpServer, engine: Engine, log: Logger): void {
+  const stop = createStop(
+    {
+      beginStop: () => server.svc.beginStop(),
+      closeServer: () => closeServer(server),
+      cutConnections: () => server.server.closeAllConnections(),
+      closeEngine: () => engine.close(),
+    },
+    { log, exit: (code) => process.exit(code), after: (ms, fn) => void setTimeout(fn, ms).unref() },
+  )
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+}
+
+/** Stops listening. A connection that its client keeps open is closed once its request is answered. */
+async function closeServer(server: HttpServer): Promise<void> {
+  const sweep = setInterval(() => server.server.closeIdleConnections(), IDLE_SWEEP_MS)
+  try {
+    await server.close()
+  } finally {
+    clearInterval(sweep)
+  }
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** The built console beside the bundle, or in dist/ when run from source; null when not built. */
+function consoleFolder(): string | null {
+  const folder = fileURLToPath(
+    new URL(import.meta.url.endsWith('.ts') ? '../../../dist/console/' : './console/', import.meta.url),
+  )
+  return existsSync(`${folder}index.html`) ? folder : null
+}

@@ -1,0 +1,38 @@
+/** What the client commands share: their connection options and the HTTP client made of them. */
+import { Command, Option } from 'commander'
+import { Client } from './client.ts'
+import { type ClientFlags, resolveTarget } from './credentials.ts'
+import type { Io } from './terminal.ts'
+
+export interface JsonFlag {
+  json?: boolean
+}
+
+const CONNECTION = 'Connection:'
+const clientCommands = new WeakSet<Command>()
+
+/** A command that talks to a daemon: it gets --json, --svcd, --token and --data-dir. */
+export function clientCommand(name: string, description: string): Command {
+  const command = new Command(name).description(description)
+  clientCommands.add(command)
+  return command
+}
+
+/** Adds the connection options to a client command, below its own in the help. */
+export function addConnectionOptions(command: Command): void {
+  if (!clientCommands.has(command)) return
+  command
+    .addOption(new Option('--json', "print the API's JSON, for scripts"))
+    .addOption(new Option('--svcd <url>', 'daemon to talk to (SVCD_URL)').helpGroup(CONNECTION))
+    .addOption(new Option('--token <token>', 'credential (SVC_AUTH_TOKEN)').helpGroup(CONNECTION))
+    .addOption(
+      new Option('--data-dir <dir>', 'data home of the login and the root token (SVC_HOME)').helpGroup(
+        CONNECTION,
+      ),
+    )
+}
+
+/** The HTTP client for the daemon that flags and environment name. */
+export function clientOf(io: Io, flags: ClientFlags): Client {
+  return new Client(resolveTarget(flags, io.env), io)
+}

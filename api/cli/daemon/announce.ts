@@ -1,0 +1,35 @@
+/** What `svc up` prints when it listens: where the console is, and who can reach it. */
+import { isIPv6 } from 'node:net'
+
+/** The address people open; an address that means "all" is shown as the loopback one. */
+export function consoleUrl(host: string, port: number): string {
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host
+  return `http://${shown}:${port}`
+}
+
+/** The lines of a start. @param rootToken null in open mode. */
+export function describeStart(url: string, folder: string, rootToken: string | null): string {
+  const first = `svc: console at ${url}  ·  data in ${folder}`
+  return rootToken === null
+    ? `${first}  ·  auth OFF (open; run with --auth to require a login)\n`
+    : `${first}\nsvc: auth ON; log in at ${url}/?token=${encodeURIComponent(rootToken)}\n`
+}
+
+/** A warning for an open daemon that other machines can reach, or null when they cannot. */
+export function warnIfExposed(host: string, port: number, rootToken: string | null): string | null {
+  if (rootToken !== null || isLoopbackHost(host)) return null
+  const rule = '!'.repeat(76)
+  return [
+    rule,
+    `!! svc listens on ${host}:${port} WITHOUT a login.`,
+    '!! Everybody who can reach this address can read, change and delete everything.',
+    '!! Run it with --auth (or set SVC_AUTH_TOKEN), or bind it to 127.0.0.1.',
+    rule,
+    '',
+  ].join('\n')
+}
+
+/** True for a bind address that only this machine reaches. */
+function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}

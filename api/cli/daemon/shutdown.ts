@@ -1,0 +1,66 @@
+/**
+ * The end of the daemon. The first SIGTERM or SIGINT: /health answers 503, streams close, nothing
+ * new is accepted, requests under way get up to 5 seconds, the engine commits and closes, exit 0,
+ * all within 10 seconds. A second signal exits at once, which is safe: what was acknowledged is on
+ * disk. A fault nobody caught exits with 70, a disk that failed with 74; both leave the file to
+ * the recovery of the next start.
+ */
+import type { Logger } from 'pino'
+import { EXIT } from '../exit.ts'
+
+const DRAIN_MS = 5_000
+const WHOLE_MS = 10_000
+
+/** What has to end, in this order. */
+export interface Stoppable {
+  /** Answers 503 on /health, ends streams, refuses new ingest. */
+  beginStop(): void
+  /** Stops listening; resolves when every request is answered. */
+  closeServer(): Promise<void>
+  /** Cuts the connections that are left. */
+  cutConnections(): void
+  closeEngine(): Promise<void>
+}
+
+export interface StopSurroundings {
+  log: Logger
+  exit(code: number): void
+  /** Calls `fn` after `ms` unless the process ends first. */
+  after(ms: number, fn: () => void): void
+}
+
+/** @returns the function to call with each signal. */
+export function createStop(daemon: Stoppable, around: StopSurroundings): (signal: string) => Promise<void> {
+  let isStopping = false
+  return async (signal) => {
+    if (isStopping) {
+      around.log.warn({ signal }, 'second signal; stopping at once')
+      return around.exit(EXIT.failed)
+    }
+    isStopping = true
+    around.log.info({ signal }, 'stopping')
+    around.after(WHOLE_MS, () => {
+      around.log.error('not stopped within 10 seconds; exiting; what was acknowledged is on disk')
+      around.exit(EXIT.failed)
+    })
+    try {
+      daemon.beginStop()
+      around.after(DRAIN_MS, () => daemon.cutConnections())
+      await daemon.closeServer()
+      await daemon.closeEngine()
+      around.log.info('stopped')
+      around.exit(EXIT.ok)
+    } catch (error) {
+      around.log.fatal({ err: error }, 'stopping failed')
+      around.exit(EXIT.fault)
+    }
+  }
+}
+
+/** Logs a fault nobody caught and ends the process with 70. */
+export function endOnFault(log: Logger, exit: (code: number) => void): (error: unknown) => void {
+  return (error) => {
+    log.fatal({ err: error }, 'a fault nobody caught; exiting')
+    exit(EXIT.fault)
+  }
+}

@@ -1,0 +1,40 @@
+/** Texts of the help that are not an option's own line. */
+import { environment } from '../environment.ts'
+
+export const EXAMPLES = `Examples:
+  svc up                                          start; the console is at http://127.0.0.1:8787
+  svc up --auth                                   the same, with a login
+  svc sources add logs --connector webhook --label service=service --primary service
+  echo '{"service":"checkout","message":"deployed"}' | svc send logs
+  svc read service=checkout --window 1h           one entity's timeline
+  svc tail service=checkout                       the same, as it happens
+
+Client commands talk to the daemon that --svcd or SVCD_URL names, else to the saved login,
+else to http://127.0.0.1:8787. Every variable is listed by "svc up --help".
+Exit codes: 0 done, 1 refused or not reachable, 2 wrong usage, 75 the data is in use, 78 configuration.
+`
+
+/** The variables the daemon reads, as a table. */
+export function describeEnvironment(): string {
+  const read = environment.filter((variable) => variable.active && variable.readers.includes('daemon'))
+  const later = environment.filter((variable) => !variable.active).map((variable) => variable.name)
+  const width = Math.max(...read.map((variable) => variable.name.length))
+  const lines = read.map(
+    (variable) =>
+      `  ${variable.name.padEnd(width)}  ${variable.meaning}${variable.default === null ? '' : ` (${variable.default})`}`,
+  )
+  return `Environment (a flag wins):\n${lines.join('\n')}\n\nKnown, but not read by this version:\n${wrap(later.join(', '), 92)}\n`
+}
+
+function wrap(text: string, width: number): string {
+  const lines: string[] = []
+  let line = ' '
+  for (const word of text.split(' ')) {
+    if (line.length + word.length + 1 > width) {
+      lines.push(line)
+      line = ' '
+    }
+    line += ` ${word}`
+  }
+  return [...lines, line].join('\n')
+}

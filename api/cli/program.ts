@@ -1,0 +1,161 @@
+/**
+ * The command line: its commands in groups, their help, and what each error exits with. What
+ * loads the engine or the HTTP server is imported when its command runs, so that the client
+ * commands start fast.
+ */
+import { Command, CommanderError, type Help } from 'commander'
+import { guardOldVariables } from '../guards.ts'
+import { version } from '../version.ts'
+import { keysCommand } from './commands/keys.ts'
+import { readCommand } from './commands/read.ts'
+import { sendCommand } from './commands/send.ts'
+import { sourcesCommand } from './commands/sources.ts'
+import { statusCommand } from './commands/status.ts'
+import { tailCommand } from './commands/tail.ts'
+import { addConnectionOptions } from './context.ts'
+import { EXIT } from './exit.ts'
+import { describeEnvironment, EXAMPLES } from './help.ts'
+import { type Io, paint } from './terminal.ts'
+
+/** Marks a usage error whose message has been written. */
+class UsageShown extends Error {}
+
+/** The whole command tree. */
+export function buildProgram(io: Io): Command {
+  const program = new Command('svc')
+    .description(
+      "Event-timeline agent service: events from many systems in one store, one entity's timeline out.",
+    )
+    .version(`svc ${version}`, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .addHelpText('after', `\n${EXAMPLES}`)
+    .hook('preAction', () => guardOldVariables(io.env))
+  program.commandsGroup('Daemon:')
+  program.addCommand(upCommand(io))
+  program.addCommand(statusCommand(io))
+  program.commandsGroup('Timeline:')
+  program.addCommand(readCommand(io))
+  program.addCommand(tailCommand(io))
+  program.addCommand(sendCommand(io))
+  program.commandsGroup('Setup:')
+  program.addCommand(sourcesCommand(io))
+  program.addCommand(keysCommand(io))
+  program.commandsGroup('Data:')
+  program.addCommand(fileCommand(io, 'backup'))
+  program.addCommand(fileCommand(io, 'restore'))
+  program.addHelpCommand(
+    new Command('help').argument('[command]').description('Show help for a command').helpGroup('Other:'),
+  )
+  forEachCommand(program, (command) => prepare(io, command))
+  return program
+}
+
+function upCommand(io: Io): Command {
+  return new Command('up')
+    .description('Start the daemon and the console')
+    .option('--host <host>', 'bind address (SVC_HOST, else 127.0.0.1); 0.0.0.0 exposes it')
+    .option('--port <port>', 'bind port (SVC_PORT, else 8787)')
+    .option('--data-dir <dir>', 'data home (SVC_HOME, else ~/.svc)')
+    .option('--open', 'open the console in the browser')
+    .option('--auth [token]', 'require a login; without a token one is made and kept in the data home')
+    .addHelpText('after', () => `\n${describeEnvironment()}`)
+    .action(
+      async (flags: {
+        host?: string
+        port?: string
+        dataDir?: string
+        open?: boolean
+        auth?: string | true
+      }) => {
+        const { up } = await import('./commands/up.ts')
+        await up(io, flags)
+      },
+    )
+}
+
+function fileCommand(io: Io, name: 'backup' | 'restore'): Command {
+  const isBackup = name === 'backup'
+  return new Command(name)
+    .description(
+      isBackup
+        ? 'Copy the data file; the daemon may run'
+        : 'Put a backup in place of the data file; the daemon must be stopped',
+    )
+    .argument('<file>', isBackup ? 'file to write; it must not exist' : 'backup to restore')
+    .option('--data-dir <dir>', 'data home (SVC_HOME, else ~/.svc)')
+    .option('--json', 'print the result as JSON')
+    .action(async (file: string, flags: { dataDir?: string; json?: boolean }) => {
+      const commands = await import('./commands/backup.ts')
+      await commands[name](io, file, flags)
+    })
+}
+
+/** Connection options, help in the terminal's colours, output through `io`, usage on standard error for a mistake. */
+function prepare(io: Io, command: Command): void {
+  addConnectionOptions(command)
+  command
+    .configureOutput({
+      writeOut: (text) => io.out(text),
+      writeErr: (text) => io.err(text),
+      outputError: (text) => io.err(text.replace(/^error: /, 'svc: ')),
+      getOutHasColors: () => io.colour,
+      getErrHasColors: () => io.colour,
+    })
+    .configureHelp({
+      styleTitle: (text: string) => paint(io, 'bold', text),
+      styleCommandText: (text: string) => paint(io, 'cyan', text),
+      styleOptionText: (text: string) => paint(io, 'cyan', text),
+    } as Partial<Help>)
+    .exitOverride((error) => {
+      if (error.exitCode !== 0 && error.code !== 'commander.help') {
+        io.err(`usage: ${pathOf(command)} ${command.usage()}\nrun "${pathOf(command)} --help" for more\n`)
+        throw new UsageShown(error.message)
+      }
+      throw error
+    })
+}
+
+/**
+ * Runs one command line.
+ * @returns the exit code; a message for the person is on standard error when it is not 0.
+ */
+export async function run(io: Io, argv: readonly string[]): Promise<number> {
+  const program = buildProgram(io)
+  if (argv.length === 0) {
+    program.outputHelp()
+    return EXIT.ok
+  }
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return EXIT.ok
+  } catch (error) {
+    return report(io, error)
+  }
+}
+
+function report(io: Io, error: unknown): number {
+  if (error instanceof UsageShown) return EXIT.usage
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.ok : EXIT.usage
+  const { message, stack, exitCode, code, name } = error as Error & { exitCode?: unknown; code?: unknown }
+  if (typeof exitCode === 'number') {
+    io.err(`svc: ${message}\n`)
+    return exitCode
+  }
+  // A refusal of the engine (an error with one of its codes) or of the system: a sentence will do.
+  if (name === 'SvcError' || typeof code === 'string') {
+    io.err(`svc: ${message}\n`)
+    return EXIT.failed
+  }
+  io.err(`svc: a fault of ours: ${stack ?? message}\n`)
+  return EXIT.fault
+}
+
+function forEachCommand(command: Command, visit: (command: Command) => void): void {
+  visit(command)
+  for (const child of command.commands) forEachCommand(child, visit)
+}
+
+function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
+}

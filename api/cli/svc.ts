@@ -1,0 +1,34 @@
+/** Entry of the `svc` command (bin/svc.mjs): the process around `run`. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { run } from './program.ts'
+import type { Io } from './terminal.ts'
+
+const interrupt = new AbortController()
+
+const io: Io = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  stdin: process.stdin,
+  isTerminal: process.stdout.isTTY === true,
+  // NO_COLOR: https://no-color.org; a dumb terminal shows escapes as text.
+  colour: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
+  env: process.env,
+  fetch: globalThis.fetch,
+  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+  interrupted: interrupt.signal,
+}
+
+// `svc tail | head` closes the pipe: that is an end, not a failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+if (process.argv[2] !== 'up') {
+  process.once('SIGINT', () => {
+    interrupt.abort()
+    process.once('SIGINT', () => process.exit(130))
+  })
+}
+
+const code = await run(io, process.argv.slice(2))
+process.exitCode = code
+// A start that failed may leave threads and timers behind.
+if (code !== 0 && process.argv[2] === 'up') process.exit(code)

@@ -1,0 +1,91 @@
+/**
+ * What the commands write to and read from, and how text of unknown origin reaches a terminal.
+ * Event text can hold control bytes that move the cursor, set the title or paste input, and
+ * bidirectional controls that show text in another order than it is; both are shown as escapes.
+ */
+import { styleText } from 'node:util'
+import type { Environment } from '../environment.ts'
+
+/** The outside world of a command; tests pass their own. */
+export interface Io {
+  out(text: string): void
+  err(text: string): void
+  stdin: AsyncIterable<Uint8Array>
+  /** True when `out` is a terminal. */
+  isTerminal: boolean
+  colour: boolean
+  env: Environment
+  fetch: typeof fetch
+  /** Resolves after `ms`, or at once when `signal` is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Aborted when the person asks the command to end. */
+  interrupted: AbortSignal
+}
+
+/** C0, DEL, C1, bidirectional controls and marks, line separators, the byte order mark. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
+
+/** Text of one line that is safe to print: unsafe characters become \uXXXX. */
+export function escapeLine(text: string): string {
+  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** As `escapeLine`, keeping line breaks and tabs. */
+export function escapeText(text: string): string {
+  return text.replace(UNSAFE, (character) =>
+    character === '\n' || character === '\t' ? character : escapeLine(character),
+  )
+}
+
+/**
+ * The API's JSON as it came, ending in a line break. On a terminal, characters that would act on
+ * it are written as JSON escapes: the same value, harmless to look at.
+ */
+export function printJson(io: Io, text: string): void {
+  const safe = io.isTerminal ? escapeText(text) : text
+  io.out(safe.endsWith('\n') ? safe : `${safe}\n`)
+}
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan'
+
+/** `text` in a style where the terminal shows colour. */
+export function paint(io: Pick<Io, 'colour'>, style: Style, text: string): string {
+  return io.colour ? styleText(style, text, { validateStream: false }) : text
+}
+
+const SOURCE_STYLES: readonly Style[] = ['cyan', 'magenta', 'yellow', 'green', 'blue']
+
+/** The same source always gets the same colour. */
+export function sourceStyle(name: string): Style {
+  let sum = 0
+  for (const character of name) sum = (sum * 31 + character.charCodeAt(0)) >>> 0
+  return SOURCE_STYLES[sum % SOURCE_STYLES.length]!
+}
+
+/** A column: its heading, the cell of a row, and its style. */
+export interface Column<T> {
+  title: string
+  cell(row: T): string
+  style?(row: T): Style | undefined
+}
+
+/** Rows in aligned columns with a heading; cells are escaped, styles do not count as width. */
+export function table<T>(io: Pick<Io, 'colour'>, columns: readonly Column<T>[], rows: readonly T[]): string {
+  const cells = rows.map((row) => columns.map((column) => escapeLine(column.cell(row))))
+  const widths = columns.map((column, i) =>
+    Math.max(column.title.length, ...cells.map((line) => line[i]!.length)),
+  )
+  const last = columns.length - 1
+  const pad = (text: string, i: number) => (i === last ? text : text.padEnd(widths[i]!))
+  const heading = columns.map((column, i) => paint(io, 'dim', pad(column.title, i))).join('  ')
+  const lines = cells.map((line, r) =>
+    line
+      .map((text, i) => {
+        const style = columns[i]!.style?.(rows[r]!)
+        return style ? paint(io, style, pad(text, i)) : pad(text, i)
+      })
+      .join('  '),
+  )
+  return `${[heading, ...lines].map((line) => line.trimEnd()).join('\n')}\n`
+}

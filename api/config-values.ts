@@ -1,0 +1,116 @@
+/**
+ * Parsers of configuration values. Each throws a ConfigError whose message names where the value
+ * came from (a flag or a variable) and the rule, never the value: it may be a secret.
+ */
+
+/**
+ * A configuration that cannot be used, or leftovers that must be moved first; the process prints
+ * the message and exits with 78 (EX_CONFIG). Not the engine's StartError: client commands read the
+ * configuration, too, and must not load the engine for it.
+ */
+export class ConfigError extends Error {
+  readonly exitCode = 78
+  constructor(message: string) {
+    super(message)
+    this.name = 'ConfigError'
+  }
+}
+
+const SIZE_UNITS: Record<string, number> = {
+  '': 1,
+  k: 1e3,
+  m: 1e6,
+  g: 1e9,
+  t: 1e12,
+  ki: 1024,
+  mi: 1024 ** 2,
+  gi: 1024 ** 3,
+  ti: 1024 ** 4,
+}
+
+/**
+ * A size: a number, then K, M, G or T (decimal) or Ki, Mi, Gi or Ti (binary), then an optional B.
+ * @returns bytes, at least 1.
+ */
+export function parseSize(value: string, from: string): number {
+  const match = /^([0-9]+(?:\.[0-9]+)?)\s*([kmgt]i?)?b?$/i.exec(value)
+  const bytes = match ? Math.floor(Number(match[1]) * SIZE_UNITS[(match[2] ?? '').toLowerCase()]!) : 0
+  if (bytes < 1 || !Number.isSafeInteger(bytes)) {
+    throw new ConfigError(
+      `${from} must be a size above 0: bytes, or a number with K, M, G, T, Ki, Mi, Gi or Ti, such as 20G or 512Mi`,
+    )
+  }
+  return bytes
+}
+
+const DURATION_UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A duration: a number and one of s, m, h, d. @returns milliseconds, at least 1. */
+export function parseDuration(value: string, from: string): number {
+  const match = /^([0-9]+(?:\.[0-9]+)?)([smhd])$/.exec(value)
+  const milliseconds = match ? Math.round(Number(match[1]) * DURATION_UNITS[match[2]!]!) : 0
+  if (milliseconds < 1 || !Number.isSafeInteger(milliseconds))
+    throw new ConfigError(`${from} must be a number above 0 and one of s, m, h, d, such as 30d`)
+  return milliseconds
+}
+
+/** A TCP port, 1 to 65535; 0 lets the system choose a free one. */
+export function parsePort(value: string, from: string): number {
+  const port = /^[0-9]{1,5}$/.test(value) ? Number(value) : Number.NaN
+  if (!(port >= 0 && port <= 65_535)) throw new ConfigError(`${from} must be a port from 1 to 65535`)
+  return port
+}
+
+/** A bind address: a host name or an IP address, without scheme or port; brackets are removed. */
+export function parseBindHost(value: string, from: string): string {
+  const host = value.replace(/^\[(.*)\]$/, '$1')
+  const isIpv6 = /^[0-9a-f:.]+$/i.test(host) && host.includes(':')
+  if (!isIpv6 && !/^[a-z0-9.-]+$/i.test(host))
+    throw new ConfigError(`${from} must be a host name or an IP address, without scheme or port`)
+  return host
+}
+
+/** Host names, comma separated. @returns them in lower case. */
+export function parseHosts(value: string, from: string): string[] {
+  const hosts = value
+    .split(',')
+    .map((host) => host.trim().toLowerCase())
+    .filter((host) => host !== '')
+  for (const host of hosts) {
+    if (!/^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?$/.test(host))
+      throw new ConfigError(`${from} must be host names separated by commas, such as svc.example.com`)
+  }
+  return hosts
+}
+
+/** An absolute http or https address. @returns it without a trailing slash. */
+export function parseHttpUrl(value: string, from: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw new ConfigError(
+      `${from} must be an absolute http or https address without user, query or fragment, such as https://svc.example.com`,
+    )
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+/** One of a list. */
+export function parseChoice<T extends string>(value: string, choices: readonly T[], from: string): T {
+  const choice = choices.find((entry) => entry === value.toLowerCase())
+  if (choice === undefined) throw new ConfigError(`${from} must be one of ${choices.join(', ')}`)
+  return choice
+}
+
+/** A token that fits in an Authorization header (RFC 9110, field values): visible ASCII, no blanks. */
+export function parseToken(value: string, from: string): string {
+  if (!/^[\x21-\x7e]{1,512}$/.test(value))
+    throw new ConfigError(`${from} must be 1 to 512 visible ASCII characters without spaces`)
+  return value
+}

@@ -1,0 +1,158 @@
+/**
+ * Flags and environment to one typed, frozen Config (SPEC.md, Deployment and configuration). A
+ * flag wins over the environment, which wins over the default. Nothing is read from or written to
+ * the disk here; guards.ts does the checks of the disk, root-token.ts reads and writes the token.
+ */
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import {
+  ConfigError,
+  parseBindHost,
+  parseChoice,
+  parseDuration,
+  parseHosts,
+  parseHttpUrl,
+  parsePort,
+  parseSize,
+  parseToken,
+} from './config-values.ts'
+import { type Environment, readVariable } from './environment.ts'
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export const LOG_FORMATS = ['pretty', 'json'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+export type LogFormat = (typeof LOG_FORMATS)[number]
+
+/** How secured mode gets its root token; `stored` reads or makes the file in the data home. */
+export type AuthChoice = { mode: 'open' } | { mode: 'given'; token: string } | { mode: 'stored' }
+
+export interface Config {
+  /** Data home, absolute. */
+  home: string
+  /** True when the data home is the default one, ~/.svc. */
+  isDefaultHome: boolean
+  /** Data file, absolute. */
+  dataFile: string
+  host: string
+  port: number
+  auth: AuthChoice
+  publicUrl: string | null
+  allowedHosts: readonly string[]
+  /** Storage limit in bytes; null: the volume's size. */
+  maxDbSize: number | null
+  /** Milliseconds and bytes; null keeps everything. */
+  retention: { maxAgeMs: number | null; maxBytes: number | null }
+  logLevel: LogLevel
+  logFormat: LogFormat
+  /** Addresses of a hosted workspace, by their name in GET /health. */
+  hostedUrls: Readonly<Record<string, string>>
+}
+
+/** Options of `svc up` that reach the configuration. */
+export interface Flags {
+  host?: string
+  port?: string
+  dataDir?: string
+  /** `--auth` alone is true, `--auth=<token>` the token. */
+  auth?: string | true
+}
+
+/** What a default depends on, besides the environment. */
+export interface Surroundings {
+  userHome: string
+  cwd: string
+  isTerminal: boolean
+}
+
+const HOSTED_URLS = {
+  slack_connect_url: 'SVC_SLACK_CONNECT_URL',
+  workspaces_url: 'SVC_WORKSPACES_URL',
+  workspace_api_url: 'SVC_WORKSPACE_API_URL',
+  logout_url: 'SVC_LOGOUT_URL',
+} as const
+
+/**
+ * The configuration of this process.
+ * @throws ConfigError naming the flag or variable and the rule it breaks.
+ */
+export function loadConfig(flags: Flags, env: Environment, around: Surroundings = surroundings()): Config {
+  const read = <T>(name: string, parse: (value: string, from: string) => T): T | null => {
+    const value = readVariable(env, name)
+    return value === undefined ? null : parse(value, name)
+  }
+  const { home, isDefaultHome } = resolveHome(flags.dataDir, env, around)
+  const hostedUrls = Object.entries(HOSTED_URLS).flatMap(([field, name]) => {
+    const url = read(name, parseHttpUrl)
+    return url === null ? [] : [[field, url] as const]
+  })
+  return Object.freeze<Config>({
+    home,
+    isDefaultHome,
+    dataFile: read('SVC_DB', (value) => parseDataFile(value, around)) ?? join(home, 'svc.db'),
+    host:
+      flags.host === undefined
+        ? (read('SVC_HOST', parseBindHost) ?? '127.0.0.1')
+        : parseBindHost(flags.host, '--host'),
+    port: flags.port === undefined ? (read('SVC_PORT', parsePort) ?? 8787) : parsePort(flags.port, '--port'),
+    auth: chooseAuth(flags.auth, env),
+    publicUrl: read('SVC_PUBLIC_URL', parseHttpUrl),
+    allowedHosts: Object.freeze(read('SVC_ALLOWED_HOSTS', parseHosts) ?? []),
+    maxDbSize: read('SVC_MAX_DB_SIZE', parseSize),
+    retention: Object.freeze({
+      maxAgeMs: read('SVC_RETENTION_AGE', parseDuration),
+      maxBytes: read('SVC_RETENTION_SIZE', parseSize),
+    }),
+    logLevel: read('SVC_LOG_LEVEL', (value, from) => parseChoice(value, LOG_LEVELS, from)) ?? 'info',
+    logFormat:
+      read('SVC_LOG_FORMAT', (value, from) => parseChoice(value, LOG_FORMATS, from)) ??
+      (around.isTerminal ? 'pretty' : 'json'),
+    hostedUrls: Object.freeze(Object.fromEntries(hostedUrls)),
+  })
+}
+
+/** The data home alone: what client commands need of the configuration. */
+export function resolveHome(
+  dataDir: string | undefined,
+  env: Environment,
+  around: Surroundings = surroundings(),
+): { home: string; isDefaultHome: boolean } {
+  if (dataDir !== undefined && dataDir.trim() === '') throw new ConfigError('--data-dir must not be empty')
+  const given = dataDir ?? readVariable(env, 'SVC_HOME')
+  const defaultHome = join(around.userHome, '.svc')
+  const home = given === undefined ? defaultHome : absolute(given, around)
+  return { home, isDefaultHome: home === defaultHome }
+}
+
+/** The folder that holds the data file; the same as the data home unless SVC_DB says otherwise. */
+export function dataFolder(config: Config): string {
+  return dirname(config.dataFile)
+}
+
+/** `--auth=<token>`, then SVC_AUTH_TOKEN, then the stored or a new token for a bare `--auth`. */
+function chooseAuth(flag: string | true | undefined, env: Environment): AuthChoice {
+  if (typeof flag === 'string') {
+    if (flag.trim() === '')
+      throw new ConfigError(
+        '--auth= needs a token after the equals sign; --auth alone makes one and keeps it in the data home',
+      )
+    return { mode: 'given', token: parseToken(flag, '--auth') }
+  }
+  const token = readVariable(env, 'SVC_AUTH_TOKEN')
+  if (token !== undefined) return { mode: 'given', token: parseToken(token, 'SVC_AUTH_TOKEN') }
+  return flag === true ? { mode: 'stored' } : { mode: 'open' }
+}
+
+function parseDataFile(value: string, around: Surroundings): string {
+  if (value.startsWith('file:')) throw new ConfigError('SVC_DB must be a path, not a file: address')
+  return absolute(value, around)
+}
+
+/** A leading ~ is the user's home: service managers pass it on as it is written. */
+function absolute(path: string, around: Surroundings): string {
+  const expanded = path === '~' || path.startsWith('~/') ? join(around.userHome, path.slice(1)) : path
+  return resolve(around.cwd, expanded)
+}
+
+function surroundings(): Surroundings {
+  return { userHome: homedir(), cwd: process.cwd(), isTerminal: process.stdout.isTTY === true }
+}

@@ -1,0 +1,119 @@
+/**
+ * Every environment variable of the service, in one table: what reads it, its default and what it
+ * means (SPEC.md, Deployment and configuration). `active` is false where the feature that reads
+ * the variable is not in this version: the variable is known, and a start that finds it set says
+ * that nothing reads it. docs/configuration.md and `svc up --help` are checked against this table.
+ */
+
+/** Who reads a variable: the daemon, the client commands, or the MCP server. */
+export type Reader = 'daemon' | 'client' | 'mcp'
+
+export interface EnvironmentVariable {
+  /** The name; one that ends in `*` stands for every name that begins so. */
+  name: string
+  readers: readonly Reader[]
+  /** As shown to people; null: unset. */
+  default: string | null
+  meaning: string
+  active: boolean
+}
+
+const daemon: readonly Reader[] = ['daemon']
+const both: readonly Reader[] = ['daemon', 'client']
+const urls: readonly Reader[] = ['client', 'mcp']
+const mcp: readonly Reader[] = ['mcp']
+
+function now(
+  name: string,
+  readers: readonly Reader[],
+  standard: string | null,
+  meaning: string,
+): EnvironmentVariable {
+  return { name, readers, default: standard, meaning, active: true }
+}
+
+function later(
+  name: string,
+  readers: readonly Reader[],
+  standard: string | null,
+  meaning: string,
+): EnvironmentVariable {
+  return { name, readers, default: standard, meaning, active: false }
+}
+
+export const environment: readonly EnvironmentVariable[] = [
+  now('SVC_HOME', both, '~/.svc', 'data home: data file, root token, key file'),
+  now('SVC_DB', daemon, '<data home>/svc.db', 'path of the data file'),
+  now('SVC_HOST', daemon, '127.0.0.1', 'bind address; 0.0.0.0 exposes the daemon'),
+  now('SVC_PORT', both, '8787', 'bind port'),
+  now('SVC_AUTH_TOKEN', both, null, 'secured mode with this root token; the token client commands send'),
+  now('SVC_PUBLIC_URL', daemon, null, 'address people reach the daemon at, where a proxy is in front'),
+  now('SVC_ALLOWED_HOSTS', daemon, null, 'more host names an open instance answers to, comma separated'),
+  now('SVC_MAX_DB_SIZE', daemon, 'the volume', 'storage limit; ingest is refused with 507 at 95 %'),
+  now('SVC_RETENTION_AGE', daemon, null, 'events older than this are removed, such as 30d'),
+  now('SVC_RETENTION_SIZE', daemon, null, 'the oldest events are removed above this size, such as 20G'),
+  now('SVC_LOG_LEVEL', daemon, 'info', 'trace, debug, info, warn, error, fatal or silent'),
+  now('SVC_LOG_FORMAT', daemon, 'pretty on a terminal, else json', 'pretty or json'),
+  now('SVCD_URL', urls, 'http://127.0.0.1:8787', 'daemon that client commands talk to'),
+  now('SVC_SLACK_CONNECT_URL', daemon, null, 'hosted workspace: shown by /health'),
+  now('SVC_WORKSPACES_URL', daemon, null, 'hosted workspace: shown by /health'),
+  now('SVC_WORKSPACE_API_URL', daemon, null, 'hosted workspace: shown by /health'),
+  now('SVC_LOGOUT_URL', daemon, null, 'hosted workspace: shown by /health'),
+  later('SVC_CATALOG', daemon, 'catalog.yaml', 'catalog imported on first boot if the store is empty'),
+  later('SVC_CATALOG_SYNC', daemon, null, 'the catalog is imported on every boot'),
+  later('SVC_OTLP_GRPC_PORT', daemon, '4317', 'OTLP/gRPC receiver port; off disables it'),
+  later('PROVIDERA_API_KEY', daemon, null, 'provider A key for Ask and agents'),
+  later('PROVIDERA_AUTH_TOKEN', daemon, null, 'provider A bearer token for a gateway; wins over the key'),
+  later('PROVIDERA_BASE_URL', daemon, null, "gateway address in provider A's message format"),
+  later('SVC_PROVIDERA_BASE', daemon, null, 'old name of PROVIDERA_BASE_URL'),
+  later('PROVIDERB_API_KEY', daemon, null, 'provider B key'),
+  later('PROVIDERB_BASE_URL', daemon, null, 'provider B address, for a proxy or hosted variant'),
+  later('SVC_MODEL_PROVIDER', daemon, null, 'id of the default model provider'),
+  later('SVC_AGENT_MODEL', daemon, null, 'default model for Ask and agents'),
+  later('SVC_SEED_PROJECT', daemon, null, 'project made once on first boot'),
+  later('SVC_DEMO_*', daemon, null, 'addresses of a hosted demo stack'),
+  later('SVC_TRACING_*', daemon, null, 'agent tracing'),
+  later('SVC_PLATFORM_PROVIDER_URL', daemon, null, 'address of a model provider handed in by a deployment'),
+  later('SVC_PLATFORM_PROVIDER_KEY', daemon, null, 'its key'),
+  later('SVC_PLATFORM_PROVIDER_NAME', daemon, null, 'its name'),
+  later('SVC_MCP_TRANSPORT', mcp, 'stdio', 'stdio, streamable-http or sse'),
+  later('SVC_MCP_HOST', mcp, '127.0.0.1', 'bind address of the MCP server'),
+  later('SVC_MCP_PORT', mcp, '8788', 'bind port of the MCP server'),
+]
+
+/** Names that tests and scripts of this project read; never the daemon. */
+const PROJECT_ONLY = new Set(['SVC_TEST_BROWSER'])
+
+/** The environment as a process gets it. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A variable's value with surrounding blanks removed; a blank one counts as unset. */
+export function readVariable(env: Environment, name: string): string | undefined {
+  const value = env[name]?.trim()
+  return value ? value : undefined
+}
+
+/**
+ * Variables that are set and have no effect: misspelt ones, and those of features that are not in
+ * this version.
+ * @returns a sentence for each, without its value.
+ */
+export function describeUnread(env: Environment): string[] {
+  const sentences: string[] = []
+  for (const name of Object.keys(env).sort()) {
+    if (
+      !/^(SVC_|SVCD_|PROVIDER[AB]_)/.test(name) ||
+      PROJECT_ONLY.has(name) ||
+      readVariable(env, name) === undefined
+    )
+      continue
+    const known = environment.find((variable) => matches(variable.name, name))
+    if (!known) sentences.push(`${name} is set, but svc has no variable of that name`)
+    else if (!known.active) sentences.push(`${name} is set, but nothing in this version reads it`)
+  }
+  return sentences
+}
+
+function matches(pattern: string, name: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name
+}

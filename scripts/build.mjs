@@ -1,0 +1,133 @@
+/**
+ * Builds dist/: the daemon and command (dist/svc.mjs), the engine's threads
+ * (dist/engine-worker.mjs), migrations, and the console (dist/console). `node scripts/build.mjs`
+ * builds all of it; `ensureBuilt` builds what is missing or older than its sources, which it knows
+ * by a hash of them, so that a checkout that changes times does not build again.
+ */
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { localBin, main, root, run, ScriptError, say } from './run.mjs'
+
+const dist = join(root, 'dist')
+
+/** @typedef {{ title: string, inputs: string[], output: string, build: () => Promise<void> }} Part */
+
+/** @type {Record<string, Part>} */
+const parts = {
+  daemon: {
+    title: 'the daemon',
+    inputs: ['schemas', 'machines', 'engine', 'api', 'package.json', 'package-lock.json', 'tsconfig.json', 'scripts/build.mjs'],
+    output: 'svc.mjs',
+    build: buildDaemon,
+  },
+  console: {
+    title: 'the console',
+    inputs: ['schemas', 'machines', 'console', 'package.json', 'package-lock.json', 'scripts/build.mjs'],
+    output: 'console/index.html',
+    build: buildConsole,
+  },
+}
+
+/** Builds the parts that are missing or stale; says in one line what it builds. */
+export async function ensureBuilt() {
+  mkdirSync(dist, { recursive: true })
+  for (const [name, part] of Object.entries(parts)) {
+    const stamp = join(dist, `.${name}.sha256`)
+    const hash = fingerprint(part.inputs)
+    const isFresh = existsSync(join(dist, part.output)) && existsSync(stamp) && readFileSync(stamp, 'utf8') === hash
+    if (isFresh) continue
+    say(`building ${part.title}…`)
+    // Forgotten first: a build that fails half way must not look up to date.
+    rmSync(stamp, { force: true })
+    await part.build()
+    writeFileSync(stamp, hash)
+  }
+}
+
+/**
+ * How the daemon is bundled.
+ * @param {string} outdir under the root
+ * @returns {import('esbuild').BuildOptions & { metafile: true }}
+ */
+export function daemonOptions(outdir) {
+  return {
+    absWorkingDir: root,
+    entryPoints: { svc: 'api/cli/svc.ts', 'engine-worker': 'engine/threads/worker.ts' },
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunk-[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    packages: 'external',
+    sourcemap: true,
+    sourcesContent: false,
+    metafile: true,
+    logLevel: 'silent',
+  }
+}
+
+/**
+ * Puts the migrations beside the bundle and removes chunks of builds before.
+ * @param {string} outdir under the root
+ * @param {readonly string[]} outputs what this build wrote
+ */
+export function finishDaemon(outdir, outputs) {
+  const folder = join(root, outdir)
+  const written = new Set(outputs.map((path) => basename(path)))
+  for (const file of readdirSync(folder)) if (file.startsWith('chunk-') && !written.has(file)) rmSync(join(folder, file))
+  rmSync(join(folder, 'migrations'), { recursive: true, force: true })
+  cpSync(join(root, 'engine/store/migrations'), join(folder, 'migrations'), { recursive: true })
+}
+
+/** Builds the daemon into dist/. */
+export async function buildDaemon() {
+  const { build } = await import('esbuild')
+  const result = await build(daemonOptions('dist')).catch((error) => {
+    throw new ScriptError(`the daemon does not build:\n${error.message}`)
+  })
+  finishDaemon('dist', Object.keys(result.metafile.outputs))
+}
+
+async function buildConsole() {
+  const { code, output } = await run(localBin('vite'), ['build', '--config', 'console/vite.config.ts', '--logLevel', 'warn'])
+  if (code !== 0) throw new ScriptError(`the console does not build:\n${output}`)
+}
+
+/**
+ * @param {readonly string[]} inputs files and folders under the root
+ * @returns {string} hex SHA-256 of their paths and contents, and of this Node's major version
+ */
+function fingerprint(inputs) {
+  const hash = createHash('sha256').update(process.versions.node.split('.')[0] ?? '')
+  for (const input of inputs) {
+    const path = join(root, input)
+    if (!existsSync(path)) continue
+    for (const file of statSync(path).isDirectory() ? filesUnder(path) : [path]) {
+      hash.update(`\0${file.slice(root.length)}\0`).update(readFileSync(file))
+    }
+  }
+  return hash.digest('hex')
+}
+
+/**
+ * @param {string} folder
+ * @returns {string[]}
+ */
+function filesUnder(folder) {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await main(async () => {
+    for (const name of Object.keys(parts)) rmSync(join(dist, `.${name}.sha256`), { force: true })
+    await ensureBuilt()
+  })
+}

@@ -1,0 +1,20 @@
+/**
+ * `npm run generate`: writes every generated file. From the JSON Schema files, the types and the
+ * registry; from the routes, api/http/openapi.json. test/house/generated.test.ts fails when one is
+ * stale.
+ */
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { generate } from '../schemas/generate.ts'
+
+const root = new URL('../', import.meta.url)
+
+for (const [path, text] of Object.entries(await generate())) write(`schemas/${path}`, text)
+// Imported now: it reads the registry that was just written.
+const { renderOpenapi } = await import('../api/http/openapi-file.ts')
+write('api/http/openapi.json', await renderOpenapi())
+
+function write(path: string, text: string): void {
+  writeFileSync(fileURLToPath(new URL(path, root)), text)
+  process.stdout.write(`wrote ${path}\n`)
+}

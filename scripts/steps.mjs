@@ -1,0 +1,112 @@
+/** Steps of `npm test` and `npm run check`: each one line with its duration, the first failure ends. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { localBin, root, run } from './run.mjs'
+
+/**
+ * @typedef {object} Step
+ * @property {string} title
+ * @property {string} program a program of node_modules/.bin
+ * @property {string[]} args
+ * @property {Record<string, string>} [env]
+ * @property {() => string} [count] what it counted, for its line and the summary
+ */
+
+export const VITEST_RESULTS = join(root, 'test-results', 'vitest.json')
+export const PLAYWRIGHT_RESULTS = join(root, 'test-results', 'playwright.json')
+
+/** Checks that need no run of the product. @type {Step[]} */
+export const checks = [
+  { title: 'types', program: 'tsc', args: ['-p', '.'] },
+  { title: 'types of the console', program: 'tsc', args: ['-p', 'console'] },
+  { title: 'lint and format', program: 'biome', args: ['check', '--error-on-warnings', '.'] },
+  { title: 'dead code', program: 'knip', args: [] },
+  {
+    title: 'import rules',
+    program: 'depcruise',
+    args: [
+      '--config',
+      '.dependency-cruiser.cjs',
+      '--output-type',
+      'err',
+      'schemas',
+      'machines',
+      'engine',
+      'api',
+      'console',
+      'test',
+      'e2e',
+    ],
+  },
+]
+
+/** Unit and integration tests. @type {Step} */
+export const unitTests = {
+  title: 'unit and integration tests',
+  program: 'vitest',
+  args: ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${VITEST_RESULTS}`],
+  count: () => describeCount(countVitest()),
+}
+
+/**
+ * Tests in a browser.
+ * @param {string} browser
+ * @returns {Step}
+ */
+export function browserTests(browser) {
+  return {
+    title: 'browser tests',
+    program: 'playwright',
+    args: ['test', '--config', 'e2e/playwright.config.ts', '--reporter=list,json'],
+    env: { SVC_TEST_BROWSER: browser, PLAYWRIGHT_JSON_OUTPUT_NAME: PLAYWRIGHT_RESULTS },
+    count: () => describeCount(countPlaywright()),
+  }
+}
+
+/**
+ * Runs steps in order.
+ * @param {readonly Step[]} steps
+ * @returns {Promise<boolean>} whether all passed
+ */
+export async function runSteps(steps) {
+  for (const step of steps) {
+    const startedAt = performance.now()
+    const { code, output } = await run(localBin(step.program), step.args, {
+      env: { FORCE_COLOR: process.stdout.isTTY ? '1' : '0', ...step.env },
+    })
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+    if (code !== 0) {
+      process.stdout.write(`✗ ${step.title} (${seconds} s)\n\n${output}\n`)
+      return false
+    }
+    process.stdout.write(`✓ ${step.title} (${seconds} s)${step.count ? `: ${step.count()}` : ''}\n`)
+  }
+  return true
+}
+
+/** @typedef {{ passed: number, failed: number }} Count */
+
+/** @returns {Count} of the last run; zeros when there was none */
+export function countVitest() {
+  const report = readReport(VITEST_RESULTS)
+  return {
+    passed: report?.numPassedTests ?? 0,
+    failed: report ? report.numFailedTests + (report.success || report.numFailedTests ? 0 : 1) : 0,
+  }
+}
+
+/** @returns {Count} of the last run; zeros when there was none */
+export function countPlaywright() {
+  const stats = readReport(PLAYWRIGHT_RESULTS)?.stats
+  return { passed: (stats?.expected ?? 0) + (stats?.flaky ?? 0), failed: stats?.unexpected ?? 0 }
+}
+
+/** @param {Count} count */
+export function describeCount(count) {
+  return `${count.passed} passed, ${count.failed} failed`
+}
+
+/** @param {string} file */
+function readReport(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null
+}

@@ -1,0 +1,252 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { answer, type Stub, startStub, svc } from './cli-harness.ts'
+
+let stub: Stub
+afterEach(() => stub.close())
+
+/** A daemon that answers by "METHOD path"; anything else is 404. */
+const daemon = async (answers: Record<string, [number, unknown]>) => {
+  stub = await startStub((seen, response) => {
+    const [status, body] = answers[`${seen.method} ${seen.url}`] ?? [404, { detail: 'unknown path' }]
+    answer(response, status, body)
+  })
+  return ['--svcd', stub.url, '--token', 't']
+}
+const source = {
+  name: 'logs',
+  connector: 'webhook',
+  poll: '5s',
+  mode: 'push',
+  state: 'active',
+  paused: false,
+  config: { a: 1 },
+  health: { status: 'push', events_total: 3, last_ingest: null, reason: null },
+}
+
+describe('svc sources', () => {
+  it('lists sources as a table, also without a subcommand', async () => {
+    const at = await daemon({ 'GET /api/sources': [200, [source]] })
+    expect((await svc(['sources', 'list', ...at])).out).toMatch(
+      /NAME +CONNECTOR[^\n]*\nlogs +webhook +push +3/,
+    )
+    expect((await svc(['sources', ...at])).out).toContain('logs')
+    expect(stub.requests[0]!.headers.authorization).toBe('Bearer t')
+  })
+
+  it('says what to do when there is none', async () => {
+    expect(
+      (await svc(['sources', 'list', ...(await daemon({ 'GET /api/sources': [200, []] }))])).out,
+    ).toContain('svc sources add')
+  })
+
+  it('adds one with labels and config from options, and shows its URL and key', async () => {
+    const at = await daemon({
+      'POST /api/sources': [
+        201,
+        {
+          ok: true,
+          name: 'logs',
+          ingest_key: 'webhook-1',
+          key: { id: '1', name: 'x', scopes: ['ingest'], secret: 'svc_once' },
+        },
+      ],
+    })
+    const options = [
+      '--label',
+      'service=svc.name',
+      '--label',
+      'ms=took',
+      '--const',
+      'env=prod',
+      '--number',
+      'ms',
+      '--primary',
+      'service',
+      '--set',
+      'event_type_field=kind',
+      '--set',
+      'n=5',
+      '--set',
+      'poll_after=5s',
+    ]
+    const ran = await svc(
+      ['sources', 'add', 'logs', '--connector', 'webhook', ...options, '--config', '-', ...at],
+      { stdin: '{"text_template":"{msg}"}' },
+    )
+    expect(JSON.parse(stub.requests[0]!.body)).toEqual({
+      name: 'logs',
+      connector: 'webhook',
+      config: {
+        text_template: '{msg}',
+        event_type_field: 'kind',
+        n: 5,
+        poll_after: '5s',
+        labels: [
+          { name: 'service', field: 'svc.name', primary: true },
+          { name: 'ms', field: 'took', type: 'number' },
+          { name: 'env', const: 'prod' },
+        ],
+      },
+    })
+    expect(ran.out).toContain(`${stub.url}/ingest/webhook-1`)
+    expect(ran.out).toContain('svc_once')
+  })
+
+  it('only checks with --dry-run', async () => {
+    const at = await daemon({ 'POST /api/sources/test': [200, { ok: false, error: 'cannot connect' }] })
+    const ran = await svc(['sources', 'add', 'x', '--connector', 'webhook', '--dry-run', ...at])
+    expect(ran.code).toBe(1)
+    expect(ran.err).toContain('cannot connect')
+  })
+
+  it.each([
+    ['pause', 'POST /api/sources/a%20b/pause', { ok: true, state: 'paused' }, 'a b is paused'],
+    ['resume', 'POST /api/sources/a%20b/resume', { ok: true, state: 'active' }, 'a b is active'],
+    [
+      'rm',
+      'DELETE /api/sources/a%20b?cascade=false&purge_events=false',
+      { ok: true, purged_events: 0, deleted: [] },
+      'its events stay',
+    ],
+  ])('%s calls %s', async (command, call, body, out) => {
+    const ran = await svc(['sources', command, 'a b', ...(await daemon({ [call]: [200, body] }))])
+    expect(ran.code).toBe(0)
+    expect(ran.out).toContain(out)
+  })
+
+  it('purges and cascades only when asked', async () => {
+    const at = await daemon({
+      'DELETE /api/sources/x?cascade=true&purge_events=true': [
+        200,
+        { ok: true, purged_events: 9, deleted: [] },
+      ],
+    })
+    expect((await svc(['sources', 'rm', 'x', '--cascade', '--purge-events', ...at])).out).toContain(
+      '9 events are being removed',
+    )
+  })
+
+  it('tests a source with its stored config', async () => {
+    const at = await daemon({
+      'GET /api/sources/logs': [200, source],
+      'POST /api/sources/test': [200, { ok: true, events: 2, sample: ['a\u001b'] }],
+    })
+    const ran = await svc(['sources', 'test', 'logs', ...at])
+    expect(JSON.parse(stub.requests[1]!.body)).toEqual({
+      name: 'logs',
+      connector: 'webhook',
+      poll: '5s',
+      config: { a: 1 },
+    })
+    expect(ran.out).toBe('logs is good: 2 events\n  a\\u001b\n')
+  })
+
+  it('shows one source', async () => {
+    const ran = await svc([
+      'sources',
+      'show',
+      'logs',
+      ...(await daemon({ 'GET /api/sources/logs': [200, source] })),
+    ])
+    expect(JSON.parse(ran.out)).toEqual(source)
+  })
+})
+
+describe('svc keys', () => {
+  it('prints the new secret alone on standard output', async () => {
+    const at = await daemon({
+      'POST /api/keys': [201, { id: 'k1', name: 'ci', scopes: ['read', 'ingest'], secret: 'svc_k1_x' }],
+    })
+    const ran = await svc([
+      'keys',
+      'create',
+      'ci',
+      '--scope',
+      'read',
+      '--scope',
+      'ingest',
+      '--source',
+      'logs',
+      ...at,
+    ])
+    expect(ran.out).toBe('svc_k1_x\n')
+    expect(JSON.parse(stub.requests[0]!.body)).toEqual({
+      name: 'ci',
+      scopes: ['read', 'ingest'],
+      source: 'logs',
+    })
+  })
+
+  it('takes scopes separated by commas', async () => {
+    await svc(['keys', 'create', 'ci', '--scope', 'read,admin', ...(await daemon({}))])
+    expect(JSON.parse(stub.requests[0]!.body)).toEqual({ name: 'ci', scopes: ['read', 'admin'] })
+  })
+
+  it('lists keys and says when they are not enforced', async () => {
+    const key = {
+      id: 'k1',
+      name: 'ci',
+      prefix: 'svc_k1',
+      scopes: ['ingest'],
+      source: 'logs',
+      state: 'active',
+      created_at: '2026-01-01T00:00:00Z',
+      last_used_at: null,
+    }
+    const ran = await svc([
+      'keys',
+      ...(await daemon({ 'GET /api/keys': [200, { keys: [key], enforced: false, scopes: [] }] })),
+    ])
+    expect(ran.out).toMatch(/k1 +ci +ingest \(logs\) +active +2026-01-01T00:00:00Z +never/)
+    expect(ran.err).toContain('not checked')
+  })
+
+  it('revokes a key', async () => {
+    const ran = await svc([
+      'keys',
+      'revoke',
+      'k1',
+      ...(await daemon({ 'DELETE /api/keys/k1': [200, { ok: true, note: '' }] })),
+    ])
+    expect(ran.out).toBe('revoked k1\n')
+  })
+})
+
+describe('svc status', () => {
+  const health = { status: 'ok', auth_required: false, version: '1.0.0', uptime_seconds: 90 }
+
+  it('exits with 0 when the daemon answers', async () => {
+    const usage = {
+      events: 5,
+      sources: [{}],
+      db_bytes: 1_500_000,
+      wal_bytes: 500_000,
+      max_bytes: 20e9,
+      pct_used: 0.01,
+    }
+    const ran = await svc([
+      'status',
+      ...(await daemon({ 'GET /health': [200, health], 'GET /api/usage': [200, usage] })),
+    ])
+    expect(ran.code).toBe(0)
+    expect(ran.out).toBe(
+      `ok  ${stub.url}  svc 1.0.0, up 90 s, auth off\n5 events from 1 source, 2.0 MB stored, 0.01 % of 20.0 GB\n`,
+    )
+  })
+
+  it.each(['down', 'stopping'])('exits with 1 when the daemon is %s', async (status) => {
+    const ran = await svc([
+      'status',
+      '--json',
+      ...(await daemon({ 'GET /health': [503, { ...health, status }] })),
+    ])
+    expect(ran.code).toBe(1)
+    expect(JSON.parse(ran.out)).toMatchObject({ status })
+  })
+
+  it('exits with 1 when another program answers', async () => {
+    const ran = await svc(['status', ...(await daemon({ 'GET /health': [200, '<html>'] }))])
+    expect(ran.code).toBe(1)
+    expect(ran.err).toContain('not one of svc')
+  })
+})

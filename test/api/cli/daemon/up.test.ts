@@ -1,0 +1,264 @@
+/** The built command as a process: starts, refusals, signals, files. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { buildDaemon } from '../../../../scripts/build.mjs'
+
+const OUTPUT = 'dist/test-up'
+const command = fileURLToPath(new URL(`../../../../${OUTPUT}/svc.mjs`, import.meta.url))
+let home: string
+let running: Daemon[] = []
+
+interface Daemon {
+  child: ChildProcess
+  /** Everything on standard output and standard error so far. */
+  output(): string
+  url: string
+}
+
+beforeAll(() => buildDaemon(OUTPUT))
+beforeEach(() => {
+  home = join(mkdtempSync(join(tmpdir(), 'svc-up-')), 'home')
+})
+afterEach(async () => {
+  for (const { child } of running) {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+  running = []
+  rmSync(join(home, '..'), { recursive: true })
+})
+
+function launch(
+  args: string[],
+  env: Record<string, string> = {},
+): { child: ChildProcess; output: () => string } {
+  const child = spawn(process.execPath, [command, ...args], {
+    env: { PATH: process.env.PATH, HOME: join(home, '..'), SVC_HOME: home, ...env },
+  })
+  let text = ''
+  child.stdout.on('data', (chunk) => {
+    text += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    text += chunk
+  })
+  return { child, output: () => text }
+}
+
+/** Runs a command that ends by itself. */
+async function ended(
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; output: string }> {
+  const { child, output } = launch(args, env)
+  const [code] = (await once(child, 'close')) as [number]
+  return { code, output: output() }
+}
+
+/** Starts a daemon on a free port and waits until it says where it is. */
+async function started(args: string[] = [], env: Record<string, string> = {}): Promise<Daemon> {
+  const { child, output } = launch(['up', '--port', '0', ...args], env)
+  const daemon: Daemon = { child, output, url: '' }
+  running.push(daemon)
+  while (daemon.url === '') {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${output()}`)
+    await once(child.stdout!, 'data')
+    daemon.url = /console at (\S+)/.exec(output())?.[1] ?? ''
+  }
+  return daemon
+}
+
+async function stop(daemon: Daemon, signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
+  daemon.child.kill(signal)
+  const [code] = (await once(daemon.child, 'close')) as [number]
+  return code
+}
+
+describe('svc up', () => {
+  it('makes the data home, serves /health and says where it is, open', async () => {
+    const daemon = await started()
+    expect(daemon.output()).toContain(
+      `svc: console at ${daemon.url}  ·  data in ${home}  ·  auth OFF (open; run with --auth to require a login)\n`,
+    )
+    const health = await fetch(`${daemon.url}/health`)
+    expect(await health.json()).toMatchObject({ status: 'ok', auth_required: false })
+  })
+
+  it('keeps everything in the data home for its owner alone', async () => {
+    await started(['--auth'])
+    expect(statSync(home).mode & 0o777).toBe(0o700)
+    const files = readdirSync(home)
+    expect(files).toEqual(expect.arrayContaining(['svc.db', 'root_token', 'secret.key']))
+    for (const file of files)
+      expect(`${file} ${(statSync(join(home, file)).mode & 0o077).toString(8)}`).toBe(`${file} 0`)
+  })
+
+  it('requires the login it prints, and prints the same one the next time', async () => {
+    const first = await started(['--auth'])
+    const token = readFileSync(join(home, 'root_token'), 'utf8').trim()
+    expect(first.output()).toContain(`svc: auth ON; log in at ${first.url}/?token=${token}\n`)
+    expect((await fetch(`${first.url}/api/sources`)).status).toBe(401)
+    expect(
+      (await fetch(`${first.url}/api/sources`, { headers: { authorization: `Bearer ${token}` } })).status,
+    ).toBe(200)
+    expect(await stop(first)).toBe(0)
+    expect((await started(['--auth'])).output()).toContain(`?token=${token}\n`)
+  })
+
+  it('lets client commands in with the root token of the data home', async () => {
+    const daemon = await started(['--auth'])
+    const { code, output } = await ended(['sources', 'list', '--json', '--svcd', daemon.url])
+    expect([code, output]).toEqual([0, '[]\n'])
+  })
+
+  it('never writes a token into its log', async () => {
+    const daemon = await started(['--auth=canary-token'], { SVC_LOG_LEVEL: 'debug', SVC_LOG_FORMAT: 'json' })
+    await fetch(`${daemon.url}/?token=canary-token`)
+    await fetch(`${daemon.url}/api/sources?token=canary-token`, {
+      headers: { authorization: 'Bearer canary-token', cookie: 'a=canary-token' },
+    })
+    await stop(daemon)
+    const log = daemon
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+    expect(log.length).toBeGreaterThan(2)
+    expect(log.join('\n')).not.toContain('canary-token')
+    expect(existsSync(join(home, 'root_token'))).toBe(false)
+  })
+
+  it('warns loudly when others can reach it without a login, and starts', async () => {
+    const daemon = await started(['--host', '0.0.0.0'])
+    expect(daemon.output()).toMatch(
+      /!{20}[\s\S]*WITHOUT a login[\s\S]*--auth[\s\S]*!{20}\nsvc: console at http:\/\/127\.0\.0\.1:/,
+    )
+  })
+
+  it('refuses a second daemon on the same data, naming the first one', async () => {
+    const first = await started()
+    const second = await ended(['up', '--port', '0'])
+    expect(second.code).toBe(75)
+    expect(second.output).toContain(`pid ${first.child.pid}`)
+  })
+
+  it('names the port that is in use and the way out', async () => {
+    const blocker: Server = createServer().listen(0, '127.0.0.1')
+    await once(blocker, 'listening')
+    const { port } = blocker.address() as { port: number }
+    const { code, output } = await ended(['up', '--port', String(port)])
+    blocker.close()
+    expect(code).toBe(1)
+    expect(output).toContain(`port ${port} on 127.0.0.1 is in use`)
+    expect(output).toContain('--port')
+  })
+
+  it.each([
+    [['up'], { NAVFLOW_DB: 'x' }, 'NAVFLOW_DB -> SVC_DB'],
+    [['up', '--auth='], {}, '--auth='],
+    [['up', '--port', 'x'], {}, '--port'],
+    [['up'], { SVC_MAX_DB_SIZE: 'big' }, 'SVC_MAX_DB_SIZE must be a size'],
+  ] as const)('refuses to start with %j %j and creates nothing', async (args, env, message) => {
+    const { code, output } = await ended([...args], env)
+    expect(code).toBe(78)
+    expect(output).toContain(message)
+    expect(existsSync(home)).toBe(false)
+  })
+
+  it('refuses to start beside a data file from before 1.0 and prints the move', async () => {
+    const folder = join(home, '..')
+    writeFileSync(join(folder, 'navflow.db'), '')
+    const { code, output } = await ended(['up', '--data-dir', folder])
+    expect(code).toBe(78)
+    expect(output).toContain(`mv ${folder}/navflow.db ${folder}/svc.db`)
+    expect(readdirSync(folder)).toEqual(['navflow.db'])
+  })
+
+  it('refuses a file that is not its own with 78', async () => {
+    const file = join(home, '..', 'x.db')
+    writeFileSync(file, 'not a database, but long enough to look at: '.repeat(20))
+    const { code, output } = await ended(['up', '--port', '0'], { SVC_DB: file })
+    expect(code).toBe(78)
+    expect(output).toContain(file)
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'exits with 0 on %s and leaves a complete data file',
+    async (signal) => {
+      const daemon = await started()
+      expect(await stop(daemon, signal)).toBe(0)
+      expect(existsSync(join(home, 'svc.db-wal'))).toBe(false)
+      expect(existsSync(join(home, 'svc.db.pid'))).toBe(false)
+    },
+  )
+
+  it('finishes a request that is under way before it exits', async () => {
+    const daemon = await started()
+    const body = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = body.writable.getWriter()
+    const request = fetch(`${daemon.url}/remember`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: body.readable,
+      duplex: 'half',
+    } as RequestInit & { duplex: 'half' })
+    const text = JSON.stringify({ key: 'checkout', content: 'kept' })
+    await writer.write(Buffer.from(text.slice(0, 10)))
+    await fetch(`${daemon.url}/health`)
+    const end = stop(daemon)
+    await expect.poll(() => daemon.output()).toContain('stopping')
+    await writer.write(Buffer.from(text.slice(10)))
+    await writer.close()
+    expect((await request).status).toBe(202)
+    expect(await end).toBe(0)
+  })
+
+  it('exits at once on a second signal', async () => {
+    const daemon = await started()
+    const tail = await fetch(`${daemon.url}/health`, { keepalive: true })
+    expect(tail.status).toBe(200)
+    // A request that never ends keeps the first signal from finishing.
+    const body = new TransformStream()
+    const hanging = fetch(`${daemon.url}/remember`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: body.readable,
+      duplex: 'half',
+    } as RequestInit & { duplex: 'half' })
+    hanging.catch(() => {})
+    await body.writable.getWriter().write(Buffer.from('{'))
+    await fetch(`${daemon.url}/health`)
+    daemon.child.kill('SIGTERM')
+    await expect.poll(() => daemon.output()).toContain('stopping')
+    expect(await stop(daemon)).toBe(1)
+  })
+
+  it('backs up while it runs, and the backup restores after it stopped', async () => {
+    const daemon = await started()
+    const remember = (content: string) =>
+      fetch(`${daemon.url}/remember`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ key: 'k', content }),
+      })
+    await remember('before the backup')
+    const file = join(home, '..', 'backup.db')
+    expect(await ended(['backup', file])).toMatchObject({ code: 0 })
+    expect((await ended(['backup', file])).output).toContain('exists')
+    await remember('after the backup')
+    expect((await ended(['restore', file])).code).toBe(75)
+    await stop(daemon)
+    const restored = await ended(['restore', file, '--json'])
+    expect(restored.code).toBe(0)
+    expect(JSON.parse(restored.output)).toMatchObject({ ok: true, file: join(home, 'svc.db') })
+    const again = await started()
+    const { output } = await ended(['read', 'key=k', '--window', '1h', '--svcd', again.url])
+    expect(output).toContain('before the backup')
+    expect(output).not.toContain('after the backup')
+  })
+})

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { svc } from './cli-harness.ts'
+
+describe('the command line', () => {
+  it('prints help and exits with 0 without a command', async () => {
+    const ran = await svc([])
+    expect(ran.code).toBe(0)
+    expect(ran.out).toContain('Usage: svc')
+    for (const group of ['Daemon', 'Timeline', 'Setup', 'Data', 'Examples:']) expect(ran.out).toContain(group)
+  })
+
+  it('prints its version', async () => {
+    const ran = await svc(['--version'])
+    expect(ran).toMatchObject({ code: 0, err: '' })
+    expect(ran.out).toMatch(/^svc \d+\.\d+\.\d+\n$/)
+  })
+
+  it.each([
+    [['nope'], "unknown command 'nope'"],
+    [['up', '--nope'], "unknown option '--nope'"],
+    [['up', 'extra'], 'too many arguments'],
+    [['read'], "missing required argument 'label=value'"],
+    [['sources', 'add', 'x'], "required option '--connector <kind>'"],
+    [['keys', 'create', 'x'], "required option '--scope <scope>'"],
+    [['read', 'service'], '"service" is not of the form label=value'],
+    [['read', 'a=1', 'a=2'], 'a is given twice'],
+    [['read', 'a=1', '--limit', 'many'], '--limit must be a whole number'],
+    [['read', 'a=1', '--order', 'up'], '--order must be asc or desc'],
+    [['read', 'a=1', '--window', '1h', '--from', '2026-01-01T00:00:00Z'], '--window or --from'],
+    [['send', 'logs', '--type', 'csv'], '--type must be json or ndjson'],
+    [['send', 'logs', 'missing.json'], 'there is no file missing.json'],
+    [['keys', 'create', 'x', '--scope', 'root'], '--scope root: must be read, ingest or admin'],
+    [['sources', 'add', 'x', '--connector', 'webhook', '--primary', 'service'], 'give that label'],
+  ])('%j exits with 2 and names the mistake on standard error', async (argv, message) => {
+    const ran = await svc(argv)
+    expect(ran.code).toBe(2)
+    expect(ran.out).toBe('')
+    expect(ran.err).toContain(message)
+  })
+
+  it('shows the usage of the command a mistake was made in', async () => {
+    const ran = await svc(['keys', 'revoke'])
+    expect(ran.err).toContain('usage: svc keys revoke [options] <id>')
+  })
+
+  it.each([
+    ['read', 'a=b'],
+    ['tail'],
+    ['send', 'x'],
+    ['sources'],
+    ['keys'],
+    ['status'],
+    ['up'],
+    ['backup', 'x'],
+    ['restore', 'x'],
+  ])('%s refuses variables with the old prefix with exit code 78 and lists each rename', async (...argv) => {
+    const ran = await svc(argv, { env: { NAVFLOW_DB: 'x', NAVFLOW_AUTH_TOKEN: 'hidden-value' } })
+    expect(ran.code).toBe(78)
+    expect(ran.err).toContain('NAVFLOW_AUTH_TOKEN -> SVC_AUTH_TOKEN')
+    expect(ran.err).toContain('NAVFLOW_DB -> SVC_DB')
+    expect(ran.err).not.toContain('hidden-value')
+  })
+
+  it('lists the environment in the help of up', async () => {
+    const ran = await svc(['up', '--help'])
+    expect(ran.out).toContain('SVC_MAX_DB_SIZE')
+    expect(ran.out).toContain('not read by this version')
+  })
+})

@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { answer, chunks, type Handler, type Stub, startStub, svc } from './cli-harness.ts'
+
+const KEY = `webhook-${'a'.repeat(32)}`
+let folder: string
+let stub: Stub
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-send-'))
+})
+afterEach(async () => {
+  rmSync(folder, { recursive: true })
+  await stub.close()
+})
+
+const accept: Handler = (seen, response) =>
+  answer(response, 202, { ingested: seen.body.split('\n').filter(Boolean).length })
+const start = async (handler: Handler = accept) => {
+  stub = await startStub((seen, response, index) => {
+    if (seen.url === '/api/sources/logs')
+      answer(response, 200, { name: 'logs', mode: 'push', ingest_key: KEY })
+    else if (seen.url === '/api/sources/docs')
+      answer(response, 200, { name: 'docs', mode: 'reference', ingest_key: null })
+    else if (seen.url.startsWith('/api/')) answer(response, 404, { detail: 'no source has that name' })
+    else handler(seen, response, index)
+  })
+  return ['--svcd', stub.url]
+}
+const posts = () => stub.requests.filter((seen) => seen.url.startsWith('/ingest/'))
+
+describe('svc send', () => {
+  it('finds the ingest key of a source by its name', async () => {
+    const ran = await svc(['send', 'logs', ...(await start())], { stdin: '{"a":1}' })
+    expect(ran).toMatchObject({ code: 0, out: 'stored 1\n' })
+    expect(posts()).toMatchObject([{ method: 'POST', url: `/ingest/${KEY}`, body: '{"a":1}' }])
+  })
+
+  it('uses an ingest key without asking for its source', async () => {
+    await svc(['send', KEY, ...(await start())], { stdin: '{"a":1}' })
+    expect(stub.requests).toHaveLength(1)
+  })
+
+  it('sends the bytes of a document over several lines as they are', async () => {
+    const text = '{\n  "id": 9007199254740993\n}\n'
+    await svc(['send', 'logs', ...(await start())], { stdin: text })
+    expect(posts()[0]).toMatchObject({ body: text, headers: { 'content-type': 'application/json' } })
+  })
+
+  it('reads a file, and knows NDJSON by its name', async () => {
+    const file = join(folder, 'x.ndjson')
+    writeFileSync(file, '{"a":1}\n\nnot json\n')
+    await svc(['send', 'logs', file, ...(await start())])
+    expect(posts()[0]).toMatchObject({
+      body: '{"a":1}\n\nnot json\n',
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+  })
+
+  it('sends lines that have arrived without waiting for the end of the stream', async () => {
+    let arrived = () => {}
+    const firstIsThere = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
+    const at = await start((seen, response, index) => {
+      accept(seen, response, index)
+      arrived()
+    })
+    async function* slow() {
+      yield Buffer.from('{"a":1}\n{"a"')
+      await firstIsThere
+      yield Buffer.from(':2}\n')
+    }
+    const ran = await svc(['send', 'logs', ...at], { stdin: slow() })
+    expect(posts().map((seen) => seen.body)).toEqual(['{"a":1}\n', '{"a":2}\n'])
+    expect(ran.out).toBe('stored 2\n')
+  })
+
+  it('cuts many lines into batches of 1,000, each with its own idempotency key', async () => {
+    const lines = Array.from({ length: 2_500 }, (_, i) => `{"n":${i}}`).join('\n')
+    const ran = await svc(
+      ['send', 'logs', '--type', 'ndjson', '--idempotency-key', 'k', ...(await start())],
+      { stdin: chunks(lines.slice(0, 7_001), lines.slice(7_001)) },
+    )
+    expect(posts().map((seen) => seen.body.split('\n').filter(Boolean).length)).toEqual([1000, 1000, 500])
+    expect(posts().map((seen) => seen.headers['idempotency-key'])).toEqual(['k', 'k-1', 'k-2'])
+    expect(
+      posts()
+        .map((seen) => seen.body)
+        .join(''),
+    ).toBe(lines)
+    expect(ran.out).toBe('stored 2500\n')
+  })
+
+  it('compresses a large body, unless the daemon would take it for a bomb', async () => {
+    const varied = `[${Array.from({ length: 9_000 }, (_, i) => `{"n":${(i * 7_919) % 65_537}}`).join(',')}]`
+    await svc(['send', 'logs', ...(await start())], { stdin: varied })
+    expect(posts()[0]!.headers['content-encoding']).toBe('gzip')
+    expect(posts()[0]!.body).toBe(varied)
+    await stub.close()
+    const repeated = `["${'a'.repeat(500_000)}"]`
+    await svc(['send', 'logs', ...(await start())], { stdin: repeated })
+    expect(posts()[0]!.headers['content-encoding']).toBeUndefined()
+  })
+
+  it('tries again with the same key after 429 and 503, as long as asked', async () => {
+    const at = await start((seen, response) => {
+      const n = posts().length
+      if (n === 1) answer(response, 429, { detail: 'busy' }, { 'retry-after': '3' })
+      else if (n === 2) answer(response, 503, { detail: 'starting' })
+      else accept(seen, response, n)
+    })
+    const ran = await svc(['send', 'logs', ...at], { stdin: '{"a":1}' })
+    expect(ran.code).toBe(0)
+    expect(ran.waits).toEqual([3000, 1000])
+    expect(new Set(posts().map((seen) => seen.headers['idempotency-key'])).size).toBe(1)
+  })
+
+  it('gives up after six tries', async () => {
+    const ran = await svc(
+      ['send', 'logs', ...(await start((_seen, response) => answer(response, 503, { detail: 'starting' })))],
+      { stdin: '{"a":1}' },
+    )
+    expect(ran.code).toBe(1)
+    expect(posts()).toHaveLength(6)
+    expect(ran.err).toContain('starting (HTTP 503')
+  })
+
+  it('reports rejected items, goes on with the next batch, and exits with 1', async () => {
+    const lines = Array.from({ length: 1_001 }, (_, i) => `{"n":${i}}`).join('\n')
+    const at = await start((_seen, response) =>
+      posts().length === 1
+        ? answer(response, 400, {
+            detail: 'every item was rejected',
+            rejected: [{ index: 4, error: 'nests deeper than 100\u001b[31m' }],
+          })
+        : answer(response, 202, { ingested: 1, duplicates: 1 }),
+    )
+    const ran = await svc(['send', 'logs', '--type', 'ndjson', ...at], { stdin: lines })
+    expect(ran.code).toBe(1)
+    expect(ran.out).toBe('stored 1, 1 seen before, 1 rejected\n')
+    expect(ran.err).toContain('item 4 was rejected: nests deeper than 100\\u001b[31m')
+  })
+
+  it.each([
+    ['docs', 'takes no events: it is a reference source'],
+    ['nope', 'no source has that name (HTTP 404'],
+  ])('refuses %s', async (name, message) => {
+    const ran = await svc(['send', name, ...(await start())], { stdin: '{}' })
+    expect(ran.code).toBe(1)
+    expect(ran.err).toContain(message)
+  })
+
+  it('exits with 1 when there is nothing to send', async () => {
+    const ran = await svc(['send', 'logs', ...(await start())], { stdin: ' \n' })
+    expect(ran).toMatchObject({ code: 1, out: '' })
+    expect(ran.err).toContain('nothing to send')
+  })
+
+  it("prints each answer's JSON with --json", async () => {
+    const ran = await svc(
+      [
+        'send',
+        'logs',
+        '--json',
+        ...(await start((_seen, response) => answer(response, 202, '{"ingested": 1}'))),
+      ],
+      { stdin: '{"a":1}' },
+    )
+    expect(ran.out).toBe('{"ingested": 1}\n')
+  })
+})

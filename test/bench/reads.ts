@@ -1,0 +1,64 @@
+/** Reads on a read-only connection beside the running daemon, warm, against the bare statement that fetches the same rows by id. */
+import BetterSqlite3 from 'better-sqlite3'
+import { systemClock } from '../../engine/index.ts'
+import { createReads } from '../../engine/reads.ts'
+import { openReading } from '../../engine/store/open.ts'
+import { createReadContext } from '../../engine/timeline/context.ts'
+import type { ReadRequest } from '../../schemas/types.ts'
+import type { Generator } from './data.ts'
+
+export interface ReadMeasure {
+  what: string
+  p50: number
+  p99: number
+  rows: number
+  /** p50 against the bare statement's. */
+  ratio: number
+  goalMs: number | null
+}
+
+const RUNS = 400
+
+export async function measureReads(file: string, generator: Generator, end: number): Promise<ReadMeasure[]> {
+  const db = openReading(file)
+  const reads = createReads(createReadContext(db, false, 'bench'), systemClock, true)
+  const bare = new BetterSqlite3(file, { readonly: true })
+  const byId = bare.prepare('SELECT e.id, e.ts, e.labels, e.text FROM json_each(?) j JOIN events e ON e.id = j.value')
+  const to = new Date(end).toISOString()
+  const from = (days: number) => new Date(end - days * 86_400_000).toISOString()
+  const cases: { what: string; goalMs: number | null; make: () => ReadRequest }[] = [
+    { what: 'one entity, newest 200 of 24 hours', goalMs: 3, make: () => ({ selector: { entity: generator.entity() }, from: from(1), to }) },
+    { what: 'rare AND common label, 7 days', goalMs: 10, make: () => ({ selector: { host: generator.rareHost(), env: 'prod' }, from: from(7), to }) },
+    { what: 'common AND rare label, 7 days', goalMs: 10, make: () => ({ selector: { env: 'prod', host: generator.rareHost() }, from: from(7), to }) },
+    { what: 'two common labels, 7 days', goalMs: null, make: () => ({ selector: { env: 'prod', service: 'service-1' }, from: from(7), to }) },
+  ]
+  const measures: ReadMeasure[] = []
+  for (const { what, goalMs, make } of cases) {
+    const times: number[] = []
+    const bareTimes: number[] = []
+    let rows = 0
+    // The first third warms the caches.
+    for (let i = 0; i < RUNS * 1.5; i++) {
+      const request = make()
+      const started = performance.now()
+      const answer = await reads.read(request)
+      const took = performance.now() - started
+      if (i < RUNS / 2) continue
+      times.push(took)
+      rows += answer.count
+      const ids = JSON.stringify(answer.rows.map((row) => Number(row.id.slice(4))))
+      const bareStarted = performance.now()
+      byId.all(ids)
+      bareTimes.push(performance.now() - bareStarted)
+    }
+    measures.push({ what, goalMs, p50: percentile(times, 0.5), p99: percentile(times, 0.99), rows: rows / RUNS, ratio: percentile(times, 0.5) / percentile(bareTimes, 0.5) })
+  }
+  bare.close()
+  db.close()
+  return measures
+}
+
+function percentile(times: number[], share: number): number {
+  const sorted = [...times].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+}

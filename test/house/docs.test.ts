@@ -1,0 +1,204 @@
+/** The docs name everything there is, and nothing there is not. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
+import { describe, expect, it } from 'vitest'
+import { buildProgram } from '../../api/cli/program.ts'
+import type { Io } from '../../api/cli/terminal.ts'
+import { environment } from '../../api/environment.ts'
+import { describeConnectors } from '../../engine/connectors/index.ts'
+import { errorTable } from '../../engine/index.ts'
+import { projectFiles, root, textOf } from './project-files.ts'
+
+const docs = projectFiles().filter((file) => file.endsWith('.md'))
+const all = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map((match) => match[1]!)
+/** First cells of the rows of every table that are in backquotes. */
+const firstCells = (text: string) => all(/^\| `([^`]+)`/gm, text)
+const sorted = (values: Iterable<string>) => [...new Set(values)].sort()
+
+describe('docs/configuration.md', () => {
+  const text = textOf('docs/configuration.md')
+
+  it('has a row for each variable with its default and meaning', () => {
+    for (const { name, default: standard, meaning } of environment) {
+      const row = text.split('\n').find((line) => line.startsWith(`| \`${name}\``))
+      expect(row, name).toBeDefined()
+      expect(row).toContain(meaning)
+      expect(row).toContain(standard ?? 'unset')
+    }
+  })
+
+  it('has the flags of svc up', () => {
+    for (const option of commandOf('up').options) expect(text).toContain(`\`${option.flags}\``)
+  })
+})
+
+describe('every document', () => {
+  it('names only variables that exist', () => {
+    const known = environment.map((variable) => variable.name.replace('*', ''))
+    const isKnown = (name: string) =>
+      known.some((entry) => (entry.endsWith('_') ? name.startsWith(entry) : name === entry)) ||
+      name === 'SVC_TEST_BROWSER'
+    for (const file of docs) {
+      const unknown = all(/\b((?:SVC|SVCD|PROVIDER[AB])_[A-Z][A-Z_]*)/g, textOf(file)).filter(
+        (name) => !isKnown(name),
+      )
+      expect(unknown, file).toEqual([])
+    }
+  })
+
+  it('links only to files that exist', () => {
+    for (const file of docs) {
+      const links = all(/\]\(([^)\s]+)\)/g, textOf(file)).filter((link) => !/^(https?:|#|mailto:)/.test(link))
+      const broken = links.filter((link) => !existsSync(join(root, dirname(file), link.split('#')[0]!)))
+      expect(broken, file).toEqual([])
+    }
+  })
+
+  it('names only scripts of npm run that exist', () => {
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+    for (const file of docs)
+      expect(
+        all(/npm run ([a-z]+)/g, textOf(file)).filter((name) => !scripts[name]),
+        file,
+      ).toEqual([])
+  })
+})
+
+describe('docs/errors.md', () => {
+  it('is the table of errors, status and fixer included', () => {
+    const rows = textOf('docs/errors.md')
+      .split('\n')
+      .filter((line) => /^\| `/.test(line))
+    expect(rows).toEqual(
+      Object.entries(errorTable).map(
+        ([code, entry]) => `| \`${code}\` | ${entry.status} | ${entry.fix} | ${entry.meaning} |`,
+      ),
+    )
+  })
+})
+
+describe('docs/api.md', () => {
+  const { paths } = JSON.parse(textOf('api/http/openapi.json')) as {
+    paths: Record<string, Record<string, { description?: string }>>
+  }
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      call: `${method.toUpperCase()} ${path}`,
+      scope: /Scope: ([\w-]+)/.exec(operation.description ?? '')?.[1],
+    })),
+  )
+  const documented = routes.filter((route) => route.call !== 'GET /')
+
+  it('has a row for each route, and for no other', () => {
+    expect(sorted(firstCells(textOf('docs/api.md')).filter((cell) => /^[A-Z]+ \//.test(cell)))).toEqual(
+      sorted(documented.map((route) => route.call)),
+    )
+  })
+
+  it('gives each route the scope it has', () => {
+    for (const { call, scope } of documented) {
+      const row = textOf('docs/api.md')
+        .split('\n')
+        .find((line) => line.startsWith(`| \`${call}\` |`))
+      expect(row?.split('|')[2]?.trim(), call).toBe(
+        scope === 'signed-or-ingest' ? 'ingest, or the signature' : scope,
+      )
+    }
+  })
+
+  it('has every field of a read', () => {
+    const { properties } = JSON.parse(textOf('schemas/requests/read.json')) as {
+      properties: Record<string, unknown>
+    }
+    for (const field of Object.keys(properties))
+      if (!['client', 'project'].includes(field)) expect(textOf('docs/api.md')).toContain(`\`${field}\``)
+  })
+})
+
+describe('docs/connectors.md', () => {
+  const text = textOf('docs/connectors.md')
+  const sections = new Map(
+    text
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => [section.split('\n')[0]!, section]),
+  )
+
+  it('has a section for each connector', () => {
+    const kinds = Object.keys(describeConnectors())
+    expect(sorted([...sections.keys()].filter((title) => /^[a-z_]+$/.test(title)))).toEqual(sorted(kinds))
+  })
+
+  it('has each field of each connector, its mode, and no other field', () => {
+    for (const [kind, connector] of Object.entries(describeConnectors())) {
+      const section = sections.get(kind)!
+      const fields = connector.fields.map((field) => field.name).filter((name) => name !== 'labels')
+      expect(section).toContain(`\n${connector.mode}. `)
+      expect(
+        sorted(firstCells(section).filter((cell) => !['github', 'linear', 'hmac_sha256'].includes(cell))),
+      ).toEqual(sorted(fields))
+    }
+  })
+})
+
+describe('docs/cli.md', () => {
+  const text = textOf('docs/cli.md')
+  const commands = leaves(program())
+
+  it('names every command', () => {
+    for (const { path } of commands) expect(text, path).toContain(path)
+  })
+
+  it('names every option of every command in its section', () => {
+    for (const { path, command } of commands) {
+      const section = text
+        .split(/^## /m)
+        .find((part) => part.startsWith(path.split(' ').slice(0, 2).join(' ')))
+      for (const option of command.options)
+        expect(`${section}\n${text.split('## svc')[0]}`, `${path} ${option.long}`).toContain(option.long!)
+    }
+  })
+
+  it('names no option that does not exist', () => {
+    const known = new Set([
+      '--help',
+      '--version',
+      ...commands.flatMap(({ command }) => command.options.map((option) => option.long)),
+    ])
+    expect(sorted(all(/(?<![\w-])(--[a-z][a-z-]+)/g, text)).filter((option) => !known.has(option))).toEqual(
+      [],
+    )
+  })
+})
+
+describe('ARCHITECTURE.md', () => {
+  it('gives a reason for each package', () => {
+    const { dependencies, devDependencies } = JSON.parse(textOf('package.json')) as Record<
+      string,
+      Record<string, string>
+    >
+    const text = textOf('ARCHITECTURE.md')
+    const families = ['@mantine/', '@rjsf/', '@types/']
+    const missing = Object.keys({ ...dependencies, ...devDependencies }).filter(
+      (name) => !families.some((family) => name.startsWith(family)) && !text.includes(name),
+    )
+    expect(missing).toEqual([])
+  })
+})
+
+function program(): Command {
+  return buildProgram({ env: {}, colour: false } as unknown as Io)
+}
+
+function commandOf(name: string): Command {
+  return program().commands.find((command) => command.name() === name)!
+}
+
+/** Commands that do something, with the words that call them. */
+function leaves(command: Command, path = 'svc'): { path: string; command: Command }[] {
+  const children = command.commands.filter((child) => child.name() !== 'help')
+  return children.length
+    ? children.flatMap((child) => leaves(child, `${path} ${child.name()}`))
+    : [{ path, command }]
+}

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { renderOpenapi } from '../../api/http/openapi-file.ts'
+import { generate } from '../../schemas/generate.ts'
+import { textOf } from './project-files.ts'
+
+describe('generated files', () => {
+  it('of the schemas are those that npm run generate writes', async () => {
+    for (const [path, text] of Object.entries(await generate()))
+      expect(textOf(`schemas/${path}`) === text, `schemas/${path} is stale: npm run generate`).toBe(true)
+  })
+
+  it('of the routes are those that npm run generate writes', async () => {
+    expect(
+      textOf('api/http/openapi.json') === (await renderOpenapi()),
+      'api/http/openapi.json is stale: npm run generate',
+    ).toBe(true)
+  })
+})

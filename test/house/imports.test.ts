@@ -1,0 +1,120 @@
+/** Who may import whom: the rules of .dependency-cruiser.cjs hold, and each of them bites. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { cruise, type ICruiseOptions, type ICruiseResult, type IForbiddenRuleType } from 'dependency-cruiser'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const rules = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
+  forbidden: IForbiddenRuleType[]
+  options: ICruiseOptions
+}
+
+async function violations(baseDir: string, folders: string[]): Promise<string[]> {
+  const { output } = await cruise(folders, {
+    ...rules.options,
+    baseDir,
+    validate: true,
+    ruleSet: { forbidden: rules.forbidden },
+  })
+  return (output as ICruiseResult).summary.violations.map(
+    (violation) => `${violation.rule.name}: ${violation.from}`,
+  )
+}
+
+/** A rule, a file that breaks it, and the import it does so with. */
+const broken: [rule: string, file: string, imported: string][] = [
+  ['no-cycles', 'engine/a.ts', './b.ts'],
+  ['resolvable', 'engine/lost.ts', './nowhere.ts'],
+  ['product-without-tests', 'engine/c.ts', '../test/fake.ts'],
+  ['schemas-alone', 'schemas/a.ts', '../engine/ok.ts'],
+  ['schemas-packages', 'schemas/b.ts', 'json-schema-to-typescript'],
+  ['schemas-anywhere', 'schemas/c.ts', 'node:fs'],
+  ['machines-pure', 'machines/a.ts', '../engine/ok.ts'],
+  ['machines-packages', 'machines/b.ts', 'pino'],
+  ['machines-anywhere', 'machines/c.ts', 'node:fs'],
+  ['engine-below-doors', 'engine/d.ts', '../api/ok.ts'],
+  ['engine-without-http', 'engine/e.ts', 'fastify'],
+  ['engine-slices', 'engine/keys/a.ts', '../pipeline.ts'],
+  ['engine-store-below', 'engine/store/a.ts', '../keys/ok.ts'],
+  ['engine-stages', 'engine/ingest/a.ts', '../timeline/ok.ts'],
+  ['engine-stages-reads', 'engine/timeline/a.ts', '../ingest/ok.ts'],
+  ['engine-connectors-pure', 'engine/connectors/a.ts', '../store/ok.ts'],
+  ['api-through-the-index', 'api/a.ts', '../engine/ok.ts'],
+  ['api-without-console', 'api/b.ts', '../console/ok.ts'],
+  ['api-without-sql', 'api/c.ts', 'better-sqlite3'],
+  ['console-outside', 'console/a.ts', '../engine/ok.ts'],
+  ['console-in-a-browser', 'console/b.ts', 'node:fs'],
+  ['e2e-outside', 'e2e/a.ts', '../engine/ok.ts'],
+  ['one-owner-sqlite', 'engine/keys/b.ts', 'better-sqlite3'],
+  ['one-owner-xstate', 'engine/f.ts', 'xstate'],
+  ['one-owner-ajv', 'engine/g.ts', 'ajv'],
+  ['one-owner-commander', 'api/d.ts', 'commander'],
+]
+
+const allowed: [file: string, imported: string][] = [
+  ['schemas/index.ts', 'ajv'],
+  ['schemas/generate.ts', 'node:fs'],
+  ['machines/d.ts', 'xstate'],
+  ['engine/store/b.ts', 'better-sqlite3'],
+  ['engine/pipeline.ts', './ingest/ok.ts'],
+  ['api/e.ts', '../engine/index.ts'],
+  ['api/cli/a.ts', 'commander'],
+  ['console/c.ts', '../schemas/ok.ts'],
+]
+
+describe('imports', () => {
+  let folder: string
+  let found: string[]
+
+  beforeAll(async () => {
+    // Inside the project, so that packages are found from it.
+    mkdirSync(join(root, 'test-results'), { recursive: true })
+    folder = mkdtempSync(join(root, 'test-results', 'imports-'))
+    const targets = [
+      'engine/ok.ts',
+      'engine/index.ts',
+      'engine/keys/ok.ts',
+      'engine/timeline/ok.ts',
+      'engine/ingest/ok.ts',
+      'engine/store/ok.ts',
+      'api/ok.ts',
+      'console/ok.ts',
+      'schemas/ok.ts',
+      'test/fake.ts',
+    ]
+    for (const file of targets) write(file, 'export const x = 1\n')
+    write('engine/b.ts', "import './a.ts'\n")
+    write('tsconfig.json', '{}')
+    for (const [, file, imported] of broken) write(file, `import * as x from '${imported}'\nconsole.log(x)\n`)
+    for (const [file, imported] of allowed) write(file, `import * as x from '${imported}'\nconsole.log(x)\n`)
+    found = await violations(folder, ['schemas', 'machines', 'engine', 'api', 'console', 'e2e'])
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  function write(file: string, text: string): void {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), text)
+  }
+
+  it('have a test for every rule', () => {
+    expect(broken.map(([rule]) => rule).sort()).toEqual(rules.forbidden.map((rule) => rule.name).sort())
+  })
+
+  it.each(broken)('%s stops %s from importing %s', (rule, file) => {
+    expect(found).toContain(`${rule}: ${file}`)
+  })
+
+  it.each(allowed)('%s may import %s', (file) => {
+    expect(found.filter((violation) => violation.endsWith(`: ${file}`))).toEqual([])
+  })
+
+  it('of this project break no rule', async () => {
+    expect(relative(root, join(root, 'engine'))).toBe('engine')
+    expect(
+      await violations(root, ['schemas', 'machines', 'engine', 'api', 'console', 'test', 'e2e']),
+    ).toEqual([])
+  })
+})

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { projectFiles, textOf } from './project-files.ts'
+
+const GENERATED = new Set(['schemas/types.ts', 'schemas/registry.ts'])
+const sources = projectFiles().filter((file) => /\.(ts|tsx|mjs|cjs|css)$/.test(file) && !GENERATED.has(file))
+
+describe('source files', () => {
+  it('have at most 400 lines, tests 500', () => {
+    const tooLong = sources
+      .map((file) => ({ file, lines: textOf(file).split('\n').length - 1 }))
+      .filter(({ file, lines }) => lines > (file.startsWith('test/') || file.startsWith('e2e/') ? 500 : 400))
+    expect(tooLong).toEqual([])
+  })
+
+  it('have names in kebab-case', () => {
+    expect(sources.filter((file) => !/^[a-z0-9.-]+$/.test(file.split('/').at(-1)!))).toEqual([])
+  })
+
+  it('begin with a comment that says what they are', () => {
+    const ours = sources.filter((file) => /^(engine|api|machines|schemas|scripts)\//.test(file))
+    const without = ours.filter((file) => !/^(#![^\n]*\n)?\/\*\*/.test(textOf(file)))
+    expect(without).toEqual([])
+  })
+})
+
+describe('the engine and the machines', () => {
+  const banned: [what: string, pattern: RegExp, allowedIn: string[]][] = [
+    ['the wall clock', /\bDate\.now\(\)|\bnew Date\(\)/, ['engine/clock.ts']],
+    ['timers', /\bsetTimeout\(/, []],
+    ['console output', /\bconsole\.\w+\(|process\.std(out|err)/, []],
+    ['live actors', /\bcreateActor\(/, []],
+    ['network calls', /(?<![\w.])fetch\(/, []],
+  ]
+
+  it.each(banned)('use %s only where it is injected', (_what, pattern, allowedIn) => {
+    const files = sources.filter((file) => /^(engine|machines)\//.test(file) && !allowedIn.includes(file))
+    expect(files.filter((file) => pattern.test(withoutComments(textOf(file))))).toEqual([])
+  })
+})
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+}
