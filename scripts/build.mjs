@@ -5,7 +5,16 @@
  * by a hash of them, so that a checkout that changes times does not build again.
  */
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { localBin, main, root, run, ScriptError, say } from './run.mjs'
@@ -18,9 +27,18 @@ const dist = join(root, 'dist')
 const parts = {
   daemon: {
     title: 'the daemon',
-    inputs: ['schemas', 'machines', 'engine', 'api', 'package.json', 'package-lock.json', 'tsconfig.json', 'scripts/build.mjs'],
+    inputs: [
+      'schemas',
+      'machines',
+      'engine',
+      'api',
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+      'scripts/build.mjs',
+    ],
     output: 'svc.mjs',
-    build: buildDaemon,
+    build: () => buildDaemon(),
   },
   console: {
     title: 'the console',
@@ -36,7 +54,8 @@ export async function ensureBuilt() {
   for (const [name, part] of Object.entries(parts)) {
     const stamp = join(dist, `.${name}.sha256`)
     const hash = fingerprint(part.inputs)
-    const isFresh = existsSync(join(dist, part.output)) && existsSync(stamp) && readFileSync(stamp, 'utf8') === hash
+    const isFresh =
+      existsSync(join(dist, part.output)) && existsSync(stamp) && readFileSync(stamp, 'utf8') === hash
     if (isFresh) continue
     say(`building ${part.title}…`)
     // Forgotten first: a build that fails half way must not look up to date.
@@ -57,7 +76,7 @@ export function daemonOptions(outdir) {
     entryPoints: { svc: 'api/cli/svc.ts', 'engine-worker': 'engine/threads/worker.ts' },
     outdir,
     outExtension: { '.js': '.mjs' },
-    chunkNames: 'chunk-[name]-[hash]',
+    chunkNames: 'chunk-[hash]',
     bundle: true,
     splitting: true,
     platform: 'node',
@@ -79,22 +98,29 @@ export function daemonOptions(outdir) {
 export function finishDaemon(outdir, outputs) {
   const folder = join(root, outdir)
   const written = new Set(outputs.map((path) => basename(path)))
-  for (const file of readdirSync(folder)) if (file.startsWith('chunk-') && !written.has(file)) rmSync(join(folder, file))
+  for (const file of readdirSync(folder))
+    if (file.startsWith('chunk-') && !written.has(file)) rmSync(join(folder, file))
   rmSync(join(folder, 'migrations'), { recursive: true, force: true })
   cpSync(join(root, 'engine/store/migrations'), join(folder, 'migrations'), { recursive: true })
 }
 
-/** Builds the daemon into dist/. */
-export async function buildDaemon() {
+/** Builds the daemon. @param {string} outdir under the root */
+export async function buildDaemon(outdir = 'dist') {
   const { build } = await import('esbuild')
-  const result = await build(daemonOptions('dist')).catch((error) => {
+  const result = await build(daemonOptions(outdir)).catch((error) => {
     throw new ScriptError(`the daemon does not build:\n${error.message}`)
   })
-  finishDaemon('dist', Object.keys(result.metafile.outputs))
+  finishDaemon(outdir, Object.keys(result.metafile.outputs))
 }
 
 async function buildConsole() {
-  const { code, output } = await run(localBin('vite'), ['build', '--config', 'console/vite.config.ts', '--logLevel', 'warn'])
+  const { code, output } = await run(localBin('vite'), [
+    'build',
+    '--config',
+    'console/vite.config.ts',
+    '--logLevel',
+    'warn',
+  ])
   if (code !== 0) throw new ScriptError(`the console does not build:\n${output}`)
 }
 

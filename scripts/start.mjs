@@ -7,9 +7,14 @@ import { setUp } from './setup.mjs'
 
 await main(async () => {
   await setUp()
-  const daemon = spawn(process.execPath, [join(root, 'dist', 'svc.mjs'), 'up', ...process.argv.slice(2)], { stdio: 'inherit' })
-  // A terminal sends Ctrl-C to the daemon as well; a supervisor sends it only to this process.
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => process.stdin.isTTY || daemon.kill(signal))
+  const daemon = spawn(process.execPath, [join(root, 'dist', 'svc.mjs'), 'up', ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  })
+  // A terminal sends Ctrl-C to the daemon as well; everything else only reaches this process.
+  process.on('SIGINT', () => {
+    if (!process.stdin.isTTY) daemon.kill('SIGINT')
+  })
+  process.on('SIGTERM', () => daemon.kill('SIGTERM'))
   const [code] = await once(daemon, 'exit')
   return code ?? 1
 })

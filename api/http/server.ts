@@ -79,6 +79,10 @@ export async function buildServer({ engine, config, log }: { engine: Engine; con
   })
   app.server.maxConnections = 1_024
   for (const schema of allSchemas()) app.addSchema(schema)
+  // A client that says JSON and sends nothing, as on pause and resume, has sent no body.
+  app.removeContentTypeParser('application/json')
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => (text === '' ? done(null, undefined) : void parseJson(request, text as string, done)))
   app.setValidatorCompiler(validatorCompiler as never)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler(problemHandler(log) as never)

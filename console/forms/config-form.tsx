@@ -54,7 +54,7 @@ export function ConfigForm({ schema, value, onChange }: Props) {
     )
   }
   return (
-    <>
+    <div className="config-form">
       {render(plain, 'plain')}
       {Object.keys(advanced.properties ?? {}).length > 0 && (
         <Accordion variant="contained" mt="sm">
@@ -64,7 +64,7 @@ export function ConfigForm({ schema, value, onChange }: Props) {
           </Accordion.Item>
         </Accordion>
       )}
-    </>
+    </div>
   )
 }
 

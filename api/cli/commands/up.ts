@@ -128,7 +128,12 @@ function stopOnSignals(server: HttpServer, engine: Engine, log: Logger): void {
       cutConnections: () => server.server.closeAllConnections(),
       closeEngine: () => engine.close(),
     },
-    { log, exit: (code) => process.exit(code), after: (ms, fn) => void setTimeout(fn, ms).unref() },
+    {
+      log,
+      exit: (code) => process.exit(code),
+      after: (ms, fn) => void setTimeout(fn, ms).unref(),
+      monotonicMs: () => performance.now(),
+    },
   )
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
 }

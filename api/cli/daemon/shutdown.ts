@@ -10,6 +10,8 @@ import { EXIT } from '../exit.ts'
 
 const DRAIN_MS = 5_000
 const WHOLE_MS = 10_000
+/** A signal this soon after the first is the same one: npm passes on the Ctrl-C a terminal sent to all. */
+const SAME_MS = 500
 
 /** What has to end, in this order. */
 export interface Stoppable {
@@ -27,17 +29,20 @@ export interface StopSurroundings {
   exit(code: number): void
   /** Calls `fn` after `ms` unless the process ends first. */
   after(ms: number, fn: () => void): void
+  /** A clock that never goes back, milliseconds. */
+  monotonicMs(): number
 }
 
 /** @returns the function to call with each signal. */
 export function createStop(daemon: Stoppable, around: StopSurroundings): (signal: string) => Promise<void> {
-  let isStopping = false
+  let stoppingSince: number | null = null
   return async (signal) => {
-    if (isStopping) {
+    if (stoppingSince !== null) {
+      if (around.monotonicMs() - stoppingSince < SAME_MS) return
       around.log.warn({ signal }, 'second signal; stopping at once')
       return around.exit(EXIT.failed)
     }
-    isStopping = true
+    stoppingSince = around.monotonicMs()
     around.log.info({ signal }, 'stopping')
     around.after(WHOLE_MS, () => {
       around.log.error('not stopped within 10 seconds; exiting; what was acknowledged is on disk')

@@ -6,6 +6,7 @@ describe('stopping', () => {
   const setUp = (closeServer: () => Promise<void> = async () => {}) => {
     const steps: string[] = []
     const timers: { ms: number; fn: () => void }[] = []
+    const clock = { now: 1_000 }
     const stop = createStop(
       {
         beginStop: () => void steps.push('refuse'),
@@ -20,9 +21,10 @@ describe('stopping', () => {
         log: pino({ level: 'silent' }),
         exit: (code) => void steps.push(`exit ${code}`),
         after: (ms, fn) => void timers.push({ ms, fn }),
+        monotonicMs: () => clock.now,
       },
     )
-    return { stop, steps, timers }
+    return { stop, steps, timers, clock }
   }
 
   it('refuses new work, answers what is under way, closes the engine, and exits with 0', async () => {
@@ -41,10 +43,19 @@ describe('stopping', () => {
   })
 
   it('exits at once on a second signal', async () => {
-    const { stop, steps } = setUp(() => new Promise(() => {}))
+    const { stop, steps, clock } = setUp(() => new Promise(() => {}))
     void stop('SIGINT')
+    clock.now += 500
     await stop('SIGINT')
     expect(steps).toEqual(['refuse', 'exit 1'])
+  })
+
+  it('takes the same Ctrl-C, passed on by npm, for one signal', async () => {
+    const { stop, steps, clock } = setUp(() => new Promise(() => {}))
+    void stop('SIGINT')
+    clock.now += 499
+    await stop('SIGINT')
+    expect(steps).toEqual(['refuse'])
   })
 
   it('exits with 70 when closing fails', async () => {
