@@ -9,6 +9,8 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /health': 'public',
   'GET /metrics': 'read',
   'GET /openapi.json': 'any',
+  'GET /docs/json': 'any',
+  'GET /docs/yaml': 'any',
   'POST /api/session': 'public',
   'DELETE /api/session': 'public',
   'GET /api/whoami': 'any',

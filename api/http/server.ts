@@ -6,7 +6,7 @@ import fastifyCookie from '@fastify/cookie'
 import fastifyHelmet from '@fastify/helmet'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { type Engine, SvcError, systemClock } from '../../engine/index.ts'
+import { type Clock, type Engine, SvcError, systemClock } from '../../engine/index.ts'
 import { allSchemas } from '../../schemas/index.ts'
 import { Authenticator, type Identity, requireScope } from './auth.ts'
 import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
@@ -67,7 +67,7 @@ const TOUCH_EVERY_MS = 60_000
 const SSE_AND_API = ['/api', '/ingest', '/read', '/remember', '/catalog', '/mcp', '/sse', '/messages', '/v1', '/health', '/metrics', '/openapi.json', '/docs']
 
 /** Builds the server; it listens when told to. */
-export async function buildServer({ engine, config, log }: { engine: Engine; config: ServerConfig; log: Logger }): Promise<FastifyInstance> {
+export async function buildServer({ engine, config, log, clock = systemClock }: { engine: Engine; config: ServerConfig; log: Logger; clock?: Clock }): Promise<FastifyInstance> {
   const app = Fastify({
     requestTimeout: 30_000,
     keepAliveTimeout: 75_000,
@@ -80,14 +80,14 @@ export async function buildServer({ engine, config, log }: { engine: Engine; con
   app.server.maxConnections = 1_024
   for (const schema of allSchemas()) app.addSchema(schema)
   // A client that says JSON and sends nothing, as on pause and resume, has sent no body.
-  app.removeContentTypeParser('application/json')
+  app.removeContentTypeParser(['application/json', 'text/plain'])
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => (text === '' ? done(null, undefined) : void parseJson(request, text as string, done)))
   app.setValidatorCompiler(validatorCompiler as never)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler(problemHandler(log) as never)
 
-  const auth = new Authenticator(engine, config.rootToken, () => systemClock.now())
+  const auth = new Authenticator(engine, config.rootToken, () => clock.now())
   await auth.refresh()
   const doors = createDoors(app, engine, auth, config, log)
   app.decorateRequest('identity', null as never)

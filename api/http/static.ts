@@ -24,7 +24,7 @@ export async function registerConsole(app: FastifyInstance, folder: string | nul
       index: 'index.html',
       setHeaders: (response, path) => response.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-store'),
     })
-  else app.get('/', (_request, reply) => reply.type('text/html').send(NOT_BUILT))
+  else app.get('/', { schema: { hide: true } }, (_request, reply) => reply.type('text/html').send(NOT_BUILT))
   app.decorateReply('callNotFoundPage', function (this: FastifyReply) {
     return built ? this.sendFile('index.html') : this.type('text/html').send(NOT_BUILT)
   })

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Scope, scopeOf, scopes } from '../../../api/http/scopes.ts'
+import { ROOT, openDoor } from './door.ts'
+
+type Who = 'none' | 'bad' | 'read' | 'ingest' | 'admin' | 'root'
+const WHO: Who[] = ['none', 'bad', 'read', 'ingest', 'admin', 'root']
+
+/** What each credential is answered on a route of a scope: a refusal, or that it gets in. */
+const EXPECTED: Record<Exclude<Scope, 'signed-or-ingest'>, Record<Who, 401 | 403 | 'in'>> = {
+  public: { none: 'in', bad: 'in', read: 'in', ingest: 'in', admin: 'in', root: 'in' },
+  any: { none: 401, bad: 401, read: 'in', ingest: 'in', admin: 'in', root: 'in' },
+  read: { none: 401, bad: 401, read: 'in', ingest: 403, admin: 'in', root: 'in' },
+  ingest: { none: 401, bad: 401, read: 403, ingest: 'in', admin: 'in', root: 'in' },
+  admin: { none: 401, bad: 401, read: 403, ingest: 403, admin: 'in', root: 'in' },
+}
+
+describe('a secured instance', () => {
+  let door: Awaited<ReturnType<typeof openDoor>>
+  const tokens: Partial<Record<Who, string>> = {}
+
+  beforeAll(async () => {
+    door = await openDoor({ secured: true })
+    tokens.bad = 'svc_00000000_nope'
+    for (const scope of ['read', 'ingest', 'admin'] as const) tokens[scope] = (await door.key([scope])).secret
+    tokens.root = ROOT
+  })
+  afterAll(() => door.close())
+
+  const cases = Object.entries(scopes).flatMap(([route, scope]) => WHO.map((who) => [route, scope === 'signed-or-ingest' ? 'ingest' : scope, who] as const))
+
+  it.each(cases)('%s (%s) asked by %s', async (route, scope, who) => {
+    door.clock.at += 61_000
+    const [method, pattern] = route.split(' ') as [string, string]
+    // A path that names nothing: whoever gets in is told so, and nothing is changed.
+    const path = pattern.replace(/:\w+/, 'nothing-has-this-name')
+    if (pattern === '/api/tail') return
+    const token = tokens[who]
+    const answer = await door.call(method, path, method === 'POST' || method === 'PUT' ? {} : undefined, token ? door.as(token) : {})
+    const expected = EXPECTED[scope][who]
+    if (expected !== 'in') {
+      expect(answer.status).toBe(expected)
+      expect(answer.json().detail).toBe(expected === 401 ? 'authentication required' : `this credential lacks the '${scope}' scope`)
+    } else if (route !== 'POST /api/session') expect([401, 403]).not.toContain(answer.status)
+  })
+
+  it('declares a scope for every route it serves', () => {
+    const table = door.app.printRoutes({ commonPrefix: false })
+    expect(table).toContain('api/sources')
+    // buildServer throws on a route that is not listed; here the list names no route that is gone.
+    for (const route of Object.keys(scopes)) {
+      const [method, pattern] = route.split(' ') as [string, string]
+      expect(door.app.hasRoute({ method: method as 'GET', url: pattern }), route).toBe(true)
+      expect(scopeOf(method, pattern)).toBe(scopes[route])
+    }
+  })
+
+  it('answers a JSON 404 on an unknown path only to whoever may ask', async () => {
+    expect((await door.call('GET', '/api/nope')).status).toBe(401)
+    const answer = await door.call('GET', '/api/nope', undefined, door.as(ROOT))
+    expect([answer.status, answer.json().detail]).toEqual([404, 'unknown API path /api/nope'])
+    for (const path of ['/query', '/derive']) expect((await door.call('POST', path, {}, door.as(ROOT))).json().detail).toContain('views were removed')
+    expect((await door.call('GET', '/api/views/x', undefined, door.as(ROOT))).status).toBe(404)
+  })
+
+  it.each(['/api/%6beys', '//api/keys', '/api/keys/', '/API/keys', '/api/keys;a=b', '/mcp/../api/keys'])('does not let a read key reach the keys through %s', async (path) => {
+    expect([403, 404]).toContain((await door.call('GET', path, undefined, door.as(tokens.read!))).status)
+  })
+
+  it('takes a token only from its headers, whatever the case of the scheme', async () => {
+    expect((await door.call('GET', `/api/sources?token=${ROOT}`)).status).toBe(401)
+    expect((await door.call('GET', '/api/sources', undefined, { authorization: `bearer  ${ROOT}` })).status).toBe(200)
+    expect((await door.call('GET', '/api/sources', undefined, { 'x-svc-token': ROOT })).status).toBe(200)
+    expect((await door.call('GET', '/api/sources', undefined, { authorization: 'Bearer ' })).status).toBe(401)
+  })
+
+  it('slows down guessing, and never locks a right token out', async () => {
+    door.clock.at += 61_000
+    const statuses = []
+    for (let i = 0; i < 12; i++) statuses.push((await door.call('GET', '/api/sources', undefined, door.as('wrong'))).status)
+    expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
+    expect((await door.call('GET', '/api/sources', undefined, door.as(ROOT))).status).toBe(200)
+    door.clock.at += 61_000
+    expect((await door.call('GET', '/api/sources', undefined, door.as('wrong'))).status).toBe(401)
+  })
+
+  it('shows a key once, lets it in until it is revoked, and never lists its secret', async () => {
+    const made = await door.key(['read'])
+    expect(made.secret).toMatch(/^svc_[0-9a-f]{8}_[\w-]{32}$/)
+    expect((await door.call('GET', '/api/whoami', undefined, door.as(made.secret))).json()).toEqual({ id: `key:${made.id}`, name: 'read', scopes: ['read'] })
+    const listed = await door.call('GET', '/api/keys', undefined, door.as(ROOT))
+    expect(listed.text).not.toContain(made.secret)
+    expect((listed.json() as unknown as { keys: { id: string; last_used_at: string }[] }).keys.find((k) => k.id === made.id)?.last_used_at).toBe(new Date(door.clock.at).toISOString())
+    expect((await door.call('DELETE', `/api/keys/${made.id}`, undefined, door.as(ROOT))).status).toBe(200)
+    expect((await door.call('GET', '/api/whoami', undefined, door.as(made.secret))).status).toBe(401)
+    expect((await door.call('DELETE', `/api/keys/${made.id}`, undefined, door.as(ROOT))).status).toBe(404)
+  })
+
+  it.each([
+    [{ scopes: ['findings'] }, 'findings is a scope of project keys only'],
+    [{ scopes: [] }, 'scopes must not be empty'],
+    [{ scopes: ['READ'] }, 'scopes[0] must be one of'],
+    [{ scopes: ['read'], project: 'x' }, 'no project is named x'],
+    [{ scopes: ['admin'], source: 'nothing' }, 'no source is named nothing'],
+  ])('refuses to make the key %j', async (body, message) => {
+    const answer = await door.call('POST', '/api/keys', { name: 'k', ...body }, door.as(ROOT))
+    expect([400, 404]).toContain(answer.status)
+    expect(answer.json().detail).toContain(message)
+  })
+
+  it('mints a key for a push source that opens that source alone, and goes with it', async () => {
+    const first = await door.source('first')
+    const second = await door.source('second')
+    const mine = door.as(first.key!.secret)
+    expect((await door.call('POST', first.url, '{}', mine)).status).toBe(202)
+    expect((await door.call('POST', second.url, '{}', mine)).json().detail).toBe('this key only writes to the source it was made for')
+    expect((await door.call('POST', '/remember', { key: 'a', content: 'b' }, mine)).status).toBe(403)
+    await door.call('DELETE', '/api/sources/first', undefined, door.as(ROOT))
+    expect((await door.call('POST', second.url, '{}', mine)).status).toBe(401)
+  })
+
+  it('exchanges a token for a cookie that holds no token, and drops it with the key', async () => {
+    const made = await door.key(['read'])
+    expect((await door.call('POST', '/api/session', { token: 'wrong' })).status).toBe(401)
+    const login = await door.call('POST', '/api/session', { token: made.secret })
+    const cookie = String(login.headers['set-cookie'])
+    expect(cookie).toMatch(/^svc_session=[\w-]{43}; .*HttpOnly; SameSite=Strict/)
+    expect(cookie).not.toContain(made.secret)
+    const session = { cookie: cookie.split(';')[0]! }
+    expect((await door.call('GET', '/api/sources', undefined, session)).status).toBe(200)
+    expect((await door.call('GET', '/api/sources', undefined, { ...session, origin: 'http://evil.example' })).status).toBe(403)
+    await door.call('DELETE', `/api/keys/${made.id}`, undefined, door.as(ROOT))
+    expect((await door.call('GET', '/api/sources', undefined, session)).status).toBe(401)
+  })
+
+  it('tells whoever has no credential only that it is there', async () => {
+    expect((await door.call('GET', '/health')).json()).toEqual({ status: 'ok', auth_required: true })
+    expect((await door.call('GET', '/health', undefined, door.as(ROOT))).json()).toMatchObject({ version: '1.0.0', pct_used: expect.any(Number) })
+  })
+})
+
+describe('an open instance', () => {
+  let door: Awaited<ReturnType<typeof openDoor>>
+  beforeAll(async () => {
+    door = await openDoor({ publicUrl: 'https://svc.example.com', allowedHosts: ['box.lan'] })
+  })
+  afterAll(() => door.close())
+
+  it('lets everybody do everything and ignores a bad token', async () => {
+    expect((await door.call('GET', '/api/whoami', undefined, door.as('anything'))).json()).toEqual({ id: 'open', name: 'no auth configured', scopes: ['admin', 'ingest', 'read'] })
+  })
+
+  const own = ['127.0.0.1:8787', 'localhost', 'localhost:8787', '[::1]:8787', '192.168.1.5:8787', 'svc.example.com', 'box.lan:1234']
+  const foreign = ['evil.example', 'localhost.', '127.0.0.1.nip.io', '127.0.0.1:8787@evil', 'evil.example:8787', 'localhost.evil', '127.0.0.1:8787:80', 'svc.example.com.evil']
+  const routes: [string, string][] = [['GET', '/api/sources'], ['POST', '/ingest/x'], ['POST', '/read'], ['GET', '/api/tail'], ['GET', '/metrics']]
+
+  it.each(foreign.flatMap((host) => routes.map(([method, path]) => [host, method, path] as const)))('refuses the host %s on %s %s', async (host, method, path) => {
+    const answer = await door.call(method, path, method === 'POST' ? {} : undefined, { host })
+    expect(answer.status).toBe(403)
+    expect(answer.json().detail).toContain('is not one this daemon answers to; set SVC_PUBLIC_URL or SVC_ALLOWED_HOSTS')
+  })
+
+  it.each(own)('answers to the host %s', async (host) => {
+    expect((await door.call('GET', '/api/sources', undefined, { host })).status).toBe(200)
+  })
+
+  it.each(['http://evil.example', 'null', 'http://127.0.0.1:9999', 'https://127.0.0.1.evil'].flatMap((origin) => routes.map(([method, path]) => [origin, method, path] as const)))('refuses the origin %s on %s %s, and nothing happens', async (origin, method, path) => {
+    const answer = await door.call(method, path, method === 'POST' ? {} : undefined, { origin })
+    expect(answer.status).toBe(403)
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+  })
+
+  it('refuses a fetch of another site, answers its own pages, and no preflight', async () => {
+    expect((await door.call('GET', '/api/sources', undefined, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).status).toBe(403)
+    expect((await door.call('GET', '/api/sources', undefined, { origin: 'http://127.0.0.1:8787', 'sec-fetch-site': 'same-origin' })).status).toBe(200)
+    expect((await door.call('GET', '/api/sources', undefined, { origin: 'https://svc.example.com' })).status).toBe(200)
+    expect((await door.call('OPTIONS', '/api/sources', undefined, { origin: 'http://evil.example', 'access-control-request-method': 'POST' })).status).toBe(403)
+  })
+})
