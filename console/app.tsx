@@ -1,11 +1,11 @@
 /** Who may see what: the login page when the daemon asks for it, the shell and its pages otherwise. */
 import { Center, Loader } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { Suspense, lazy, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { Navigate, Route, Routes } from 'react-router'
-import { LOGIN_NEEDED, api } from './client.ts'
-import { Shell } from './parts/shell.tsx'
+import { api, LOGIN_NEEDED } from './client.ts'
 import { NotFoundPage } from './pages/not-found.tsx'
+import { Shell } from './parts/shell.tsx'
 
 const SourcesPage = lazy(() => import('./pages/sources/sources-page.tsx'))
 const NewSourcePage = lazy(() => import('./pages/sources/new-source-page.tsx'))

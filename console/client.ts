@@ -3,10 +3,10 @@
  * raises an event that shows the login page, whichever call met it.
  */
 import type {
+  Event as ApiEvent,
   Connector,
   DependentsResult,
   EntitiesResult,
-  Event as ApiEvent,
   FieldsResult,
   Health,
   HistogramRequest,
@@ -47,7 +47,9 @@ async function call(method: string, path: string, body?: unknown, signal?: Abort
       method,
       credentials: 'same-origin',
       signal: signal ?? null,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     })
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
@@ -62,8 +64,10 @@ async function call(method: string, path: string, body?: unknown, signal?: Abort
   throw new ApiError(detail ?? `The daemon answered ${answer.status}.`, answer.status)
 }
 
-const get = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await call('GET', path, undefined, signal)).json() as Promise<T>
-const send = async <T>(method: string, path: string, body?: unknown): Promise<T> => (await call(method, path, body)).json() as Promise<T>
+const get = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
+  (await call('GET', path, undefined, signal)).json() as Promise<T>
+const send = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
+  (await call(method, path, body)).json() as Promise<T>
 const name = encodeURIComponent
 
 export const api = {
@@ -75,18 +79,33 @@ export const api = {
   sources: () => get<Source[]>('/api/sources'),
   source: (source: string) => get<Source>(`/api/sources/${name(source)}`),
   createSource: (body: SourceWrite) => send<SourceCreated>('POST', '/api/sources', body),
-  updateSource: (source: string, body: SourceWrite) => send<{ ok: true }>('PUT', `/api/sources/${name(source)}`, body),
-  deleteSource: (source: string, purge: boolean) => send<{ ok: true; purged_events: number }>('DELETE', `/api/sources/${name(source)}?cascade=true&purge_events=${purge}`),
-  moveSource: (source: string, event: 'pause' | 'resume') => send<{ ok: true; state: string }>('POST', `/api/sources/${name(source)}/${event}`),
+  updateSource: (source: string, body: SourceWrite) =>
+    send<{ ok: true }>('PUT', `/api/sources/${name(source)}`, body),
+  deleteSource: (source: string, purge: boolean) =>
+    send<{ ok: true; purged_events: number }>(
+      'DELETE',
+      `/api/sources/${name(source)}?cascade=true&purge_events=${purge}`,
+    ),
+  moveSource: (source: string, event: 'pause' | 'resume') =>
+    send<{ ok: true; state: string }>('POST', `/api/sources/${name(source)}/${event}`),
   testSource: (body: SourceWrite) => send<SourceTestResult>('POST', '/api/sources/test', body),
-  sourceEvents: (source: string, limit = 50) => get<ApiEvent[]>(`/api/sources/${name(source)}/events?limit=${limit}`),
+  sourceEvents: (source: string, limit = 50) =>
+    get<ApiEvent[]>(`/api/sources/${name(source)}/events?limit=${limit}`),
   sourceFields: (source: string) => get<FieldsResult>(`/api/sources/${name(source)}/fields`),
-  dependents: (source: string) => get<DependentsResult>(`/api/catalog/dependents?kind=source&name=${name(source)}`),
+  dependents: (source: string) =>
+    get<DependentsResult>(`/api/catalog/dependents?kind=source&name=${name(source)}`),
   previewLabel: (body: LabelsPreview) => send<LabelsPreviewResult>('POST', '/api/labels/preview', body),
-  read: (body: ReadRequest, signal?: AbortSignal) => call('POST', '/read', { client: 'ui', ...body }, signal).then((answer) => answer.json() as Promise<ReadResult>),
-  histogram: (body: HistogramRequest, signal?: AbortSignal) => call('POST', '/api/histogram', body, signal).then((answer) => answer.json() as Promise<HistogramResult>),
+  read: (body: ReadRequest, signal?: AbortSignal) =>
+    call('POST', '/read', { client: 'ui', ...body }, signal).then(
+      (answer) => answer.json() as Promise<ReadResult>,
+    ),
+  histogram: (body: HistogramRequest, signal?: AbortSignal) =>
+    call('POST', '/api/histogram', body, signal).then((answer) => answer.json() as Promise<HistogramResult>),
   entities: (limit = 12) => get<EntitiesResult>(`/api/entities?limit=${limit}`),
-  entityValues: (label: string, prefix = '', limit = 50) => get<LabelFacet>(`/api/entities?label=${name(label)}&limit=${limit}${prefix ? `&prefix=${name(prefix)}` : ''}`),
+  entityValues: (label: string, prefix = '', limit = 50) =>
+    get<LabelFacet>(
+      `/api/entities?label=${name(label)}&limit=${limit}${prefix ? `&prefix=${name(prefix)}` : ''}`,
+    ),
   /** The stored item as text, digit for digit: parsing would change large numbers. */
   rawEvent: async (id: string) => rawOf(await (await call('GET', `/api/events/${name(id)}`)).text()),
   keys: () => get<KeysResult>('/api/keys'),

@@ -7,6 +7,18 @@ const daemon = process.env.SVCD_URL ?? 'http://127.0.0.1:8787'
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   plugins: [react()],
-  build: { outDir: fileURLToPath(new URL('../dist/console', import.meta.url)), emptyOutDir: true, assetsInlineLimit: 0, chunkSizeWarningLimit: 900 },
-  server: { proxy: Object.fromEntries(['/api', '/read', '/remember', '/health', '/ingest', '/docs', '/openapi.json'].map((path) => [path, daemon])) },
+  build: {
+    outDir: fileURLToPath(new URL('../dist/console', import.meta.url)),
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 900,
+  },
+  server: {
+    proxy: Object.fromEntries(
+      ['/api', '/read', '/remember', '/health', '/ingest', '/docs', '/openapi.json'].map((path) => [
+        path,
+        daemon,
+      ]),
+    ),
+  },
 })

@@ -10,13 +10,13 @@ import { type Clock, systemClock } from './clock.ts'
 import { describeConnectors } from './connectors/index.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import type { Caller, Engine, EngineStatus, IngestCall, TailFilter, TailMessage } from './engine.ts'
-import { SvcError, fail } from './errors.ts'
+import { fail, SvcError } from './errors.ts'
 import { createKeys } from './keys/keys.ts'
 import { Live } from './live.ts'
 import { Pipeline } from './pipeline.ts'
-import { type Reads, createReads } from './reads.ts'
+import { createReads, type Reads } from './reads.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
-import { type Sources, createSources } from './sources/sources.ts'
+import { createSources, type Sources } from './sources/sources.ts'
 import { Appender } from './store/append.ts'
 import { Capacity } from './store/capacity.ts'
 import { SOURCE_LABEL } from './store/dictionary.ts'
@@ -25,7 +25,7 @@ import { Maintenance, type Retention } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
 import { firstPositions } from './store/scan.ts'
 import { Stamp } from './store/stamp.ts'
-import { type ReadContext, createReadContext } from './timeline/context.ts'
+import { createReadContext, type ReadContext } from './timeline/context.ts'
 import { compilePlan, queryOf } from './timeline/plan.ts'
 import { iso, presentRow } from './timeline/present.ts'
 
@@ -78,7 +78,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const stamp = new Stamp(clock, lastIngest(store))
   const appender = new Appender(store.db, ctx.dictionary, ctx.index.tail)
   const capacity = new Capacity(store, options.maxDbSize ?? null)
-  const secrets = options.dataFile === null ? memorySecrets() : openSecrets(join(dirname(options.dataFile), 'secret.key'))
+  const secrets =
+    options.dataFile === null ? memorySecrets() : openSecrets(join(dirname(options.dataFile), 'secret.key'))
   const keys = createKeys({ store, clock })
   const live = new Live(ctx.names)
   const sources = createSources({
@@ -111,13 +112,21 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     onFatal: options.onFatal ?? (() => {}),
     onFault,
   })
-  const maintenance = new Maintenance({ store, index: ctx.index, appender, dictionary: ctx.dictionary, capacity, retention: options.retention ?? { maxAgeMs: null, maxBytes: null } })
+  const maintenance = new Maintenance({
+    store,
+    index: ctx.index,
+    appender,
+    dictionary: ctx.dictionary,
+    capacity,
+    retention: options.retention ?? { maxAgeMs: null, maxBytes: null },
+  })
   const reads = createReads(ctx, clock, false)
   const queue = new IngestQueue((calls) => pipeline.accept(calls))
   return {
     ...reads,
     read: (request) => {
-      if (request.as_of !== undefined && request.cursor === undefined) closeInstant(request.as_of, clock, stamp)
+      if (request.as_of !== undefined && request.cursor === undefined)
+        closeInstant(request.as_of, clock, stamp)
       return reads.read(request)
     },
     ...sourceCalls(sources),
@@ -129,7 +138,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     listConnectors: async () => describeConnectors(),
     sourceEvents: async (name, limit) => newestOf(ctx, sources, name, limit, clock.now()),
     listKeys: async () => keys.list(),
-    createKey: async (body, caller) => keys.create(body, caller, body.source === undefined ? {} : { sourceId: sources.requireByName(body.source).id }),
+    createKey: async (body, caller) =>
+      keys.create(
+        body,
+        caller,
+        body.source === undefined ? {} : { sourceId: sources.requireByName(body.source).id },
+      ),
     revokeKey: async (id, caller) => keys.revoke(id, caller),
     touchKeys: async (ids) => keys.touch(ids),
     directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
@@ -146,9 +160,21 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
 }
 
 /** The source methods of Engine, each one synchronous call. */
-function sourceCalls(sources: Sources): Pick<
+function sourceCalls(
+  sources: Sources,
+): Pick<
   Engine,
-  'listSources' | 'getSource' | 'createSource' | 'updateSource' | 'deleteSource' | 'moveSource' | 'testSource' | 'discoverSource' | 'previewLabel' | 'sourceFields' | 'dependents'
+  | 'listSources'
+  | 'getSource'
+  | 'createSource'
+  | 'updateSource'
+  | 'deleteSource'
+  | 'moveSource'
+  | 'testSource'
+  | 'discoverSource'
+  | 'previewLabel'
+  | 'sourceFields'
+  | 'dependents'
 > {
   return {
     listSources: async () => sources.list(),
@@ -167,7 +193,11 @@ function sourceCalls(sources: Sources): Pick<
 
 /** Calls of one turn of the event loop are committed together. */
 class IngestQueue {
-  private waiting: { call: IngestCall; resolve: (result: IngestResult) => void; reject: (error: Error) => void }[] = []
+  private waiting: {
+    call: IngestCall
+    resolve: (result: IngestResult) => void
+    reject: (error: Error) => void
+  }[] = []
 
   constructor(private readonly accept: (calls: IngestCall[]) => (IngestResult | SvcError)[]) {}
 
@@ -191,15 +221,37 @@ class IngestQueue {
   }
 }
 
-async function remember(sources: Sources, ingest: (call: IngestCall) => Promise<IngestResult>, request: RememberRequest, caller: Caller, idempotencyKey: string | undefined): Promise<RememberResult> {
+async function remember(
+  sources: Sources,
+  ingest: (call: IngestCall) => Promise<IngestResult>,
+  request: RememberRequest,
+  caller: Caller,
+  idempotencyKey: string | undefined,
+): Promise<RememberResult> {
   const source = sources.memorySource(request.source, caller)
   const { source: _source, ...payload } = request
   const body = Buffer.from(JSON.stringify({ memory_type: 'observation', ...payload }))
-  const result = await ingest({ ingestKey: source.ingestKey, body, bypassCooldown: false, caller: caller.id, idempotencyKey })
-  return { ok: true, source: source.name, ingested: result.ingested, ...(result.ids?.[0] === undefined ? {} : { id: result.ids[0] }) }
+  const result = await ingest({
+    ingestKey: source.ingestKey,
+    body,
+    bypassCooldown: false,
+    caller: caller.id,
+    idempotencyKey,
+  })
+  return {
+    ok: true,
+    source: source.name,
+    ingested: result.ingested,
+    ...(result.ids?.[0] === undefined ? {} : { id: result.ids[0] }),
+  }
 }
 
-async function startTail(live: Live, reads: Reads, filter: TailFilter, listener: (message: TailMessage) => void): Promise<{ stop: () => void }> {
+async function startTail(
+  live: Live,
+  reads: Reads,
+  filter: TailFilter,
+  listener: (message: TailMessage) => void,
+): Promise<{ stop: () => void }> {
   // Listening begins before the backlog is read; what both would give is sent once.
   let held: TailMessage[] | null = []
   const stop = live.add(filter, (message) => (held ? held.push(message) : listener(message)))
@@ -209,7 +261,8 @@ async function startTail(live: Live, reads: Reads, filter: TailFilter, listener:
   const seen = new Set(rows.map((row) => row.id))
   const waiting = held
   held = null
-  for (const message of waiting) listener('rows' in message ? { rows: message.rows.filter((row) => !seen.has(row.id)) } : message)
+  for (const message of waiting)
+    listener('rows' in message ? { rows: message.rows.filter((row) => !seen.has(row.id)) } : message)
   return { stop }
 }
 
@@ -220,20 +273,41 @@ function closeInstant(asOf: string, clock: Clock, stamp: Stamp): void {
 }
 
 function metaSecret(store: OpenStore): string {
-  store.db.prepare("INSERT OR IGNORE INTO meta VALUES ('cursor_secret', ?)").run(randomBytes(32).toString('hex'))
+  store.db
+    .prepare("INSERT OR IGNORE INTO meta VALUES ('cursor_secret', ?)")
+    .run(randomBytes(32).toString('hex'))
   return store.db.prepare("SELECT value FROM meta WHERE key = 'cursor_secret'").pluck().get() as string
 }
 
 function lastIngest(store: OpenStore): number {
-  return (store.db.prepare('SELECT ingested_at FROM events ORDER BY id DESC LIMIT 1').pluck().get() as number | undefined) ?? 0
+  return (
+    (store.db.prepare('SELECT ingested_at FROM events ORDER BY id DESC LIMIT 1').pluck().get() as
+      | number
+      | undefined) ?? 0
+  )
 }
 
 /** Newest arrivals of a source with payload, for previews and field coverage. */
-function recentOf(ctx: ReadContext, sourceId: number, limit: number): { raw: Uint8Array; labels: Record<string, string | number>; entity: { label: string; value: string } | null }[] {
+function recentOf(
+  ctx: ReadContext,
+  sourceId: number,
+  limit: number,
+): {
+  raw: Uint8Array
+  labels: Record<string, string | number>
+  entity: { label: string; value: string } | null
+}[] {
   const labelId = ctx.dictionary.find(SOURCE_LABEL, String(sourceId))
   if (labelId === undefined) return []
   ctx.names.refresh()
-  const query = { groups: [[labelId]], masked: [], from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, afterId: -1, ceiling: Number.MAX_SAFE_INTEGER }
+  const query = {
+    groups: [[labelId]],
+    masked: [],
+    from: Number.MIN_SAFE_INTEGER,
+    to: Number.MAX_SAFE_INTEGER,
+    afterId: -1,
+    ceiling: Number.MAX_SAFE_INTEGER,
+  }
   const ids = firstPositions(ctx.index.all(), query, 'desc', limit, null).map((position) => position.id)
   return ctx.rows.read(ids, true).map((stored) => {
     const row = presentRow(stored, ctx.dictionary, ctx.names, 0)
@@ -245,15 +319,26 @@ function newestOf(ctx: ReadContext, sources: Sources, name: string, limit: numbe
   sources.requireByName(name)
   const plan = compilePlan({ sources: [name] }, ctx.db, ctx.dictionary, ctx.names)
   const window = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
-  const ids = firstPositions(ctx.index.all(), queryOf(plan, window, ctx.index.tail.lastId), 'desc', Math.min(500, Math.max(1, limit)), null).map((position) => position.id)
+  const ids = firstPositions(
+    ctx.index.all(),
+    queryOf(plan, window, ctx.index.tail.lastId),
+    'desc',
+    Math.min(500, Math.max(1, limit)),
+    null,
+  ).map((position) => position.id)
   return ctx.rows.read(ids, false).map((row) => presentRow(row, ctx.dictionary, ctx.names, now))
 }
 
 /** Marks a source for removal of its events. @returns how many there are. */
 function requestPurge(store: OpenStore, sourceId: number, now: number): number {
   store.db.prepare('INSERT OR IGNORE INTO purges (source_id, requested_at) VALUES (?, ?)').run(sourceId, now)
-  const events = store.db.prepare('SELECT events FROM sources WHERE id = ?').pluck().get(sourceId) as number | undefined
-  const documents = store.db.prepare('SELECT count(*) FROM documents WHERE source_id = ?').pluck().get(sourceId) as number
+  const events = store.db.prepare('SELECT events FROM sources WHERE id = ?').pluck().get(sourceId) as
+    | number
+    | undefined
+  const documents = store.db
+    .prepare('SELECT count(*) FROM documents WHERE source_id = ?')
+    .pluck()
+    .get(sourceId) as number
   return (events ?? 0) + documents
 }
 
@@ -278,7 +363,14 @@ function usageOf(capacity: Capacity, sources: Sources, ctx: ReadContext, now: nu
   }
 }
 
-function statusOf(capacity: Capacity, sources: Sources, ctx: ReadContext, pipeline: Pipeline, reads: Reads, now: number): EngineStatus {
+function statusOf(
+  capacity: Capacity,
+  sources: Sources,
+  ctx: ReadContext,
+  pipeline: Pipeline,
+  reads: Reads,
+  now: number,
+): EngineStatus {
   const m = capacity.measure(now)
   const refusal = capacity.refusal(now)
   return {
@@ -286,7 +378,14 @@ function statusOf(capacity: Capacity, sources: Sources, ctx: ReadContext, pipeli
     pctUsed: m.pctUsed,
     detail: refusal,
     eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
-    bySource: sources.live().map((source) => ({ source: source.name, ingested: source.counters.events, rejected: source.counters.rejected, state: source.paused ? 'paused' : 'active' })),
+    bySource: sources
+      .live()
+      .map((source) => ({
+        source: source.name,
+        ingested: source.counters.events,
+        rejected: source.counters.rejected,
+        state: source.paused ? 'paused' : 'active',
+      })),
     counters: { ...pipeline.counters, reads: reads.counters.reads },
     dbBytes: m.dbBytes,
     walBytes: m.walBytes,

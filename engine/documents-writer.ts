@@ -24,15 +24,22 @@ interface CurrentRow {
 
 export function createDocumentsWriter(store: StoreHandle, appender: Appender, stamp: Stamp): DocumentsWriter {
   const { db } = store
-  const current = db.prepare<[number], CurrentRow>('SELECT id, labels, entity, text, raw FROM documents WHERE source_id = ? AND superseded_at IS NULL')
+  const current = db.prepare<[number], CurrentRow>(
+    'SELECT id, labels, entity, text, raw FROM documents WHERE source_id = ? AND superseded_at IS NULL',
+  )
   const supersede = db.prepare('UPDATE documents SET superseded_at = ? WHERE id = ?')
-  const insert = db.prepare('INSERT INTO documents (id, source_id, ingested_at, labels, entity, text, raw) VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const insert = db.prepare(
+    'INSERT INTO documents (id, source_id, ingested_at, labels, entity, text, raw) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  )
   return {
     replace: (sourceId, documents, entity) =>
       store.tx(() => {
         const at = stamp.next()
-        const identity = (labels: string, ownEntity: string | null, text: string, raw: Uint8Array) => `${labels}\0${ownEntity}\0${text}\0${Buffer.from(raw).toString('base64')}`
-        const existing = new Map(current.all(sourceId).map((row) => [identity(row.labels, row.entity, row.text, row.raw), row.id]))
+        const identity = (labels: string, ownEntity: string | null, text: string, raw: Uint8Array) =>
+          `${labels}\0${ownEntity}\0${text}\0${Buffer.from(raw).toString('base64')}`
+        const existing = new Map(
+          current.all(sourceId).map((row) => [identity(row.labels, row.entity, row.text, row.raw), row.id]),
+        )
         for (const document of documents) {
           const labels = JSON.stringify(document.labels)
           const key = identity(labels, entity, document.text, document.raw)

@@ -125,8 +125,16 @@ export interface Engine {
   getSource(name: string): Promise<Source>
   /** `mintKey`: on a secured instance a push source gets an ingest key, shown once. */
   createSource(body: SourceWrite, caller: Caller, mintKey: boolean): Promise<SourceCreated>
-  updateSource(name: string, body: SourceWrite, caller: Caller): Promise<{ ok: true; name: string; relabeled: false }>
-  deleteSource(name: string, options: { cascade: boolean; purgeEvents: boolean }, caller: Caller): Promise<{ ok: true; purged_events: number; deleted: string[] }>
+  updateSource(
+    name: string,
+    body: SourceWrite,
+    caller: Caller,
+  ): Promise<{ ok: true; name: string; relabeled: false }>
+  deleteSource(
+    name: string,
+    options: { cascade: boolean; purgeEvents: boolean },
+    caller: Caller,
+  ): Promise<{ ok: true; purged_events: number; deleted: string[] }>
   /** Lifecycle events of a source: pause, resume. */
   moveSource(name: string, event: 'pause' | 'resume', caller: Caller): Promise<{ ok: true; state: string }>
   testSource(body: SourceWrite): Promise<SourceTestResult>

@@ -5,23 +5,59 @@
  * this table.
  */
 export const errorTable = {
-  invalid: { status: 400, fix: 'caller', meaning: 'A value breaks a rule; the message names the field and the rule.' },
+  invalid: {
+    status: 400,
+    fix: 'caller',
+    meaning: 'A value breaks a rule; the message names the field and the rule.',
+  },
   unauthenticated: { status: 401, fix: 'caller', meaning: 'No credential, or one that is not known.' },
-  bad_signature: { status: 401, fix: 'caller', meaning: 'The webhook signature does not match the raw body.' },
-  forbidden: { status: 403, fix: 'caller', meaning: 'The credential lacks the scope, or the request comes from a foreign host or origin.' },
+  bad_signature: {
+    status: 401,
+    fix: 'caller',
+    meaning: 'The webhook signature does not match the raw body.',
+  },
+  forbidden: {
+    status: 403,
+    fix: 'caller',
+    meaning: 'The credential lacks the scope, or the request comes from a foreign host or origin.',
+  },
   not_found: { status: 404, fix: 'caller', meaning: 'Nothing has that name, id or path.' },
   method_not_allowed: { status: 405, fix: 'caller', meaning: 'The path exists, but not with this method.' },
   conflict: { status: 409, fix: 'caller', meaning: 'The name is taken, or the object is in use.' },
-  wrong_state: { status: 409, fix: 'caller', meaning: 'The state does not accept the event; the message names the state and what it accepts.' },
-  in_flight: { status: 409, fix: 'caller', meaning: 'A request with this Idempotency-Key is still being answered.' },
+  wrong_state: {
+    status: 409,
+    fix: 'caller',
+    meaning: 'The state does not accept the event; the message names the state and what it accepts.',
+  },
+  in_flight: {
+    status: 409,
+    fix: 'caller',
+    meaning: 'A request with this Idempotency-Key is still being answered.',
+  },
   too_large: { status: 413, fix: 'caller', meaning: 'The body, an item or their number is over its limit.' },
   unsupported_media: { status: 415, fix: 'caller', meaning: 'The content type or encoding is not accepted.' },
   key_reused: { status: 422, fix: 'caller', meaning: 'The Idempotency-Key was used with another body.' },
-  too_many: { status: 429, fix: 'caller', meaning: 'Too many requests at once; try again after Retry-After seconds.' },
-  unavailable: { status: 503, fix: 'operator', meaning: 'The store is not open, or the daemon is starting or stopping.' },
-  unknown_outcome: { status: 503, fix: 'operator', meaning: 'The disk failed while writing; retry with the same Idempotency-Key.' },
+  too_many: {
+    status: 429,
+    fix: 'caller',
+    meaning: 'Too many requests at once; try again after Retry-After seconds.',
+  },
+  unavailable: {
+    status: 503,
+    fix: 'operator',
+    meaning: 'The store is not open, or the daemon is starting or stopping.',
+  },
+  unknown_outcome: {
+    status: 503,
+    fix: 'operator',
+    meaning: 'The disk failed while writing; retry with the same Idempotency-Key.',
+  },
   storage_full: { status: 507, fix: 'operator', meaning: 'Storage is at 95 % of its limit.' },
-  internal: { status: 500, fix: 'us', meaning: 'A fault of ours; the message carries an id that is in the log.' },
+  internal: {
+    status: 500,
+    fix: 'us',
+    meaning: 'A fault of ours; the message carries an id that is in the log.',
+  },
 } as const
 
 export type ErrorCode = keyof typeof errorTable

@@ -1,5 +1,5 @@
 /** What the doors may import of the engine. */
-export { systemClock, type Clock } from './clock.ts'
+export { type Clock, systemClock } from './clock.ts'
 export { createEngine, type EngineOptions, type LocalEngine } from './create-engine.ts'
 export type {
   Caller,
@@ -14,6 +14,6 @@ export type {
   TailFilter,
   TailMessage,
 } from './engine.ts'
-export { SvcError, StartError, errorTable, fail, type ErrorCode } from './errors.ts'
+export { type ErrorCode, errorTable, fail, StartError, SvcError } from './errors.ts'
 export { backupDatabase, restoreDatabase } from './store/backup.ts'
-export { startEngine, type StartOptions } from './threads/start.ts'
+export { type StartOptions, startEngine } from './threads/start.ts'

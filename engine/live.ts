@@ -1,8 +1,8 @@
 /** Live tails: every commit is offered to the listeners whose filter it fits. */
 import type { Row, TailFilter, TailMessage } from './engine.ts'
 import type { Appended } from './store/append.ts'
-import type { SourceNames } from './timeline/source-names.ts'
 import { eventId, iso, offsetOfEvent } from './timeline/present.ts'
+import type { SourceNames } from './timeline/source-names.ts'
 
 /** Rows of one commit sent to one listener; a larger burst is told as a gap, to be read instead. */
 const ROWS_PER_COMMIT = 500
@@ -49,7 +49,9 @@ export class Live {
     return Object.entries(filter.selector).every(([name, value]) => {
       if (name === 'key_value') return event.hasEntity && event.strings[0]![1] === value
       const number = event.numbers?.[name]
-      return number !== undefined ? String(number) === value : event.strings.some(([n, v]) => n === name && v === value)
+      return number !== undefined
+        ? String(number) === value
+        : event.strings.some(([n, v]) => n === name && v === value)
     })
   }
 

@@ -7,14 +7,14 @@
 import type { IngestResult } from '../schemas/types.ts'
 import type { Clock } from './clock.ts'
 import type { IngestCall } from './engine.ts'
-import { SvcError, fail } from './errors.ts'
+import { fail, SvcError } from './errors.ts'
 import type { PreparedEvent } from './ingest/prepared.ts'
 import { verifySignature } from './ingest/signature.ts'
 import { splitBody } from './ingest/split.ts'
 import type { LiveSource, Sources } from './sources/sources.ts'
 import type { Appended, Appender } from './store/append.ts'
 import type { Capacity } from './store/capacity.ts'
-import { type Idempotency, hash, idempotencyKeyOf } from './store/idempotency.ts'
+import { hash, type Idempotency, idempotencyKeyOf } from './store/idempotency.ts'
 import type { OpenStore } from './store/open.ts'
 import type { Stamp } from './store/stamp.ts'
 
@@ -56,7 +56,13 @@ interface Ready {
 }
 
 export class Pipeline {
-  readonly counters: PipelineCounters = { commits: 0, fsync_batches: 0, events: 0, duplicates: 0, rejected: 0 }
+  readonly counters: PipelineCounters = {
+    commits: 0,
+    fsync_batches: 0,
+    events: 0,
+    duplicates: 0,
+    rejected: 0,
+  }
 
   constructor(private readonly parts: PipelineParts) {}
 
@@ -72,7 +78,9 @@ export class Pipeline {
   /** Everything that can be refused without the disk. @throws SvcError */
   private prepare(call: IngestCall): Ready {
     const now = this.parts.clock.now()
-    const source = this.parts.sources.byIngestKey(call.ingestKey) ?? fail('not_found', 'unknown ingest key: no source has it')
+    const source =
+      this.parts.sources.byIngestKey(call.ingestKey) ??
+      fail('not_found', 'unknown ingest key: no source has it')
     this.checkSignature(source, call, now)
     if (source.paused) fail('invalid', `source ${source.name} is paused; resume it to ingest`)
     const full = this.parts.capacity.refusal(now)
@@ -92,9 +100,17 @@ export class Pipeline {
     this.countRejected(source, rejected.length)
     if (events.length === 0 && rejected.length > 0) {
       rejected.sort((a, b) => a.index - b.index)
-      fail('invalid', `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`, { rejected: rejected.slice(0, REJECTED_LISTED) })
+      fail('invalid', `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`, {
+        rejected: rejected.slice(0, REJECTED_LISTED),
+      })
     }
-    const key = call.idempotencyKey === undefined ? null : { storage: idempotencyKeyOf(call.caller, `ingest/${source.id}`, call.idempotencyKey), body: hash(call.body) }
+    const key =
+      call.idempotencyKey === undefined
+        ? null
+        : {
+            storage: idempotencyKeyOf(call.caller, `ingest/${source.id}`, call.idempotencyKey),
+            body: hash(call.body),
+          }
     this.parts.capacity.admit(call.body.length)
     return { source, call, events, rejected, skewed, key }
   }
@@ -111,7 +127,13 @@ export class Pipeline {
   private checkSignature(source: LiveSource, call: IngestCall, now: number): void {
     if (!source.signature) return
     const { scheme, secrets, header } = source.signature
-    const reason = verifySignature(scheme, { secrets, header }, call.wireBody ?? call.body, call.headers ?? {}, now)
+    const reason = verifySignature(
+      scheme,
+      { secrets, header },
+      call.wireBody ?? call.body,
+      call.headers ?? {},
+      now,
+    )
     if (reason === null) return
     this.countRejected(source, 1)
     fail('bad_signature', `signature check failed (${scheme}): ${reason}`)
@@ -128,7 +150,11 @@ export class Pipeline {
     try {
       store.tx(() => {
         const at = stamp.next()
-        for (const ready of due) answers.set(ready, attemptRule(() => this.store(ready, at)))
+        for (const ready of due)
+          answers.set(
+            ready,
+            attemptRule(() => this.store(ready, at)),
+          )
         appender.beforeCommit()
       })
     } catch (error) {
@@ -140,7 +166,10 @@ export class Pipeline {
     this.counters.commits++
     if (due.length > 1) this.counters.fsync_batches++
     this.counters.events += committed.length
-    this.parts.onCommitted(committed, due.map((ready) => ready.call))
+    this.parts.onCommitted(
+      committed,
+      due.map((ready) => ready.call),
+    )
     return answers
   }
 
@@ -155,7 +184,10 @@ export class Pipeline {
     let duplicates = 0
     let ingested = 0
     for (const event of ready.events) {
-      if (event.dedupeKey !== null && !idempotency.claimItem(source.id, event.dedupeKey, appender.upcomingId, at)) {
+      if (
+        event.dedupeKey !== null &&
+        !idempotency.claimItem(source.id, event.dedupeKey, appender.upcomingId, at)
+      ) {
         duplicates++
         continue
       }
@@ -167,7 +199,9 @@ export class Pipeline {
     const result: IngestResult = {
       ingested,
       ...(duplicates ? { duplicates } : {}),
-      ...(rejected.length ? { rejected: [...rejected].sort((a, b) => a.index - b.index).slice(0, REJECTED_LISTED) } : {}),
+      ...(rejected.length
+        ? { rejected: [...rejected].sort((a, b) => a.index - b.index).slice(0, REJECTED_LISTED) }
+        : {}),
       ...(ready.skewed ? { skewed: ready.skewed } : {}),
       ...(ingested ? { ids: [`evt_${first}`, `evt_${last}`] } : {}),
     }
@@ -181,11 +215,17 @@ export class Pipeline {
    */
   private diskError(error: Error): SvcError {
     const code = (error as { code?: string }).code ?? ''
-    if (code === 'SQLITE_FULL') return new SvcError('storage_full', 'the volume is full; nothing of this request was stored')
-    if (code.startsWith('SQLITE_BUSY')) return new SvcError('unavailable', 'the store is busy; try again', { retryAfter: 1 })
+    if (code === 'SQLITE_FULL')
+      return new SvcError('storage_full', 'the volume is full; nothing of this request was stored')
+    if (code.startsWith('SQLITE_BUSY'))
+      return new SvcError('unavailable', 'the store is busy; try again', { retryAfter: 1 })
     if (!code.startsWith('SQLITE_')) return this.parts.onFault(error)
     this.parts.onFatal(error)
-    return new SvcError('unknown_outcome', 'the disk failed while writing, so the outcome is unknown; retry with the same Idempotency-Key', { retryAfter: 5 })
+    return new SvcError(
+      'unknown_outcome',
+      'the disk failed while writing, so the outcome is unknown; retry with the same Idempotency-Key',
+      { retryAfter: 5 },
+    )
   }
 }
 

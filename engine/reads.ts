@@ -52,17 +52,34 @@ export function createReads(ctx: ReadContext, clock: Clock, isReader: boolean): 
 function readEvent(ctx: ReadContext, id: string, now: number): Row {
   const number = parseEventId(id) ?? fail('invalid', 'an event id is evt_ and a number', { field: 'id' })
   const stored = ctx.rows.read([number], true)[0]
-  if (stored && !ctx.names.masked().includes(stored.source_id)) return presentRow(stored, ctx.dictionary, ctx.names, now)
-  return readDocument(ctx.db, ctx.names, number, now) ?? fail('not_found', `no event has the id ${id}; it may have been purged`)
+  if (stored && !ctx.names.masked().includes(stored.source_id))
+    return presentRow(stored, ctx.dictionary, ctx.names, now)
+  return (
+    readDocument(ctx.db, ctx.names, number, now) ??
+    fail('not_found', `no event has the id ${id}; it may have been purged`)
+  )
 }
 
 function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): { rows: Row[]; more: boolean } {
   const after = filter.afterId === undefined ? null : parseEventId(filter.afterId)
   if (after === null) return { rows: [], more: false }
-  const plan = compilePlan({ selector: filter.selector, sources: filter.sources }, ctx.db, ctx.dictionary, ctx.names)
-  const query = queryOf(plan, { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }, ctx.index.tail.lastId, after)
+  const plan = compilePlan(
+    { selector: filter.selector, sources: filter.sources },
+    ctx.db,
+    ctx.dictionary,
+    ctx.names,
+  )
+  const query = queryOf(
+    plan,
+    { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER },
+    ctx.index.tail.lastId,
+    after,
+  )
   const positions = firstPositions(ctx.index.all(), query, 'desc', BACKLOG_MAX + 1, null)
-  const ids = positions.slice(0, BACKLOG_MAX).map((position) => position.id).sort((a, b) => a - b)
+  const ids = positions
+    .slice(0, BACKLOG_MAX)
+    .map((position) => position.id)
+    .sort((a, b) => a - b)
   const rows = ctx.rows.read(ids, false).map((row) => presentRow(row, ctx.dictionary, ctx.names, now))
   return { rows: plan.filter ? rows.filter(plan.filter) : rows, more: positions.length > BACKLOG_MAX }
 }

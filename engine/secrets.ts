@@ -5,7 +5,7 @@
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { StartError, fail } from './errors.ts'
+import { fail, StartError } from './errors.ts'
 
 const PREFIX = 'enc:v1:'
 
@@ -33,10 +33,15 @@ function readKey(keyFile: string): Buffer {
     writeFileSync(keyFile, made.toString('base64'), { mode: 0o600, flag: 'wx' })
     return made
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw new StartError(`cannot write ${keyFile}: ${(error as Error).message}`, 78)
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw new StartError(`cannot write ${keyFile}: ${(error as Error).message}`, 78)
   }
   const key = Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'base64')
-  if (key.length !== 32) throw new StartError(`${keyFile} does not hold a key; put the right file back, or move it away and enter the secrets again`, 78)
+  if (key.length !== 32)
+    throw new StartError(
+      `${keyFile} does not hold a key; put the right file back, or move it away and enter the secrets again`,
+      78,
+    )
   return key
 }
 
@@ -51,7 +56,9 @@ function withKey(key: Buffer): Secrets {
     open: (sealed, aad) => {
       try {
         const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64url')
-        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAAD(Buffer.from(aad)).setAuthTag(bytes.subarray(-16))
+        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+          .setAAD(Buffer.from(aad))
+          .setAuthTag(bytes.subarray(-16))
         return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8')
       } catch {
         // Any failure here means the same: another key, another place, or damage.

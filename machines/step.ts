@@ -53,10 +53,18 @@ export function step(lifecycle: Lifecycle, stored: Snapshot, event: LifecycleEve
   const snapshot = upgrade(lifecycle, stored)
   // A finished lifecycle takes nothing, whatever its machine would do with the event.
   if (snapshot.status !== 'active') return { accepted: false, snapshot, effects: [] }
-  const state = lifecycle.machine.resolveState({ value: snapshot.value, context: snapshot.context, status: 'active' } as never)
+  const state = lifecycle.machine.resolveState({
+    value: snapshot.value,
+    context: snapshot.context,
+    status: 'active',
+  } as never)
   if (!state.can(event as never)) return { accepted: false, snapshot, effects: [] }
   const [next, actions] = transition(lifecycle.machine, state, event as never)
-  return { accepted: true, snapshot: toStored(lifecycle, next), effects: actions.map(({ type, params }) => ({ type, params })) }
+  return {
+    accepted: true,
+    snapshot: toStored(lifecycle, next),
+    effects: actions.map(({ type, params }) => ({ type, params })),
+  }
 }
 
 /** The event types a snapshot accepts now, for consoles and agents. */
@@ -68,13 +76,23 @@ function upgrade(lifecycle: Lifecycle, stored: Snapshot): Snapshot {
   let snapshot = stored
   while (snapshot.v < lifecycle.version) {
     const next = lifecycle.migrate?.[snapshot.v]
-    if (!next) throw new Error(`no migration reads ${lifecycle.machine.id} snapshots of version ${snapshot.v}`)
+    if (!next)
+      throw new Error(`no migration reads ${lifecycle.machine.id} snapshots of version ${snapshot.v}`)
     snapshot = { ...next(snapshot), v: snapshot.v + 1 }
   }
-  if (snapshot.v > lifecycle.version) throw new Error(`a ${lifecycle.machine.id} snapshot was written by a newer version (${snapshot.v})`)
+  if (snapshot.v > lifecycle.version)
+    throw new Error(`a ${lifecycle.machine.id} snapshot was written by a newer version (${snapshot.v})`)
   return snapshot
 }
 
-function toStored(lifecycle: Lifecycle, state: { value: unknown; context: unknown; status: string }): Snapshot {
-  return { value: state.value as string, context: (state.context ?? {}) as Record<string, unknown>, status: state.status === 'done' ? 'done' : 'active', v: lifecycle.version }
+function toStored(
+  lifecycle: Lifecycle,
+  state: { value: unknown; context: unknown; status: string },
+): Snapshot {
+  return {
+    value: state.value as string,
+    context: (state.context ?? {}) as Record<string, unknown>,
+    status: state.status === 'done' ? 'done' : 'active',
+    v: lifecycle.version,
+  }
 }

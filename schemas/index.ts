@@ -8,7 +8,15 @@ import addFormatsModule from 'ajv-formats'
 import { schemas } from './registry.ts'
 
 /** Keywords of ours that carry no validation: form hints and connector facts. */
-export const annotationKeywords = ['x-secret', 'x-order', 'x-widget', 'x-unit', 'x-advanced', 'x-connector', 'x-discover-input']
+export const annotationKeywords = [
+  'x-secret',
+  'x-order',
+  'x-widget',
+  'x-unit',
+  'x-advanced',
+  'x-connector',
+  'x-discover-input',
+]
 
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void
 
@@ -52,20 +60,31 @@ export function check(id: string, value: unknown): string | null {
  */
 export function explain(errors: readonly ErrorObject[]): string {
   const choices = errors.filter((e) => e.keyword === 'anyOf' || e.keyword === 'oneOf')
-  const isInChoice = (e: ErrorObject) => choices.some((c) => e !== c && (e.instancePath === c.instancePath || e.instancePath.startsWith(`${c.instancePath}/`)) && e.schemaPath !== c.schemaPath)
+  const isInChoice = (e: ErrorObject) =>
+    choices.some(
+      (c) =>
+        e !== c &&
+        (e.instancePath === c.instancePath || e.instancePath.startsWith(`${c.instancePath}/`)) &&
+        e.schemaPath !== c.schemaPath,
+    )
   const sentences = new Set<string>()
   for (const choice of choices) {
     const inner = errors.filter((e) => e !== choice && e.instancePath.startsWith(choice.instancePath))
     sentences.add(explainChoice(choice, inner))
   }
-  for (const error of errors) if (!choices.includes(error) && !isInChoice(error)) sentences.add(sentence(error))
+  for (const error of errors)
+    if (!choices.includes(error) && !isInChoice(error)) sentences.add(sentence(error))
   return [...sentences].slice(0, 5).join('; ')
 }
 
 function explainChoice(choice: ErrorObject, inner: ErrorObject[]): string {
   const at = path(choice.instancePath)
-  const missing = inner.filter((e) => e.keyword === 'required' && e.instancePath === choice.instancePath).map((e) => e.params.missingProperty as string)
-  const extra = inner.filter((e) => e.keyword === 'additionalProperties' && e.instancePath === choice.instancePath).map((e) => e.params.additionalProperty as string)
+  const missing = inner
+    .filter((e) => e.keyword === 'required' && e.instancePath === choice.instancePath)
+    .map((e) => e.params.missingProperty as string)
+  const extra = inner
+    .filter((e) => e.keyword === 'additionalProperties' && e.instancePath === choice.instancePath)
+    .map((e) => e.params.additionalProperty as string)
   const isLabel = ['const', 'field'].some((name) => missing.includes(name) || extra.includes(name))
   if (isLabel) {
     const unknown = extra.filter((name) => !['const', 'field', 'pattern', 'replace', 'map'].includes(name))
@@ -138,7 +157,8 @@ function sentence(error: ErrorObject): string {
 const patternRules: Record<string, string> = {
   '^[0-9]+(\\.[0-9]+)?(s|m|h|d)$': 'must be a number and one of s, m, h, d, such as 15m',
   '^[A-Za-z0-9_]{1,64}$': 'must be 1 to 64 letters, digits or underscores',
-  '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$': 'must be 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
+  '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$':
+    'must be 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
   '^[^\\u0000-\\u001f\\u007f]+$': 'must not contain control characters',
   '\\S': 'must not be blank',
 }

@@ -17,8 +17,18 @@ export interface Identity extends Caller {
   sourceId: number | null
 }
 
-const OPEN: Identity = { id: 'open', name: 'no auth configured', scopes: ['admin', 'ingest', 'read'], sourceId: null }
-const ROOT: Identity = { id: 'env:auth', name: 'auth token (env)', scopes: ['admin', 'ingest', 'read'], sourceId: null }
+const OPEN: Identity = {
+  id: 'open',
+  name: 'no auth configured',
+  scopes: ['admin', 'ingest', 'read'],
+  sourceId: null,
+}
+const ROOT: Identity = {
+  id: 'env:auth',
+  name: 'auth token (env)',
+  scopes: ['admin', 'ingest', 'read'],
+  sourceId: null,
+}
 
 interface Session {
   /** Hash of the token it was made with; the session ends with the key. */
@@ -50,7 +60,12 @@ export class Authenticator {
   /** Reads keys and ingest routes again: at start and after each change of them. */
   async refresh(): Promise<void> {
     const directory: Directory = await this.engine.directory()
-    this.byHash = new Map(directory.keys.map((key) => [key.hash, { id: `key:${key.id}`, name: key.name, scopes: key.scopes, sourceId: key.sourceId }]))
+    this.byHash = new Map(
+      directory.keys.map((key) => [
+        key.hash,
+        { id: `key:${key.id}`, name: key.name, scopes: key.scopes, sourceId: key.sourceId },
+      ]),
+    )
     this.routes = new Map(directory.routes.map((route) => [route.ingestKey, route]))
   }
 
@@ -88,7 +103,9 @@ export class Authenticator {
 
   /** True while the identity's credential has not been revoked. */
   stillHolds(identity: Identity): boolean {
-    return !identity.id.startsWith('key:') || [...this.byHash.values()].some((known) => known.id === identity.id)
+    return (
+      !identity.id.startsWith('key:') || [...this.byHash.values()].some((known) => known.id === identity.id)
+    )
   }
 
   /** Exchanges a token for the id of a session. @returns null when the token is not known. */
@@ -125,14 +142,21 @@ export class Authenticator {
       return
     }
     entry.count++
-    if (entry.count > FAILURES_PER_MINUTE) throw new SvcError('too_many', 'too many wrong credentials; wait a minute', { retryAfter: Math.ceil((60_000 - (now - entry.since)) / 1000) })
+    if (entry.count > FAILURES_PER_MINUTE)
+      throw new SvcError('too_many', 'too many wrong credentials; wait a minute', {
+        retryAfter: Math.ceil((60_000 - (now - entry.since)) / 1000),
+      })
   }
 }
 
 /** @throws SvcError unauthenticated, forbidden */
-export function requireScope(identity: Identity | null, scope: 'any' | 'read' | 'ingest' | 'admin'): Identity {
+export function requireScope(
+  identity: Identity | null,
+  scope: 'any' | 'read' | 'ingest' | 'admin',
+): Identity {
   if (!identity) throw new SvcError('unauthenticated', 'authentication required')
-  if (scope !== 'any' && !identity.scopes.includes(scope) && !identity.scopes.includes('admin')) throw new SvcError('forbidden', `this credential lacks the '${scope}' scope`)
+  if (scope !== 'any' && !identity.scopes.includes(scope) && !identity.scopes.includes('admin'))
+    throw new SvcError('forbidden', `this credential lacks the '${scope}' scope`)
   return identity
 }
 

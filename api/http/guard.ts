@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { SvcError, fail } from '../../engine/index.ts'
+import { fail, SvcError } from '../../engine/index.ts'
 
 export interface HostRules {
   /** Bind address. */
@@ -20,16 +20,25 @@ export function checkRawHeaders(request: IncomingMessage): void {
   const seen = new Set<string>()
   for (let i = 0; i < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i]!.toLowerCase()
-    if (name !== 'host' && name !== 'authorization' && name !== 'content-type' && name !== 'content-encoding' && name !== 'idempotency-key') continue
+    if (
+      name !== 'host' &&
+      name !== 'authorization' &&
+      name !== 'content-type' &&
+      name !== 'content-encoding' &&
+      name !== 'idempotency-key'
+    )
+      continue
     if (seen.has(name)) fail('invalid', `the ${name} header is given twice`)
     seen.add(name)
   }
   const target = request.url ?? ''
   if (!target.startsWith('/') && target !== '*') {
     const authority = /^https?:\/\/([^/]*)/i.exec(target)?.[1]
-    if (authority?.toLowerCase() !== request.headers.host?.toLowerCase()) fail('invalid', 'the request target names another host than the Host header')
+    if (authority?.toLowerCase() !== request.headers.host?.toLowerCase())
+      fail('invalid', 'the request target names another host than the Host header')
   }
-  if (request.method === 'TRACE' || request.method === 'CONNECT') fail('method_not_allowed', `${request.method} is not supported`)
+  if (request.method === 'TRACE' || request.method === 'CONNECT')
+    fail('method_not_allowed', `${request.method} is not supported`)
 }
 
 /** @throws SvcError forbidden when an open daemon is asked under a name that is not its own. */
@@ -37,7 +46,11 @@ export function checkHost(request: IncomingMessage, rules: HostRules): void {
   if (rules.secured) return
   const given = request.headers.host ?? ''
   const name = hostName(given)
-  if (name === null || !isOwnName(name, rules)) throw new SvcError('forbidden', `host ${printable(given)} is not one this daemon answers to; set SVC_PUBLIC_URL or SVC_ALLOWED_HOSTS`)
+  if (name === null || !isOwnName(name, rules))
+    throw new SvcError(
+      'forbidden',
+      `host ${printable(given)} is not one this daemon answers to; set SVC_PUBLIC_URL or SVC_ALLOWED_HOSTS`,
+    )
 }
 
 /**
@@ -47,10 +60,15 @@ export function checkHost(request: IncomingMessage, rules: HostRules): void {
 export function checkOrigin(request: IncomingMessage, rules: HostRules, cookie: boolean): void {
   if (rules.secured && !cookie) return
   const { origin } = request.headers
-  if (origin !== undefined && !isOwnOrigin(origin, request.headers.host ?? '', rules)) throw new SvcError('forbidden', `origin ${printable(origin)} may not call this daemon`)
+  if (origin !== undefined && !isOwnOrigin(origin, request.headers.host ?? '', rules))
+    throw new SvcError('forbidden', `origin ${printable(origin)} may not call this daemon`)
   const site = request.headers['sec-fetch-site']
   // A link from elsewhere may open the console; it may not fetch or post.
-  if (site === 'cross-site' && !(request.method === 'GET' && request.headers['sec-fetch-mode'] === 'navigate')) throw new SvcError('forbidden', 'a page of another site may not call this daemon')
+  if (
+    site === 'cross-site' &&
+    !(request.method === 'GET' && request.headers['sec-fetch-mode'] === 'navigate')
+  )
+    throw new SvcError('forbidden', 'a page of another site may not call this daemon')
 }
 
 /** The host without its port; null when it is no plain host. */

@@ -9,7 +9,16 @@ export async function renderOpenapi(version = '1.0.0'): Promise<string> {
   const app = await buildServer({
     engine,
     log: pino({ level: 'silent' }),
-    config: { host: '127.0.0.1', port: 0, rootToken: null, publicUrl: null, allowedHosts: [], version, hostedUrls: {}, consoleDir: null },
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      rootToken: null,
+      publicUrl: null,
+      allowedHosts: [],
+      version,
+      hostedUrls: {},
+      consoleDir: null,
+    },
   })
   await app.ready()
   const text = `${JSON.stringify(app.swagger(), null, 2)}\n`

@@ -11,22 +11,29 @@ export function sendProblem(reply: FastifyReply, error: SvcError): FastifyReply 
   if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
   // A refusal before the body was read leaves bytes on the wire that are no next request.
   if (!reply.request.raw.complete && error.status >= 400) reply.header('connection', 'close')
-  return reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify({ detail: error.message, ...(rejected ? { rejected } : {}) }))
+  return reply
+    .code(error.status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ detail: error.message, ...(rejected ? { rejected } : {}) }))
 }
 
 /** Fastify's own refusals in our words. */
 const FRAMEWORK: Record<string, (error: FastifyError) => SvcError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new SvcError('too_large', 'the body is larger than this route takes (16 MiB on ingest, 1 MiB elsewhere)'),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new SvcError('unsupported_media', 'the Content-Type must be application/json'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    new SvcError('too_large', 'the body is larger than this route takes (16 MiB on ingest, 1 MiB elsewhere)'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new SvcError('unsupported_media', 'the Content-Type must be application/json'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => new SvcError('invalid', 'the body is empty; it must be a JSON object'),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new SvcError('invalid', 'the Content-Length does not match the body'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new SvcError('invalid', 'the Content-Length does not match the body'),
   FST_ERR_CTP_INVALID_JSON_BODY: () => new SvcError('invalid', 'the body is not valid JSON'),
   FST_ERR_BAD_URL: () => new SvcError('invalid', 'the path is not a valid URL path'),
 }
 
 /** The error handler of the server. */
 export function problemHandler(log: Logger) {
-  return (error: FastifyError | SvcError, _request: FastifyRequest, reply: FastifyReply): FastifyReply => sendProblem(reply, asSvcError(error, log))
+  return (error: FastifyError | SvcError, _request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    sendProblem(reply, asSvcError(error, log))
 }
 
 export function asSvcError(error: FastifyError | SvcError | Error, log: Logger): SvcError {
@@ -34,11 +41,14 @@ export function asSvcError(error: FastifyError | SvcError | Error, log: Logger):
   const known = FRAMEWORK[(error as FastifyError).code ?? '']
   if (known) return known(error as FastifyError)
   if (error instanceof SyntaxError) return new SvcError('invalid', 'the body is not valid JSON')
-  if ((error as FastifyError).statusCode === 415) return new SvcError('unsupported_media', 'the Content-Type or Content-Encoding is not accepted')
-  if ((error as FastifyError).statusCode === 413) return new SvcError('too_large', 'the body is larger than this route takes')
+  if ((error as FastifyError).statusCode === 415)
+    return new SvcError('unsupported_media', 'the Content-Type or Content-Encoding is not accepted')
+  if ((error as FastifyError).statusCode === 413)
+    return new SvcError('too_large', 'the body is larger than this route takes')
   if ((error as FastifyError).statusCode === 404) return new SvcError('not_found', 'nothing is at this path')
   const client = (error as FastifyError).statusCode
-  if (client !== undefined && client >= 400 && client < 500) return new SvcError('invalid', 'the request cannot be read')
+  if (client !== undefined && client >= 400 && client < 500)
+    return new SvcError('invalid', 'the request cannot be read')
   const id = randomBytes(6).toString('hex')
   log.error({ err: error, id }, 'a fault of ours')
   return new SvcError('internal', `a fault of ours; the log has it under ${id}`)

@@ -46,7 +46,13 @@ export const scopes: Readonly<Record<string, Scope>> = {
 }
 
 /** Addresses that serve the console and the browsable API page: nothing of the instance is in them. */
-export const isPublicPage = (pattern: string): boolean => pattern === '/*' || pattern === '/' || pattern.startsWith('/assets/') || pattern === '/docs' || pattern.startsWith('/docs/') || /^\/[\w.-]+\.(html|svg|ico|png|js|css|webmanifest|txt)$/.test(pattern)
+export const isPublicPage = (pattern: string): boolean =>
+  pattern === '/*' ||
+  pattern === '/' ||
+  pattern.startsWith('/assets/') ||
+  pattern === '/docs' ||
+  pattern.startsWith('/docs/') ||
+  /^\/[\w.-]+\.(html|svg|ico|png|js|css|webmanifest|txt)$/.test(pattern)
 
 /** @returns the scope of a route, or undefined when it is not listed. */
 export function scopeOf(method: string, pattern: string): Scope | undefined {

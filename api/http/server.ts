@@ -64,10 +64,34 @@ declare module 'fastify' {
 
 const JSON_BODY_MAX = 1024 * 1024
 const TOUCH_EVERY_MS = 60_000
-const SSE_AND_API = ['/api', '/ingest', '/read', '/remember', '/catalog', '/mcp', '/sse', '/messages', '/v1', '/health', '/metrics', '/openapi.json', '/docs']
+const SSE_AND_API = [
+  '/api',
+  '/ingest',
+  '/read',
+  '/remember',
+  '/catalog',
+  '/mcp',
+  '/sse',
+  '/messages',
+  '/v1',
+  '/health',
+  '/metrics',
+  '/openapi.json',
+  '/docs',
+]
 
 /** Builds the server; it listens when told to. */
-export async function buildServer({ engine, config, log, clock = systemClock }: { engine: Engine; config: ServerConfig; log: Logger; clock?: Clock }): Promise<FastifyInstance> {
+export async function buildServer({
+  engine,
+  config,
+  log,
+  clock = systemClock,
+}: {
+  engine: Engine
+  config: ServerConfig
+  log: Logger
+  clock?: Clock
+}): Promise<FastifyInstance> {
   const app = Fastify({
     requestTimeout: 30_000,
     keepAliveTimeout: 75_000,
@@ -82,7 +106,9 @@ export async function buildServer({ engine, config, log, clock = systemClock }: 
   // A client that says JSON and sends nothing, as on pause and resume, has sent no body.
   app.removeContentTypeParser(['application/json', 'text/plain'])
   const parseJson = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => (text === '' ? done(null, undefined) : void parseJson(request, text as string, done)))
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>
+    text === '' ? done(null, undefined) : void parseJson(request, text as string, done),
+  )
   app.setValidatorCompiler(validatorCompiler as never)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler(problemHandler(log) as never)
@@ -92,19 +118,38 @@ export async function buildServer({ engine, config, log, clock = systemClock }: 
   const doors = createDoors(app, engine, auth, config, log)
   app.decorateRequest('identity', null as never)
   app.addHook('onRoute', (route) => {
-    for (const method of [route.method].flat()) if (method !== 'OPTIONS' && scopeOf(method, route.url) === undefined) throw new Error(`route ${method} ${route.url} has no scope in scopes.ts`)
+    for (const method of [route.method].flat())
+      if (method !== 'OPTIONS' && scopeOf(method, route.url) === undefined)
+        throw new Error(`route ${method} ${route.url} has no scope in scopes.ts`)
   })
   await app.register(fastifyCookie)
   await registerHeaders(app)
   app.addHook('onRequest', async (request, reply) => guard(request, doors, reply.raw))
   await registerOpenapi(app, config.version)
-  for (const routes of [healthRoutes, metricsRoutes, sessionRoutes, sourceRoutes, catalogRoutes, readRoutes, tailRoutes, keyRoutes, ingestRoutes]) await app.register(async (scope) => routes(scope, doors))
+  for (const routes of [
+    healthRoutes,
+    metricsRoutes,
+    sessionRoutes,
+    sourceRoutes,
+    catalogRoutes,
+    readRoutes,
+    tailRoutes,
+    keyRoutes,
+    ingestRoutes,
+  ])
+    await app.register(async (scope) => routes(scope, doors))
   await registerConsole(app, config.consoleDir)
   app.setNotFoundHandler((request, reply) => notFound(request, reply as never))
   return app
 }
 
-function createDoors(app: FastifyInstance, engine: Engine, auth: Authenticator, config: ServerConfig, log: Logger): Doors {
+function createDoors(
+  app: FastifyInstance,
+  engine: Engine,
+  auth: Authenticator,
+  config: ServerConfig,
+  log: Logger,
+): Doors {
   const listeners = new Set<() => void>()
   const answered: ((route: string, method: string, status: number) => void)[] = []
   app.addHook('onResponse', async (request, reply) => {
@@ -113,7 +158,13 @@ function createDoors(app: FastifyInstance, engine: Engine, auth: Authenticator, 
     for (const listener of answered) listener(route, request.method, reply.statusCode)
   })
   let stopping = false
-  const touch = setInterval(() => void auth.flushUsed().catch((error: Error) => log.warn({ err: error }, 'last-used times were not written')), TOUCH_EVERY_MS)
+  const touch = setInterval(
+    () =>
+      void auth
+        .flushUsed()
+        .catch((error: Error) => log.warn({ err: error }, 'last-used times were not written')),
+    TOUCH_EVERY_MS,
+  )
   touch.unref()
   app.addHook('onClose', async () => {
     clearInterval(touch)
@@ -169,17 +220,28 @@ async function registerHeaders(app: FastifyInstance): Promise<void> {
 
 /** Everything that can be refused before the body is read. */
 async function guard(request: FastifyRequest, doors: Doors, _response: unknown): Promise<void> {
-  const rules = { host: doors.config.host, publicUrl: doors.config.publicUrl, allowedHosts: doors.config.allowedHosts, secured: doors.auth.secured }
+  const rules = {
+    host: doors.config.host,
+    publicUrl: doors.config.publicUrl,
+    allowedHosts: doors.config.allowedHosts,
+    secured: doors.auth.secured,
+  }
   checkRawHeaders(request.raw)
   checkHost(request.raw, rules)
   const pattern = request.is404 ? null : (request.routeOptions.url ?? null)
-  const scope: Scope = pattern === null ? (isApiPath(request.url) || request.method !== 'GET' ? 'any' : 'public') : (scopeOf(request.method, pattern) ?? 'admin')
+  const scope: Scope =
+    pattern === null
+      ? isApiPath(request.url) || request.method !== 'GET'
+        ? 'any'
+        : 'public'
+      : (scopeOf(request.method, pattern) ?? 'admin')
   // A page that holds nothing may be opened from anywhere and needs no look at credentials.
   if (scope === 'public' && !pattern?.startsWith('/api/') && pattern !== '/health') return
   const { identity, cookie } = doors.auth.identify(request)
   checkOrigin(request.raw, rules, cookie || scope === 'public')
   if (identity) request.identity = identity
-  if (doors.stopping() && pattern !== '/health') throw new SvcError('unavailable', 'the daemon is stopping', { retryAfter: 5 })
+  if (doors.stopping() && pattern !== '/health')
+    throw new SvcError('unavailable', 'the daemon is stopping', { retryAfter: 5 })
   if (scope === 'public') return
   if (scope === 'signed-or-ingest') guardIngest(request, doors, identity)
   else requireScope(identity, scope)
@@ -190,17 +252,35 @@ function guardIngest(request: FastifyRequest, doors: Doors, identity: Identity |
   const route = doors.auth.ingestRoute((request.params as { key: string }).key)
   if (route?.signed) return
   const caller = requireScope(identity, 'ingest')
-  if (caller.sourceId !== null && route && caller.sourceId !== route.sourceId) throw new SvcError('forbidden', 'this key only writes to the source it was made for')
+  if (caller.sourceId !== null && route && caller.sourceId !== route.sourceId)
+    throw new SvcError('forbidden', 'this key only writes to the source it was made for')
 }
 
-const isApiPath = (url: string): boolean => SSE_AND_API.some((prefix) => url === prefix || url.startsWith(`${prefix}/`) || url.startsWith(`${prefix}?`))
+const isApiPath = (url: string): boolean =>
+  SSE_AND_API.some((prefix) => url === prefix || url.startsWith(`${prefix}/`) || url.startsWith(`${prefix}?`))
 
-function notFound(request: FastifyRequest, reply: { sendFile?: unknown } & import('fastify').FastifyReply): unknown {
+function notFound(
+  request: FastifyRequest,
+  reply: { sendFile?: unknown } & import('fastify').FastifyReply,
+): unknown {
   const path = request.url.split('?')[0]!
-  if (path === '/query' || path === '/derive' || /^\/api\/views(\/|$)/.test(path)) return sendProblem(reply, new SvcError('not_found', 'views were removed: a trigger takes sources and filters'))
-  if (path === '/api' || path.startsWith('/api/')) return sendProblem(reply, new SvcError('not_found', `unknown API path ${path.slice(0, 200)}`))
-  if (path === '/ingest' || path.startsWith('/ingest/')) return sendProblem(reply, new SvcError('not_found', 'unknown ingest path; events are posted to /ingest/<ingest_key>'))
-  const wantsPage = (request.method === 'GET' || request.method === 'HEAD') && (request.headers.accept ?? '').includes('text/html') && !isApiPath(path) && !/\.[a-z0-9]+$/i.test(path)
+  if (path === '/query' || path === '/derive' || /^\/api\/views(\/|$)/.test(path))
+    return sendProblem(
+      reply,
+      new SvcError('not_found', 'views were removed: a trigger takes sources and filters'),
+    )
+  if (path === '/api' || path.startsWith('/api/'))
+    return sendProblem(reply, new SvcError('not_found', `unknown API path ${path.slice(0, 200)}`))
+  if (path === '/ingest' || path.startsWith('/ingest/'))
+    return sendProblem(
+      reply,
+      new SvcError('not_found', 'unknown ingest path; events are posted to /ingest/<ingest_key>'),
+    )
+  const wantsPage =
+    (request.method === 'GET' || request.method === 'HEAD') &&
+    (request.headers.accept ?? '').includes('text/html') &&
+    !isApiPath(path) &&
+    !/\.[a-z0-9]+$/i.test(path)
   if (wantsPage) return reply.callNotFoundPage()
   return sendProblem(reply, new SvcError('not_found', `nothing is at ${path.slice(0, 200)}`))
 }

@@ -11,7 +11,8 @@ declare module 'fastify' {
   }
 }
 
-const NOT_BUILT = '<!doctype html><html lang="en"><title>svc</title><body><h1>svc</h1><p>The daemon runs; the console is not built. Run <code>npm run setup</code>, then start again.</p></body></html>'
+const NOT_BUILT =
+  '<!doctype html><html lang="en"><title>svc</title><body><h1>svc</h1><p>The daemon runs; the console is not built. Run <code>npm run setup</code>, then start again.</p></body></html>'
 
 /** @param folder the built console, or null when there is none. */
 export async function registerConsole(app: FastifyInstance, folder: string | null): Promise<void> {
@@ -22,7 +23,11 @@ export async function registerConsole(app: FastifyInstance, folder: string | nul
       // Routes are made from the files there are now: a path can name nothing else.
       wildcard: false,
       index: 'index.html',
-      setHeaders: (response, path) => response.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-store'),
+      setHeaders: (response, path) =>
+        response.header(
+          'cache-control',
+          path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-store',
+        ),
     })
   else app.get('/', { schema: { hide: true } }, (_request, reply) => reply.type('text/html').send(NOT_BUILT))
   app.decorateReply('callNotFoundPage', function (this: FastifyReply) {

@@ -19,14 +19,26 @@ export const validatorCompiler: FastifySchemaCompiler<{ $ref?: string }> = ({ sc
     }
   }
   const validate = query.compile(schema)
-  return (value) => (validate(value) ? { value } : { error: new SvcError('invalid', explain(validate.errors ?? [])) })
+  return (value) =>
+    validate(value) ? { value } : { error: new SvcError('invalid', explain(validate.errors ?? [])) }
 }
 
 /** `{ $ref }` to a body schema. */
 export const body = (id: string) => ({ $ref: `${id}#` })
 
 /** Answers of a route for the API document; they are not used to write answers. */
-export const answers = (status: number, id: string | null) => ({ [status]: id === null ? { description: 'Done.', type: 'object', additionalProperties: true } : { description: 'Done.', $ref: `${id}#` }, '4xx': { description: 'Refused; detail names the field and the rule.', $ref: 'problem.json#' } })
+export const answers = (status: number, id: string | null) => ({
+  [status]:
+    id === null
+      ? { description: 'Done.', type: 'object', additionalProperties: true }
+      : { description: 'Done.', $ref: `${id}#` },
+  '4xx': { description: 'Refused; detail names the field and the rule.', $ref: 'problem.json#' },
+})
 
 /** Query string fields, none of them unknown. */
-export const fields = (properties: Record<string, unknown>, required: string[] = []) => ({ type: 'object', properties, required, additionalProperties: false })
+export const fields = (properties: Record<string, unknown>, required: string[] = []) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+})

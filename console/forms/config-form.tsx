@@ -31,7 +31,8 @@ interface Props {
 
 export function ConfigForm({ schema, value, onChange }: Props) {
   const { plain, advanced } = useMemo(() => splitSchema(schema), [schema])
-  const part = (names: string[]) => Object.fromEntries(names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]]))
+  const part = (names: string[]) =>
+    Object.fromEntries(names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]]))
   const render = (shown: RJSFSchema, key: string) => {
     const names = Object.keys(shown.properties ?? {})
     if (names.length === 0) return null
@@ -48,7 +49,12 @@ export function ConfigForm({ schema, value, onChange }: Props) {
         showErrorList={false}
         onChange={({ formData }: { formData?: Record<string, unknown> }) => {
           const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
-          onChange({ ...rest, ...Object.fromEntries(Object.entries(formData ?? {}).filter(([, v]) => v !== undefined && v !== '')) })
+          onChange({
+            ...rest,
+            ...Object.fromEntries(
+              Object.entries(formData ?? {}).filter(([, v]) => v !== undefined && v !== ''),
+            ),
+          })
         }}
       />
     )
@@ -70,11 +76,15 @@ export function ConfigForm({ schema, value, onChange }: Props) {
 
 /** The schema without labels, which have their own editor, in its plain and its advanced part. */
 function splitSchema(schema: Record<string, unknown>): { plain: RJSFSchema; advanced: RJSFSchema } {
-  const all = Object.entries((schema.properties ?? {}) as Record<string, Property>).filter(([name]) => name !== 'labels')
+  const all = Object.entries((schema.properties ?? {}) as Record<string, Property>).filter(
+    ([name]) => name !== 'labels',
+  )
   const required = (schema.required ?? []) as string[]
   const make = (wanted: boolean): RJSFSchema => ({
     type: 'object',
-    properties: Object.fromEntries(all.filter(([, property]) => (property['x-advanced'] ?? false) === wanted)) as RJSFSchema['properties'],
+    properties: Object.fromEntries(
+      all.filter(([, property]) => (property['x-advanced'] ?? false) === wanted),
+    ) as RJSFSchema['properties'],
     required: required.filter((name) => name !== 'labels'),
   })
   return { plain: make(false), advanced: make(true) }

@@ -1,5 +1,18 @@
 /** The labels of a source: a row each, the entity key marked, fields suggested from a sample. */
-import { ActionIcon, Autocomplete, Button, Group, Paper, Radio, SegmentedControl, Select, Stack, Text, TextInput, Tooltip } from '@mantine/core'
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  Group,
+  Paper,
+  Radio,
+  SegmentedControl,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+  Tooltip,
+} from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import type { Label } from '../../schemas/types.ts'
 
@@ -17,7 +30,16 @@ export interface LabelDraft {
 }
 
 let nextId = 1
-export const emptyLabel = (primary = false): LabelDraft => ({ id: nextId++, name: '', kind: 'field', value: '', primary, type: 'string', pattern: '', replace: '' })
+export const emptyLabel = (primary = false): LabelDraft => ({
+  id: nextId++,
+  name: '',
+  kind: 'field',
+  value: '',
+  primary,
+  type: 'string',
+  pattern: '',
+  replace: '',
+})
 
 export function toDrafts(labels: readonly Label[]): LabelDraft[] {
   return labels.map((label) => ({
@@ -26,7 +48,9 @@ export function toDrafts(labels: readonly Label[]): LabelDraft[] {
     kind: 'field' in label ? 'field' : 'const',
     value: 'field' in label ? label.field : String(label.const),
     type: label.type ?? 'string',
-    ...('field' in label ? { pattern: label.pattern ?? '', replace: label.replace ?? '', map: label.map } : {}),
+    ...('field' in label
+      ? { pattern: label.pattern ?? '', replace: label.replace ?? '', map: label.map }
+      : {}),
   }))
 }
 
@@ -35,9 +59,21 @@ export function toLabels(drafts: readonly LabelDraft[]): Label[] {
   return drafts
     .filter((draft) => draft.name.trim() !== '')
     .map((draft): Label => {
-      const shared = { name: draft.name.trim(), ...(draft.primary ? { primary: true } : {}), ...(draft.type === 'number' ? { type: 'number' as const } : {}) }
-      if (draft.kind === 'const') return { ...shared, const: draft.type === 'number' ? Number(draft.value) : draft.value }
-      return { ...shared, field: draft.value.trim(), ...(draft.pattern ? { pattern: draft.pattern, ...(draft.replace ? { replace: draft.replace } : {}) } : {}), ...(draft.map ? { map: draft.map } : {}) }
+      const shared = {
+        name: draft.name.trim(),
+        ...(draft.primary ? { primary: true } : {}),
+        ...(draft.type === 'number' ? { type: 'number' as const } : {}),
+      }
+      if (draft.kind === 'const')
+        return { ...shared, const: draft.type === 'number' ? Number(draft.value) : draft.value }
+      return {
+        ...shared,
+        field: draft.value.trim(),
+        ...(draft.pattern
+          ? { pattern: draft.pattern, ...(draft.replace ? { replace: draft.replace } : {}) }
+          : {}),
+        ...(draft.map ? { map: draft.map } : {}),
+      }
     })
 }
 
@@ -51,7 +87,12 @@ interface Props {
 }
 
 export function LabelsEditor({ value, onChange, fields, preview }: Props) {
-  const change = (id: number, next: Partial<LabelDraft>) => onChange(value.map((draft) => (draft.id === id ? { ...draft, ...next } : next.primary ? { ...draft, primary: false } : draft)))
+  const change = (id: number, next: Partial<LabelDraft>) =>
+    onChange(
+      value.map((draft) =>
+        draft.id === id ? { ...draft, ...next } : next.primary ? { ...draft, primary: false } : draft,
+      ),
+    )
   return (
     <Stack gap="xs">
       <div>
@@ -59,14 +100,28 @@ export function LabelsEditor({ value, onChange, fields, preview }: Props) {
           Labels
         </Text>
         <Text size="xs" c="dimmed">
-          Labels put each event on a timeline. The entity key says whose: a service, an order, a host. Dots reach nested fields.
+          Labels put each event on a timeline. The entity key says whose: a service, an order, a host. Dots
+          reach nested fields.
         </Text>
       </div>
       {value.map((draft, i) => (
-        <LabelRow key={draft.id} draft={draft} index={i} fields={fields} preview={preview[draft.name]} onChange={(next) => change(draft.id, next)} onRemove={() => onChange(value.filter((other) => other.id !== draft.id))} />
+        <LabelRow
+          key={draft.id}
+          draft={draft}
+          index={i}
+          fields={fields}
+          preview={preview[draft.name]}
+          onChange={(next) => change(draft.id, next)}
+          onRemove={() => onChange(value.filter((other) => other.id !== draft.id))}
+        />
       ))}
       <Group>
-        <Button size="xs" variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => onChange([...value, emptyLabel(value.length === 0)])}>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<Plus size={14} aria-hidden />}
+          onClick={() => onChange([...value, emptyLabel(value.length === 0)])}
+        >
           Add a label
         </Button>
       </Group>
@@ -74,24 +129,113 @@ export function LabelsEditor({ value, onChange, fields, preview }: Props) {
   )
 }
 
-function LabelRow({ draft, index, fields, preview, onChange, onRemove }: { draft: LabelDraft; index: number; fields: string[]; preview: string | undefined; onChange: (next: Partial<LabelDraft>) => void; onRemove: () => void }) {
+function LabelRow({
+  draft,
+  index,
+  fields,
+  preview,
+  onChange,
+  onRemove,
+}: {
+  draft: LabelDraft
+  index: number
+  fields: string[]
+  preview: string | undefined
+  onChange: (next: Partial<LabelDraft>) => void
+  onRemove: () => void
+}) {
   const n = index + 1
   return (
     <Paper withBorder p="xs" radius="md" role="group" aria-label={`Label ${n}`}>
       <Group gap="xs" align="flex-end" wrap="wrap">
-        <TextInput label="Name" placeholder="service" value={draft.name} onChange={(event) => onChange({ name: event.currentTarget.value })} error={draft.name && !/^[A-Za-z0-9_]{1,64}$/.test(draft.name) ? 'Letters, digits, underscores' : undefined} w={150} size="xs" />
-        <SegmentedControl size="xs" aria-label={`Label ${n}: where its value comes from`} value={draft.kind} onChange={(kind) => onChange({ kind: kind as 'field' | 'const' })} data={[{ value: 'field', label: 'Field' }, { value: 'const', label: 'Fixed' }]} />
+        <TextInput
+          label="Name"
+          placeholder="service"
+          value={draft.name}
+          onChange={(event) => onChange({ name: event.currentTarget.value })}
+          error={
+            draft.name && !/^[A-Za-z0-9_]{1,64}$/.test(draft.name)
+              ? 'Letters, digits, underscores'
+              : undefined
+          }
+          w={150}
+          size="xs"
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label={`Label ${n}: where its value comes from`}
+          value={draft.kind}
+          onChange={(kind) => onChange({ kind: kind as 'field' | 'const' })}
+          data={[
+            { value: 'field', label: 'Field' },
+            { value: 'const', label: 'Fixed' },
+          ]}
+        />
         {draft.kind === 'field' ? (
-          <Autocomplete label="Payload field" placeholder="service.name" data={fields} value={draft.value} onChange={(field) => onChange({ value: field })} w={210} size="xs" />
+          <Autocomplete
+            label="Payload field"
+            placeholder="service.name"
+            data={fields}
+            value={draft.value}
+            onChange={(field) => onChange({ value: field })}
+            w={210}
+            size="xs"
+          />
         ) : (
-          <TextInput label="Fixed value" placeholder="prod" value={draft.value} onChange={(event) => onChange({ value: event.currentTarget.value })} w={210} size="xs" />
+          <TextInput
+            label="Fixed value"
+            placeholder="prod"
+            value={draft.value}
+            onChange={(event) => onChange({ value: event.currentTarget.value })}
+            w={210}
+            size="xs"
+          />
         )}
-        <Select label="Type" size="xs" w={100} data={['string', 'number']} value={draft.type} allowDeselect={false} onChange={(type) => onChange({ type: type as 'string' | 'number' })} />
-        <Radio size="xs" pb={8} label="Entity key" checked={draft.primary} disabled={draft.type === 'number'} onChange={() => onChange({ primary: true })} />
-        {draft.kind === 'field' && <TextInput label="Pattern (RE2)" placeholder="optional" value={draft.pattern} onChange={(event) => onChange({ pattern: event.currentTarget.value })} w={140} size="xs" />}
-        {draft.pattern && <TextInput label="Replace with" placeholder="$1" value={draft.replace} onChange={(event) => onChange({ replace: event.currentTarget.value })} w={110} size="xs" />}
+        <Select
+          label="Type"
+          size="xs"
+          w={100}
+          data={['string', 'number']}
+          value={draft.type}
+          allowDeselect={false}
+          onChange={(type) => onChange({ type: type as 'string' | 'number' })}
+        />
+        <Radio
+          size="xs"
+          pb={8}
+          label="Entity key"
+          checked={draft.primary}
+          disabled={draft.type === 'number'}
+          onChange={() => onChange({ primary: true })}
+        />
+        {draft.kind === 'field' && (
+          <TextInput
+            label="Pattern (RE2)"
+            placeholder="optional"
+            value={draft.pattern}
+            onChange={(event) => onChange({ pattern: event.currentTarget.value })}
+            w={140}
+            size="xs"
+          />
+        )}
+        {draft.pattern && (
+          <TextInput
+            label="Replace with"
+            placeholder="$1"
+            value={draft.replace}
+            onChange={(event) => onChange({ replace: event.currentTarget.value })}
+            w={110}
+            size="xs"
+          />
+        )}
         <Tooltip label="Remove">
-          <ActionIcon variant="subtle" color="gray" aria-label={`Remove label ${n}`} onClick={onRemove} mb={2}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Remove label ${n}`}
+            onClick={onRemove}
+            mb={2}
+          >
             <Trash2 size={15} aria-hidden />
           </ActionIcon>
         </Tooltip>

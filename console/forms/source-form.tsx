@@ -33,13 +33,28 @@ export function SourceForm({ connector, value, onChange, knownFields = [] }: Pro
   const [sample, setSample] = useState('')
   const payloads = parseSample(sample)
   const preview = usePreview(value.labels, payloads ?? [])
-  const fields = [...new Set([...fieldNames(payloads ?? []), ...knownFields, ...connector.provides.map((field) => field.name)])]
+  const fields = [
+    ...new Set([
+      ...fieldNames(payloads ?? []),
+      ...knownFields,
+      ...connector.provides.map((field) => field.name),
+    ]),
+  ]
   return (
     <Stack gap="lg">
-      <ConfigForm schema={connector.config_schema} value={value.config} onChange={(config) => onChange({ ...value, config })} />
+      <ConfigForm
+        schema={connector.config_schema}
+        value={value.config}
+        onChange={(config) => onChange({ ...value, config })}
+      />
       <Grid gap="md">
         <Grid.Col span={{ base: 12, lg: connector.mode === 'reference' ? 12 : 8 }}>
-          <LabelsEditor value={value.labels} onChange={(labels) => onChange({ ...value, labels })} fields={fields} preview={preview} />
+          <LabelsEditor
+            value={value.labels}
+            onChange={(labels) => onChange({ ...value, labels })}
+            fields={fields}
+            preview={preview}
+          />
         </Grid.Col>
         {connector.mode !== 'reference' && (
           <Grid.Col span={{ base: 12, lg: 4 }}>
@@ -73,7 +88,14 @@ function usePreview(labels: LabelDraft[], sample: unknown[]): Record<string, str
       const entries = await Promise.all(
         asked.labels.map(async (label) => {
           const text = await api.previewLabel({ label, sample: asked.sample }).then(
-            (result) => `${count(result.matched)} of ${count(result.sampled)} events: ${result.results.filter((row) => row.to !== null).slice(0, 4).map((row) => String(row.to)).join(', ') || 'no value'}`,
+            (result) =>
+              `${count(result.matched)} of ${count(result.sampled)} events: ${
+                result.results
+                  .filter((row) => row.to !== null)
+                  .slice(0, 4)
+                  .map((row) => String(row.to))
+                  .join(', ') || 'no value'
+              }`,
             (error: Error) => error.message,
           )
           return [label.name, text] as const

@@ -1,5 +1,6 @@
 /** Commands to copy. Every value is quoted for a POSIX shell, so a name cannot become a command. */
-export const shellQuote = (text: string): string => (/^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+export const shellQuote = (text: string): string =>
+  /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
 export interface CurlOptions {
   url: string

@@ -58,7 +58,9 @@ export function writeState(state: ExploreState): URLSearchParams {
 }
 
 function spanOf(state: ExploreState): Pick<ReadRequest, 'window' | 'from' | 'to'> {
-  return state.from ? { from: state.from, ...(state.to ? { to: state.to } : {}) } : { window: state.window === '24h' ? '1d' : (state.window ?? '1h') }
+  return state.from
+    ? { from: state.from, ...(state.to ? { to: state.to } : {}) }
+    : { window: state.window === '24h' ? '1d' : (state.window ?? '1h') }
 }
 
 /** The read behind the list; pages go back in time. */
@@ -77,7 +79,13 @@ export function readRequest(state: ExploreState, cursor: string | undefined): Re
 }
 
 export function histogramRequest(state: ExploreState, buckets: number): HistogramRequest {
-  return { selector: state.selector, ...spanOf(state), buckets, ...(state.sources.length ? { sources: state.sources } : {}), ...(state.types.length ? { event_types: state.types } : {}) }
+  return {
+    selector: state.selector,
+    ...spanOf(state),
+    buckets,
+    ...(state.sources.length ? { sources: state.sources } : {}),
+    ...(state.types.length ? { event_types: state.types } : {}),
+  }
 }
 
 /** "label=value" typed by a person. */
@@ -93,4 +101,15 @@ export function colourOf(source: string): string {
   return PALETTE[hash % PALETTE.length]!
 }
 
-const PALETTE = ['var(--mantine-color-indigo-6)', 'var(--mantine-color-teal-6)', 'var(--mantine-color-orange-6)', 'var(--mantine-color-grape-6)', 'var(--mantine-color-cyan-7)', 'var(--mantine-color-pink-6)', 'var(--mantine-color-lime-8)', 'var(--mantine-color-yellow-8)', 'var(--mantine-color-violet-5)', 'var(--mantine-color-red-6)']
+const PALETTE = [
+  'var(--mantine-color-indigo-6)',
+  'var(--mantine-color-teal-6)',
+  'var(--mantine-color-orange-6)',
+  'var(--mantine-color-grape-6)',
+  'var(--mantine-color-cyan-7)',
+  'var(--mantine-color-pink-6)',
+  'var(--mantine-color-lime-8)',
+  'var(--mantine-color-yellow-8)',
+  'var(--mantine-color-violet-5)',
+  'var(--mantine-color-red-6)',
+]

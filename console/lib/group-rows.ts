@@ -12,10 +12,18 @@ export function groupRows(rows: readonly ApiEvent[], group: Group): Line[] {
   if (group === 'none') return rows.map((event) => ({ event }))
   const groups = new Map<string, ApiEvent[]>()
   for (const row of rows) {
-    const key = group === 'source' ? row.source : group === 'type' ? row.event_type : row.event_time.slice(0, 16).replace('T', ' ')
+    const key =
+      group === 'source'
+        ? row.source
+        : group === 'type'
+          ? row.event_type
+          : row.event_time.slice(0, 16).replace('T', ' ')
     const list = groups.get(key)
     if (list) list.push(row)
     else groups.set(key, [row])
   }
-  return [...groups].flatMap(([head, list]): Line[] => [{ head, n: list.length }, ...list.map((event) => ({ event }))])
+  return [...groups].flatMap(([head, list]): Line[] => [
+    { head, n: list.length },
+    ...list.map((event) => ({ event })),
+  ])
 }

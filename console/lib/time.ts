@@ -11,7 +11,9 @@ const UNITS: [number, string][] = [
 export function relative(iso: string, now: number): string {
   const ms = now - Date.parse(iso)
   const size = Math.abs(ms)
-  for (const [unit, name] of UNITS) if (size >= unit) return ms >= 0 ? `${Math.floor(size / unit)}${name} ago` : `in ${Math.floor(size / unit)}${name}`
+  for (const [unit, name] of UNITS)
+    if (size >= unit)
+      return ms >= 0 ? `${Math.floor(size / unit)}${name} ago` : `in ${Math.floor(size / unit)}${name}`
   return 'just now'
 }
 
@@ -21,7 +23,9 @@ const pad = (n: number, width = 2): string => String(n).padStart(width, '0')
 export function clock(iso: string, now: number): string {
   const at = new Date(iso)
   const time = `${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}.${pad(at.getMilliseconds(), 3)}`
-  return new Date(now).toDateString() === at.toDateString() ? time : `${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${time}`
+  return new Date(now).toDateString() === at.toDateString()
+    ? time
+    : `${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${time}`
 }
 
 /** 12,345 */
@@ -32,4 +36,5 @@ export function toLocalInput(iso: string): string {
   const at = new Date(iso)
   return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}T${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}`
 }
-export const fromLocalInput = (value: string): string | null => (value && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : null)
+export const fromLocalInput = (value: string): string | null =>
+  value && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : null

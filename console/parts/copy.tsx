@@ -7,7 +7,12 @@ export function CopyIcon({ value, label }: { value: string; label: string }) {
     <CopyButton value={value} timeout={1_500}>
       {({ copied, copy }) => (
         <Tooltip label={copied ? 'Copied' : label}>
-          <ActionIcon variant="subtle" color={copied ? 'teal' : 'gray'} onClick={copy} aria-label={copied ? 'Copied' : label}>
+          <ActionIcon
+            variant="subtle"
+            color={copied ? 'teal' : 'gray'}
+            onClick={copy}
+            aria-label={copied ? 'Copied' : label}
+          >
             {copied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />}
           </ActionIcon>
         </Tooltip>

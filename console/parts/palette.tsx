@@ -15,13 +15,29 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
   const icon = (Icon: typeof Cable) => <Icon size={17} aria-hidden />
   const pages: SpotlightActionData[] = [
     { id: 'sources', label: 'Sources', leftSection: icon(Cable), onClick: () => void go('/sources') },
-    { id: 'explore', label: 'Explore timelines', leftSection: icon(Waypoints), onClick: () => void go('/explore') },
+    {
+      id: 'explore',
+      label: 'Explore timelines',
+      leftSection: icon(Waypoints),
+      onClick: () => void go('/explore'),
+    },
     { id: 'keys', label: 'API keys', leftSection: icon(KeyRound), onClick: () => void go('/keys') },
     { id: 'new', label: 'Add a source', leftSection: icon(Plus), onClick: () => void go('/sources/new') },
-    { id: 'theme', label: 'Switch between light and dark', leftSection: icon(Moon), onClick: toggleColorScheme },
+    {
+      id: 'theme',
+      label: 'Switch between light and dark',
+      leftSection: icon(Moon),
+      onClick: toggleColorScheme,
+    },
     ...(secured ? [{ id: 'logout', label: 'Log out', leftSection: icon(LogOut), onClick: onLogOut }] : []),
   ]
-  const found: SpotlightActionData[] = (sources.data ?? []).map((source) => ({ id: `s:${source.name}`, label: source.name, description: `Source, ${source.connector}`, leftSection: icon(Cable), onClick: () => void go(`/sources/${encodeURIComponent(source.name)}`) }))
+  const found: SpotlightActionData[] = (sources.data ?? []).map((source) => ({
+    id: `s:${source.name}`,
+    label: source.name,
+    description: `Source, ${source.connector}`,
+    leftSection: icon(Cable),
+    onClick: () => void go(`/sources/${encodeURIComponent(source.name)}`),
+  }))
   const values: SpotlightActionData[] = (entities.data?.labels ?? []).flatMap((facet) =>
     facet.values.map((value) => ({
       id: `e:${facet.label}=${value.value}`,
@@ -43,7 +59,11 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
       scrollable
       maxHeight={420}
       nothingFound="Nothing found"
-      searchProps={{ placeholder: 'Search pages, sources and entities', 'aria-label': 'Search', leftSection: <Search size={17} aria-hidden /> }}
+      searchProps={{
+        placeholder: 'Search pages, sources and entities',
+        'aria-label': 'Search',
+        leftSection: <Search size={17} aria-hidden />,
+      }}
     />
   )
 }

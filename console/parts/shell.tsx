@@ -1,5 +1,18 @@
 /** Sidebar, header with the command palette, health banner, and the page. */
-import { ActionIcon, Alert, AppShell, Burger, Button, Group, Kbd, NavLink, Text, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import {
+  ActionIcon,
+  Alert,
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  Kbd,
+  NavLink,
+  Text,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { spotlight } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
@@ -21,21 +34,48 @@ export function Shell({ children }: { children: ReactNode }) {
   const health = useHealth()
   const secured = health.data?.auth_required ?? false
   return (
-    <AppShell header={{ height: 52 }} navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="md">
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
       <a className="skip-link" href="#page">
         Skip to the page
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
-            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={opened ? 'Close the menu' : 'Open the menu'} aria-expanded={opened} />
-            <Link to="/sources" aria-label="svc, to Sources" style={{ display: 'flex', gap: 8, alignItems: 'center', textDecoration: 'none', color: 'inherit' }}>
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={opened ? 'Close the menu' : 'Open the menu'}
+              aria-expanded={opened}
+            />
+            <Link
+              to="/sources"
+              aria-label="svc, to Sources"
+              style={{
+                display: 'flex',
+                gap: 8,
+                alignItems: 'center',
+                textDecoration: 'none',
+                color: 'inherit',
+              }}
+            >
               <img src="/favicon.svg" alt="" width={22} height={22} />
               <Text fw={700}>svc</Text>
             </Link>
           </Group>
           <Group gap="xs" wrap="nowrap">
-            <Button variant="default" size="xs" leftSection={<Search size={14} aria-hidden />} onClick={spotlight.open} rightSection={<Kbd size="xs">Ctrl K</Kbd>}>
+            <Button
+              variant="default"
+              size="xs"
+              leftSection={<Search size={14} aria-hidden />}
+              onClick={spotlight.open}
+              rightSection={<Kbd size="xs">Ctrl K</Kbd>}
+            >
               Search
             </Button>
             <SchemeSwitch />
@@ -52,9 +92,23 @@ export function Shell({ children }: { children: ReactNode }) {
       <AppShell.Navbar p="xs" aria-label="Pages">
         <AppShell.Section grow>
           {PAGES.map(({ to, label, icon: Icon }) => (
-            <NavLink key={to} component={Link} to={to} label={label} leftSection={<Icon size={17} aria-hidden />} active={pathname.startsWith(to)} aria-current={pathname.startsWith(to) ? 'page' : undefined} onClick={close} />
+            <NavLink
+              key={to}
+              component={Link}
+              to={to}
+              label={label}
+              leftSection={<Icon size={17} aria-hidden />}
+              active={pathname.startsWith(to)}
+              aria-current={pathname.startsWith(to) ? 'page' : undefined}
+              onClick={close}
+            />
           ))}
-          <NavLink component="a" href="/docs/" label="API reference" leftSection={<BookOpen size={17} aria-hidden />} />
+          <NavLink
+            component="a"
+            href="/docs/"
+            label="API reference"
+            leftSection={<BookOpen size={17} aria-hidden />}
+          />
         </AppShell.Section>
         <AppShell.Section px="sm" pb={4}>
           <Text size="xs" c="dimmed">
@@ -77,15 +131,29 @@ function logOut(): void {
 
 /** A daemon that does not answer in six seconds counts as down. */
 function useHealth() {
-  return useQuery({ queryKey: keys.health, queryFn: () => api.health(AbortSignal.timeout(6_000)), refetchInterval: 15_000 })
+  return useQuery({
+    queryKey: keys.health,
+    queryFn: () => api.health(AbortSignal.timeout(6_000)),
+    refetchInterval: 15_000,
+  })
 }
 
 function HealthBanner() {
   const { data, isError } = useHealth()
-  const text = isError ? 'The daemon does not answer. What you see may be out of date; it is asked again every few seconds.' : data && data.status !== 'ok' ? (data.detail ?? `The daemon is ${data.status}.`) : null
+  const text = isError
+    ? 'The daemon does not answer. What you see may be out of date; it is asked again every few seconds.'
+    : data && data.status !== 'ok'
+      ? (data.detail ?? `The daemon is ${data.status}.`)
+      : null
   if (!text) return null
   return (
-    <Alert mb="md" color={isError ? 'red' : 'yellow'} icon={<TriangleAlert size={18} aria-hidden />} title={isError ? 'No connection' : data?.ingest_paused ? 'Ingest is refused' : 'Degraded'} role="status">
+    <Alert
+      mb="md"
+      color={isError ? 'red' : 'yellow'}
+      icon={<TriangleAlert size={18} aria-hidden />}
+      title={isError ? 'No connection' : data?.ingest_paused ? 'Ingest is refused' : 'Degraded'}
+      role="status"
+    >
       {text}
     </Alert>
   )

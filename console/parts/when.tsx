@@ -1,7 +1,7 @@
 /** A time: how long ago, with the exact instant on hover. */
 import { Tooltip } from '@mantine/core'
-import { useNow } from './use-now.ts'
 import { relative } from '../lib/time.ts'
+import { useNow } from './use-now.ts'
 
 export function When({ at, never = 'never' }: { at: string | null; never?: string }) {
   const now = useNow()

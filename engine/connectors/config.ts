@@ -30,9 +30,13 @@ export function validateConfig(kind: string, config: Record<string, unknown>): R
   const faults = [...validateLabels((given.labels ?? []) as Label[]), ...(connector.validate?.(given) ?? [])]
   if (faults.length) fail('invalid', faults.slice(0, 5).join('; '), { field: 'config' })
   const { properties } = schemaOf(connector.configSchema) as unknown as ConfigSchema
-  const names = Object.keys(properties).filter((name) => name !== 'labels' && given[name] !== undefined && given[name] !== properties[name]!.default)
+  const names = Object.keys(properties).filter(
+    (name) => name !== 'labels' && given[name] !== undefined && given[name] !== properties[name]!.default,
+  )
   const normal = Object.fromEntries(names.map((name) => [name, given[name]]))
-  return given.labels === undefined ? normal : { ...normal, labels: (given.labels as Label[]).map(normaliseLabel) }
+  return given.labels === undefined
+    ? normal
+    : { ...normal, labels: (given.labels as Label[]).map(normaliseLabel) }
 }
 
 function isEmpty(value: unknown): boolean {
@@ -43,6 +47,11 @@ const LABEL_ORDER = ['name', 'const', 'field', 'primary', 'type', 'pattern', 're
 
 function normaliseLabel(label: Label): Label {
   const all = label as unknown as Record<string, unknown>
-  const kept = LABEL_ORDER.filter((key) => all[key] !== undefined && !(key === 'primary' && all[key] === false) && !(key === 'type' && all[key] === 'string'))
+  const kept = LABEL_ORDER.filter(
+    (key) =>
+      all[key] !== undefined &&
+      !(key === 'primary' && all[key] === false) &&
+      !(key === 'type' && all[key] === 'string'),
+  )
   return Object.fromEntries(kept.map((key) => [key, all[key]])) as unknown as Label
 }

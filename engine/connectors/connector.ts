@@ -56,7 +56,9 @@ export interface ConnectorBase {
 export interface PushConnector extends ConnectorBase {
   mode: 'push'
   /** Compiles a validated config (secrets opened) into the function that maps items. */
-  compile(config: Record<string, unknown>): (item: Item, headers: Record<string, string> | undefined, index: number) => MappedEvent[]
+  compile(
+    config: Record<string, unknown>,
+  ): (item: Item, headers: Record<string, string> | undefined, index: number) => MappedEvent[]
   /** What a test says of a source that waits for producers. */
   note(ingestPath: string): string
 }
@@ -67,7 +69,11 @@ export interface PollConnector extends ConnectorBase {
   /** Shortest interval accepted, milliseconds. */
   minPollMs?: number
   /** Fetches what is new since `cursor`; the caller stores events and cursor in one transaction. */
-  poll(config: Record<string, unknown>, cursor: string | null, signal: AbortSignal): Promise<{ events: { raw: Uint8Array; event: MappedEvent }[]; cursor: string | null }>
+  poll(
+    config: Record<string, unknown>,
+    cursor: string | null,
+    signal: AbortSignal,
+  ): Promise<{ events: { raw: Uint8Array; event: MappedEvent }[]; cursor: string | null }>
 }
 
 export interface ReferenceConnector extends ConnectorBase {

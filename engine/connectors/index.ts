@@ -12,7 +12,12 @@ const byKind = new Map(connectors.map((connector) => [connector.kind, connector]
 
 /** @throws SvcError invalid, naming the connectors there are. */
 export function connectorOf(kind: string): ConnectorDefinition {
-  return byKind.get(kind) ?? fail('invalid', `connector ${kind} is not known; there are ${[...byKind.keys()].join(', ')}`, { field: 'connector' })
+  return (
+    byKind.get(kind) ??
+    fail('invalid', `connector ${kind} is not known; there are ${[...byKind.keys()].join(', ')}`, {
+      field: 'connector',
+    })
+  )
 }
 
 export function hasConnector(kind: string): boolean {
@@ -39,7 +44,10 @@ interface Property {
 }
 
 function describe(connector: ConnectorDefinition): Connector {
-  const schema = schemaOf(connector.configSchema) as unknown as { properties: Record<string, Property>; required?: string[] }
+  const schema = schemaOf(connector.configSchema) as unknown as {
+    properties: Record<string, Property>
+    required?: string[]
+  }
   return {
     label: connector.label,
     mode: connector.mode,
@@ -49,7 +57,9 @@ function describe(connector: ConnectorDefinition): Connector {
     test: true,
     internal: connector.internal ?? false,
     ...(connector.mode === 'poll' ? { poll: connector.suggestedPoll } : {}),
-    fields: Object.entries(schema.properties).map(([name, property]) => describeField(name, property, schema.required ?? [])),
+    fields: Object.entries(schema.properties).map(([name, property]) =>
+      describeField(name, property, schema.required ?? []),
+    ),
     provides: connector.provides,
     config_schema: inlined(connector.configSchema),
   }

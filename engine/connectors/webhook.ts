@@ -1,7 +1,8 @@
 /** Any system that can POST JSON (SPEC.md, Webhook connector config). */
+
+import type { WebhookConfig } from '../../schemas/types.ts'
 import { compileField } from '../ingest/field.ts'
 import { compileTemplate, oneLine, summarise } from '../ingest/template.ts'
-import type { WebhookConfig } from '../../schemas/types.ts'
 import type { Item, MappedEvent, PushConnector } from './connector.ts'
 
 const EVENT_TYPE = 'webhook_event'
@@ -15,7 +16,8 @@ export const webhook: PushConnector = {
   kind: 'webhook',
   label: 'Webhook',
   mode: 'push',
-  description: 'Any system that can POST JSON: one object, a list, or NDJSON. Signatures of GitHub, Linear or plain HMAC-SHA256 can be checked.',
+  description:
+    'Any system that can POST JSON: one object, a list, or NDJSON. Signatures of GitHub, Linear or plain HMAC-SHA256 can be checked.',
   sourceType: 'event_stream',
   configSchema: 'connector-webhook.json',
   provides: [
@@ -34,10 +36,15 @@ function compileWebhook(config: WebhookConfig): Mapper {
   const dedupeField = config.dedupe_field === undefined ? null : compileField(config.dedupe_field)
   const template = config.text_template === undefined ? null : compileTemplate(config.text_template)
   const fixedType = config.event_type ?? EVENT_TYPE
-  const fromGitHub = config.signature_scheme === 'github' && !typeField && (config.event_type ?? EVENT_TYPE) === EVENT_TYPE
+  const fromGitHub =
+    config.signature_scheme === 'github' && !typeField && (config.event_type ?? EVENT_TYPE) === EVENT_TYPE
   return ({ value }, headers, index) => {
     const context = contextOf(value, headers)
-    const type = typeField ? scalar(typeField(context)) : fromGitHub ? githubType(context, headers) : undefined
+    const type = typeField
+      ? scalar(typeField(context))
+      : fromGitHub
+        ? githubType(context, headers)
+        : undefined
     const time = timeField?.(context)
     const key = dedupeField ? scalar(dedupeField(context)) : deliveryKey(headers, index)
     return [
@@ -54,7 +61,10 @@ function compileWebhook(config: WebhookConfig): Mapper {
 
 /** The payload's own object, so that no field is copied; anything else is wrapped as {value}. */
 function contextOf(value: unknown, headers: Record<string, string> | undefined): Record<string, unknown> {
-  const object = value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : { value }
+  const object =
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : { value }
   if (!headers) return object
   const offered = OFFERED_HEADERS.filter((name) => headers[name] !== undefined)
   if (offered.length === 0) return object
@@ -62,7 +72,10 @@ function contextOf(value: unknown, headers: Record<string, string> | undefined):
 }
 
 /** GitHub names the event in a header and the action in the payload: pull_request.opened. */
-function githubType(context: Record<string, unknown>, headers: Record<string, string> | undefined): string | undefined {
+function githubType(
+  context: Record<string, unknown>,
+  headers: Record<string, string> | undefined,
+): string | undefined {
   const event = headers?.['x-github-event']
   if (!event) return undefined
   return typeof context.action === 'string' ? `${event}.${context.action}` : event

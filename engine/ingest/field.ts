@@ -20,5 +20,8 @@ export function lookup(context: unknown, path: string): unknown {
 /** The same as a function of the context; a name without dots needs no walk. */
 export function compileField(path: string): (context: unknown) => unknown {
   if (path.includes('.')) return (context) => lookup(context, path)
-  return (context) => (context !== null && typeof context === 'object' && Object.hasOwn(context, path) ? (context as Record<string, unknown>)[path] : undefined)
+  return (context) =>
+    context !== null && typeof context === 'object' && Object.hasOwn(context, path)
+      ? (context as Record<string, unknown>)[path]
+      : undefined
 }

@@ -26,12 +26,14 @@ export function validateLabels(labels: readonly Label[]): string[] {
     if (seen.has(label.name)) faults.push(`${at}.name repeats ${label.name}`)
     seen.add(label.name)
     if (label.primary && label.type === 'number') faults.push(`${at}: the primary label must be a string`)
-    if (label.type === 'number' && 'const' in label && toNumber(label.const) === null) faults.push(`${at}.const must be a number`)
+    if (label.type === 'number' && 'const' in label && toNumber(label.const) === null)
+      faults.push(`${at}.const must be a number`)
     if ('field' in label && label.pattern !== undefined) {
       const fault = patternFault(label.pattern)
       if (fault) faults.push(`${at}.${fault}`)
     }
-    if ('field' in label && label.replace !== undefined && label.pattern === undefined) faults.push(`${at}.replace needs a pattern`)
+    if ('field' in label && label.replace !== undefined && label.pattern === undefined)
+      faults.push(`${at}.replace needs a pattern`)
   })
   if (labels.filter((label) => label.primary).length > 1) faults.push('labels: at most one label is primary')
   return faults
@@ -40,9 +42,19 @@ export function validateLabels(labels: readonly Label[]): string[] {
 type Resolve = (context: unknown) => string | number | undefined
 
 /** Compiles labels into a function of an event's context. */
-export function compileLabels(labels: readonly Label[]): (context: Record<string, unknown>, stamped?: Record<string, string | number>, entityLabel?: string) => ResolvedLabels {
+export function compileLabels(
+  labels: readonly Label[],
+): (
+  context: Record<string, unknown>,
+  stamped?: Record<string, string | number>,
+  entityLabel?: string,
+) => ResolvedLabels {
   const ordered = [...labels].sort((a, b) => Number(b.primary ?? false) - Number(a.primary ?? false))
-  const compiled = ordered.map((label) => ({ name: label.name, primary: label.primary === true, resolve: compileLabel(label) }))
+  const compiled = ordered.map((label) => ({
+    name: label.name,
+    primary: label.primary === true,
+    resolve: compileLabel(label),
+  }))
   const declared = new Set(labels.map((label) => label.name))
   return (context, stamped, entityLabel) => {
     const strings: [string, string][] = []
@@ -60,11 +72,20 @@ export function compileLabels(labels: readonly Label[]): (context: Record<string
     }
     if (stamped) numbers = addStamped(stamped, declared, strings, numbers)
     if (!hasEntity && entityLabel !== undefined) hasEntity = moveFirst(strings, entityLabel)
-    return { strings: strings.length > LABELS_MAX ? strings.slice(0, LABELS_MAX) : strings, hasEntity, numbers }
+    return {
+      strings: strings.length > LABELS_MAX ? strings.slice(0, LABELS_MAX) : strings,
+      hasEntity,
+      numbers,
+    }
   }
 }
 
-function addStamped(stamped: Record<string, string | number>, declared: ReadonlySet<string>, strings: [string, string][], numbers: Record<string, number> | null): Record<string, number> | null {
+function addStamped(
+  stamped: Record<string, string | number>,
+  declared: ReadonlySet<string>,
+  strings: [string, string][],
+  numbers: Record<string, number> | null,
+): Record<string, number> | null {
   let all = numbers
   for (const [name, given] of Object.entries(stamped)) {
     if (declared.has(name)) continue
@@ -98,7 +119,8 @@ function compileLabel(label: Label): Resolve {
   if (!replace && !map && !number) return (context) => toLabelValue(read(context))
   return (context) => {
     const found = read(context)
-    if (number && typeof found === 'number' && !replace && !map) return Number.isFinite(found) ? found : undefined
+    if (number && typeof found === 'number' && !replace && !map)
+      return Number.isFinite(found) ? found : undefined
     let value = toLabelValue(found)
     if (value !== undefined && replace) value = replace(value)
     if (value !== undefined && map) value = map.get(value) ?? value

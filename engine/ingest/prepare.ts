@@ -5,7 +5,12 @@ import { compileLabels } from './label.ts'
 import type { PreparedEvent } from './prepared.ts'
 import { parseEventTime } from './time.ts'
 
-export type Prepare = (item: Item, headers: Record<string, string> | undefined, index: number, nowMs: number) => PreparedEvent[]
+export type Prepare = (
+  item: Item,
+  headers: Record<string, string> | undefined,
+  index: number,
+  nowMs: number,
+) => PreparedEvent[]
 
 /** @param config validated, secrets opened. */
 export function compileSource(connector: PushConnector, config: Record<string, unknown>): Prepare {
@@ -15,7 +20,17 @@ export function compileSource(connector: PushConnector, config: Record<string, u
     map(item, headers, index).map((event): PreparedEvent => {
       const { strings, hasEntity, numbers } = label(event.context, event.stamped, event.entityLabel)
       const { ts, claimed } = event.eventTime === undefined ? NO_TIME : parseEventTime(event.eventTime, nowMs)
-      return { eventType: event.eventType, text: event.text, ts, claimed, strings, hasEntity, numbers, dedupeKey: event.dedupeKey ?? null, raw: event.raw ?? item.raw }
+      return {
+        eventType: event.eventType,
+        text: event.text,
+        ts,
+        claimed,
+        strings,
+        hasEntity,
+        numbers,
+        dedupeKey: event.dedupeKey ?? null,
+        raw: event.raw ?? item.raw,
+      }
     })
 }
 

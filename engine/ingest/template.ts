@@ -39,7 +39,10 @@ export function oneLine(text: string, max: number): string {
   const cut = text.length > max ? text.slice(0, /[\ud800-\udbff]/.test(text[max - 1]!) ? max - 1 : max) : text
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   if (!/[\u0000\r\n\ud800-\udfff]/.test(cut)) return cut
-  return cut.replace(/\r\n|\r|\n/g, ' ').replaceAll('\0', '\ufffd').replace(/\p{Surrogate}/gu, '\ufffd')
+  return cut
+    .replace(/\r\n|\r|\n/g, ' ')
+    .replaceAll('\0', '\ufffd')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
 function textOf(value: unknown): string {

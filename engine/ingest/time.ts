@@ -11,14 +11,20 @@ export interface EventTime {
   claimed: string | null
 }
 
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s*(Z|z|[+-]\d\d:?\d\d|[+-]\d\d)?)?$/
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s*(Z|z|[+-]\d\d:?\d\d|[+-]\d\d)?)?$/
 
 /**
  * @param value ISO 8601 text (without a zone it is UTC) or epoch milliseconds.
  * @param nowMs epoch ms. Times from ten years back to a day ahead are used.
  */
 export function parseEventTime(value: unknown, nowMs: number): EventTime {
-  const ts = typeof value === 'string' ? parseIso(value.trim()) : typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value) : null
+  const ts =
+    typeof value === 'string'
+      ? parseIso(value.trim())
+      : typeof value === 'number' && Number.isFinite(value)
+        ? Math.trunc(value)
+        : null
   if (ts === null) return { ts: null, claimed: null }
   if (ts < nowMs - PAST_MS || ts > nowMs + FUTURE_MS) return { ts: null, claimed: String(value).slice(0, 64) }
   return { ts, claimed: null }
@@ -28,7 +34,13 @@ export function parseEventTime(value: unknown, nowMs: number): EventTime {
 function parseIso(text: string): number | null {
   const match = ISO.exec(text)
   if (!match) return null
-  const [year, month, day, hour, minute] = [match[1], match[2], match[3], match[4] ?? '0', match[5] ?? '0'].map(Number) as [number, number, number, number, number]
+  const [year, month, day, hour, minute] = [
+    match[1],
+    match[2],
+    match[3],
+    match[4] ?? '0',
+    match[5] ?? '0',
+  ].map(Number) as [number, number, number, number, number]
   let second = Number(match[6] ?? '0')
   let ms = Math.trunc(Number(`0.${match[7] ?? '0'}`) * 1000)
   // A leap second is the last millisecond of its minute: the day has no place for it.

@@ -57,29 +57,59 @@ export function createKeys({ store, clock }: { store: StoreHandle; clock: Clock 
       const secret = `svc_${id}_${randomBytes(24).toString('base64url')}`
       const name = body.name.trim() || fail('invalid', 'name must not be blank', { field: 'name' })
       store.tx(() => {
-        db.prepare('INSERT INTO keys (id, name, prefix, hash, scopes, source_id, snapshot, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)').run(id, name, `svc_${id}`, hashSecret(secret), JSON.stringify(body.scopes), sourceId ?? null, firstSnapshot('key'), clock.now())
+        db.prepare(
+          'INSERT INTO keys (id, name, prefix, hash, scopes, source_id, snapshot, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        ).run(
+          id,
+          name,
+          `svc_${id}`,
+          hashSecret(secret),
+          JSON.stringify(body.scopes),
+          sourceId ?? null,
+          firstSnapshot('key'),
+          clock.now(),
+        )
         recordCreated(db, 'key', id, caller, clock.now())
       })
-      return { id, name, scopes: body.scopes, secret, ...(body.source === undefined ? {} : { source: body.source }) }
+      return {
+        id,
+        name,
+        scopes: body.scopes,
+        secret,
+        ...(body.source === undefined ? {} : { source: body.source }),
+      }
     },
     revoke: (id, caller) =>
       store.tx(() => {
-        const row = db.prepare('SELECT name, state FROM keys WHERE id = ?').get(id) as { name: string; state: string } | undefined
+        const row = db.prepare('SELECT name, state FROM keys WHERE id = ?').get(id) as
+          | { name: string; state: string }
+          | undefined
         if (!row || row.state === 'revoked') fail('not_found', `no active key has the id ${id}`)
         revoke(id, id, caller)
         return { ok: true, note: `${row.name} no longer opens anything` }
       }),
     revokeOfSource: (sourceId, caller) => {
-      const ids = db.prepare("SELECT id FROM keys WHERE source_id = ? AND state = 'active'").pluck().all(sourceId) as string[]
+      const ids = db
+        .prepare("SELECT id FROM keys WHERE source_id = ? AND state = 'active'")
+        .pluck()
+        .all(sourceId) as string[]
       for (const id of ids) revoke(id, id, caller)
     },
     touch: (ids) =>
       store.tx(() => {
-        const update = db.prepare('UPDATE keys SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at, 0) <= ?')
+        const update = db.prepare(
+          'UPDATE keys SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at, 0) <= ?',
+        )
         for (const id of ids) update.run(clock.now(), id, clock.now() - TOUCH_MS)
       }),
     records: () =>
-      (db.prepare(`${select} WHERE k.state = 'active'`).all() as KeyRow[]).map((row) => ({ id: row.id, name: row.name, hash: row.hash, scopes: JSON.parse(row.scopes) as string[], sourceId: row.source_id })),
+      (db.prepare(`${select} WHERE k.state = 'active'`).all() as KeyRow[]).map((row) => ({
+        id: row.id,
+        name: row.name,
+        hash: row.hash,
+        scopes: JSON.parse(row.scopes) as string[],
+        sourceId: row.source_id,
+      })),
   }
 }
 
@@ -89,9 +119,12 @@ export function hashSecret(secret: string): string {
 }
 
 function checkScopes(body: KeyCreate, sourceId: number | undefined): void {
-  if (body.project !== undefined) fail('invalid', `project: no project is named ${body.project}`, { field: 'project' })
-  if (body.scopes.includes('findings')) fail('invalid', 'scopes: findings is a scope of project keys only', { field: 'scopes' })
-  if (sourceId !== undefined && body.scopes.some((scope) => scope !== 'ingest')) fail('invalid', 'scopes: a key bound to a source has the ingest scope and no other', { field: 'scopes' })
+  if (body.project !== undefined)
+    fail('invalid', `project: no project is named ${body.project}`, { field: 'project' })
+  if (body.scopes.includes('findings'))
+    fail('invalid', 'scopes: findings is a scope of project keys only', { field: 'scopes' })
+  if (sourceId !== undefined && body.scopes.some((scope) => scope !== 'ingest'))
+    fail('invalid', 'scopes: a key bound to a source has the ingest scope and no other', { field: 'scopes' })
 }
 
 function present(row: KeyRow): Key {

@@ -20,10 +20,18 @@ export function healthOf(row: SourceRow, live: LiveSource, storageReason: string
   }
 }
 
-function statusOf(row: SourceRow, live: LiveSource, storageReason: string | null): [SourceHealth['status'], string | null] {
+function statusOf(
+  row: SourceRow,
+  live: LiveSource,
+  storageReason: string | null,
+): [SourceHealth['status'], string | null] {
   if (row.state === 'paused') return ['paused', 'paused; resume it to ingest']
   if (live.connector.mode === 'reference') return ['ok', null]
   if (storageReason) return ['refused', storageReason]
-  if (live.signature && live.signature.secrets.length === 0) return ['error', 'it checks signatures but has no signing secret, so it refuses everything; enter the secret']
+  if (live.signature && live.signature.secrets.length === 0)
+    return [
+      'error',
+      'it checks signatures but has no signing secret, so it refuses everything; enter the secret',
+    ]
   return ['push', null]
 }

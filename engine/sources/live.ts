@@ -3,10 +3,10 @@
  * and after each change is committed, never before.
  */
 import type { WebhookConfig } from '../../schemas/types.ts'
-import { connectorOf } from '../connectors/index.ts'
 import type { ConnectorDefinition } from '../connectors/connector.ts'
+import { connectorOf } from '../connectors/index.ts'
 import type { IngestRoute } from '../engine.ts'
-import { type Prepare, compileSource } from '../ingest/prepare.ts'
+import { compileSource, type Prepare } from '../ingest/prepare.ts'
 import type { SignatureScheme } from '../ingest/signature.ts'
 import type { SourceRow } from './queries.ts'
 
@@ -26,7 +26,11 @@ export interface LiveSource {
 }
 
 /** @param openConfig opens the secrets of a row's config. @param before the same source until now. */
-export function compileLive(row: SourceRow, openConfig: (row: SourceRow) => Record<string, unknown>, before: LiveSource | undefined): LiveSource {
+export function compileLive(
+  row: SourceRow,
+  openConfig: (row: SourceRow) => Record<string, unknown>,
+  before: LiveSource | undefined,
+): LiveSource {
   const connector = connectorOf(row.connector)
   const config = openConfig(row)
   return {
@@ -44,7 +48,9 @@ export function compileLive(row: SourceRow, openConfig: (row: SourceRow) => Reco
 
 function signatureOf(config: WebhookConfig): LiveSource['signature'] {
   if (config.signature_scheme === undefined) return null
-  const secrets = [config.signature_secret, config.signature_secret_previous].filter((secret) => secret !== undefined)
+  const secrets = [config.signature_secret, config.signature_secret_previous].filter(
+    (secret) => secret !== undefined,
+  )
   return { scheme: config.signature_scheme, secrets, header: config.signature_header }
 }
 

@@ -30,17 +30,30 @@ export interface NewSource {
 }
 
 export function sourceQueries(db: Database) {
-  const columns = 'id, name, connector, poll, config, ingest_key, snapshot, state, owned_by, customized, created_at, updated_at, events, last_ingest'
-  const all = db.prepare<[], SourceRow>(`SELECT ${columns} FROM sources WHERE state <> 'deleted' ORDER BY name`)
-  const byName = db.prepare<[string], SourceRow>(`SELECT ${columns} FROM sources WHERE name = ? AND state <> 'deleted'`)
-  const insert = db.prepare('INSERT INTO sources (name, connector, poll, config, ingest_key, snapshot, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const columns =
+    'id, name, connector, poll, config, ingest_key, snapshot, state, owned_by, customized, created_at, updated_at, events, last_ingest'
+  const all = db.prepare<[], SourceRow>(
+    `SELECT ${columns} FROM sources WHERE state <> 'deleted' ORDER BY name`,
+  )
+  const byName = db.prepare<[string], SourceRow>(
+    `SELECT ${columns} FROM sources WHERE name = ? AND state <> 'deleted'`,
+  )
+  const insert = db.prepare(
+    'INSERT INTO sources (name, connector, poll, config, ingest_key, snapshot, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
   const updateConfig = db.prepare('UPDATE sources SET config = ? WHERE id = ?')
-  const update = db.prepare('UPDATE sources SET poll = ?, config = ?, updated_at = ?, version = version + 1 WHERE id = ?')
+  const update = db.prepare(
+    'UPDATE sources SET poll = ?, config = ?, updated_at = ?, version = version + 1 WHERE id = ?',
+  )
   const retire = db.prepare('UPDATE sources SET ingest_key = NULL, updated_at = ? WHERE id = ?')
   return {
     all: () => all.all(),
     byName: (name: string) => byName.get(name),
-    insert: (s: NewSource) => Number(insert.run(s.name, s.connector, s.poll, s.config, s.ingestKey, s.snapshot, s.at, s.at).lastInsertRowid),
+    insert: (s: NewSource) =>
+      Number(
+        insert.run(s.name, s.connector, s.poll, s.config, s.ingestKey, s.snapshot, s.at, s.at)
+          .lastInsertRowid,
+      ),
     /** Fills in the config once the id its secrets are bound to is known. */
     setConfig: (id: number, config: string) => updateConfig.run(config, id),
     update: (id: number, poll: string, config: string, at: number) => update.run(poll, config, at, id),

@@ -3,12 +3,23 @@
  * ingest. Every write is one transaction; the live registry follows after the commit.
  */
 import { randomBytes } from 'node:crypto'
-import type { DependentsResult, DiscoverRequest, FieldsResult, Label, LabelsPreview, LabelsPreviewResult, Source, SourceCreated, SourceTestResult, SourceWrite } from '../../schemas/types.ts'
 import { check } from '../../schemas/index.ts'
+import type {
+  DependentsResult,
+  DiscoverRequest,
+  FieldsResult,
+  Label,
+  LabelsPreview,
+  LabelsPreviewResult,
+  Source,
+  SourceCreated,
+  SourceTestResult,
+  SourceWrite,
+} from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import { secretFields, validateConfig } from '../connectors/config.ts'
-import { connectorOf, hasConnector } from '../connectors/index.ts'
 import type { ReferenceConnector } from '../connectors/connector.ts'
+import { connectorOf, hasConnector } from '../connectors/index.ts'
 import type { DocumentsWriter } from '../documents-writer.ts'
 import type { Caller, IngestRoute } from '../engine.ts'
 import { fail } from '../errors.ts'
@@ -18,9 +29,9 @@ import { acceptedBy, advance, firstSnapshot, recordCreated } from '../lifecycle/
 import type { Secrets } from '../secrets.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import { parseDuration } from '../timeline/duration.ts'
-import { type RecentEvent, coverFields, previewLabel } from './fields.ts'
+import { coverFields, previewLabel, type RecentEvent } from './fields.ts'
 import { healthOf } from './health.ts'
-import { type LiveSource, compileLive, routeOf } from './live.ts'
+import { compileLive, type LiveSource, routeOf } from './live.ts'
 import { type SourceRow, sourceQueries } from './queries.ts'
 
 export type { LiveSource } from './live.ts'
@@ -48,7 +59,11 @@ export interface Sources {
   get(name: string): Source
   create(body: SourceWrite, caller: Caller, mintKey: boolean): SourceCreated
   update(name: string, body: SourceWrite, caller: Caller): { ok: true; name: string; relabeled: false }
-  remove(name: string, options: { cascade: boolean; purgeEvents: boolean }, caller: Caller): { ok: true; purged_events: number; deleted: string[] }
+  remove(
+    name: string,
+    options: { cascade: boolean; purgeEvents: boolean },
+    caller: Caller,
+  ): { ok: true; purged_events: number; deleted: string[] }
   move(name: string, event: 'pause' | 'resume', caller: Caller): { ok: true; state: string }
   test(body: SourceWrite): SourceTestResult
   discover(body: DiscoverRequest): Promise<Record<string, unknown>>
@@ -80,9 +95,13 @@ class SourceRegistry implements Sources {
 
   private reload(): void {
     const before = this.byId
-    const live = this.queries.all().map((row) => compileLive(row, (r) => this.openConfig(r), before.get(row.id)))
+    const live = this.queries
+      .all()
+      .map((row) => compileLive(row, (r) => this.openConfig(r), before.get(row.id)))
     this.byId = new Map(live.map((source) => [source.id, source]))
-    this.byKey = new Map(live.filter((source) => source.ingestKey).map((source) => [source.ingestKey, source]))
+    this.byKey = new Map(
+      live.filter((source) => source.ingestKey).map((source) => [source.ingestKey, source]),
+    )
   }
 
   /** Runs a write and makes it live once it is committed. */
@@ -103,34 +122,65 @@ class SourceRegistry implements Sources {
   create(body: SourceWrite, caller: Caller, mintKey: boolean): SourceCreated {
     const config = this.validated(body)
     const connector = connectorOf(body.connector)
-    if (connector.internal) fail('invalid', `connector: ${body.connector} sources are made by the service itself`, { field: 'connector' })
+    if (connector.internal)
+      fail('invalid', `connector: ${body.connector} sources are made by the service itself`, {
+        field: 'connector',
+      })
     return this.write(() => {
       if (this.queries.byName(body.name)) fail('conflict', `a source named ${body.name} exists`)
       const at = this.parts.clock.now()
-      const ingestKey = connector.mode === 'push' ? `${connector.kind}-${randomBytes(16).toString('hex')}` : null
-      const id = this.queries.insert({ name: body.name, connector: connector.kind, poll: body.poll ?? DEFAULT_POLL, config: '{}', ingestKey, snapshot: firstSnapshot('source'), at })
+      const ingestKey =
+        connector.mode === 'push' ? `${connector.kind}-${randomBytes(16).toString('hex')}` : null
+      const id = this.queries.insert({
+        name: body.name,
+        connector: connector.kind,
+        poll: body.poll ?? DEFAULT_POLL,
+        config: '{}',
+        ingestKey,
+        snapshot: firstSnapshot('source'),
+        at,
+      })
       this.queries.setConfig(id, this.sealConfig(id, connector.kind, config))
       recordCreated(this.parts.store.db, 'source', body.name, caller, at)
       this.materialise(id, connector.kind, config)
       const mint = mintKey && ingestKey !== null && config.signature_scheme === undefined
-      const key = mint ? this.parts.keys.create({ name: `ingest ${body.name}`.slice(0, 64), scopes: ['ingest'], source: body.name }, caller, { sourceId: id }) : undefined
+      const key = mint
+        ? this.parts.keys.create(
+            { name: `ingest ${body.name}`.slice(0, 64), scopes: ['ingest'], source: body.name },
+            caller,
+            { sourceId: id },
+          )
+        : undefined
       return { ok: true, name: body.name, ingest_key: ingestKey, ...(key ? { key } : {}) }
     })
   }
 
   update(name: string, body: SourceWrite, _caller: Caller): { ok: true; name: string; relabeled: false } {
     const row = this.row(name)
-    if (body.name !== name) fail('invalid', 'name must equal the name in the path: a source is not renamed', { field: 'name' })
-    if (body.connector !== row.connector) fail('invalid', `connector must stay ${row.connector}: make another source for another connector`, { field: 'connector' })
+    if (body.name !== name)
+      fail('invalid', 'name must equal the name in the path: a source is not renamed', { field: 'name' })
+    if (body.connector !== row.connector)
+      fail('invalid', `connector must stay ${row.connector}: make another source for another connector`, {
+        field: 'connector',
+      })
     const config = this.validated({ ...body, config: this.withKeptSecrets(row, body.config ?? {}) })
     return this.write(() => {
-      this.queries.update(row.id, body.poll ?? row.poll, this.sealConfig(row.id, row.connector, config), this.parts.clock.now())
+      this.queries.update(
+        row.id,
+        body.poll ?? row.poll,
+        this.sealConfig(row.id, row.connector, config),
+        this.parts.clock.now(),
+      )
       this.materialise(row.id, row.connector, config)
       return { ok: true, name, relabeled: false }
     })
   }
 
-  remove(name: string, { purgeEvents }: { cascade: boolean; purgeEvents: boolean }, caller: Caller): { ok: true; purged_events: number; deleted: string[] } {
+  remove(
+    name: string,
+    { purgeEvents }: { cascade: boolean; purgeEvents: boolean },
+    caller: Caller,
+  ): { ok: true; purged_events: number; deleted: string[] } {
     const row = this.row(name)
     return this.write(() => {
       const at = this.parts.clock.now()
@@ -146,24 +196,49 @@ class SourceRegistry implements Sources {
   move(name: string, event: 'pause' | 'resume', caller: Caller): { ok: true; state: string } {
     const row = this.row(name)
     return this.write(() => {
-      const { state } = advance(this.parts.store.db, 'source', row.id, name, event, caller, this.parts.clock.now())
+      const { state } = advance(
+        this.parts.store.db,
+        'source',
+        row.id,
+        name,
+        event,
+        caller,
+        this.parts.clock.now(),
+      )
       return { ok: true, state }
     })
   }
 
   test(body: SourceWrite): SourceTestResult {
     const existing = this.queries.byName(body.name)
-    const config = this.validated({ ...body, config: existing && existing.connector === body.connector ? this.withKeptSecrets(existing, body.config ?? {}) : (body.config ?? {}) })
+    const config = this.validated({
+      ...body,
+      config:
+        existing && existing.connector === body.connector
+          ? this.withKeptSecrets(existing, body.config ?? {})
+          : (body.config ?? {}),
+    })
     const connector = connectorOf(body.connector)
-    if (connector.mode === 'push') return { ok: true, events: 0, note: connector.note(existing?.ingest_key ? `/ingest/${existing.ingest_key}` : 'its ingest URL') }
+    if (connector.mode === 'push')
+      return {
+        ok: true,
+        events: 0,
+        note: connector.note(existing?.ingest_key ? `/ingest/${existing.ingest_key}` : 'its ingest URL'),
+      }
     const documents = (connector as ReferenceConnector).documents(config)
-    return { ok: true, events: documents.length, sample: documents.slice(0, 3).map((document) => document.text) }
+    return {
+      ok: true,
+      events: documents.length,
+      sample: documents.slice(0, 3).map((document) => document.text),
+    }
   }
 
   async discover(body: DiscoverRequest): Promise<Record<string, unknown>> {
-    if (!hasConnector(body.connector)) fail('not_found', `connector ${body.connector} is not known`, { field: 'connector' })
+    if (!hasConnector(body.connector))
+      fail('not_found', `connector ${body.connector} is not known`, { field: 'connector' })
     const connector = connectorOf(body.connector)
-    if (!connector.discover) fail('invalid', `the ${body.connector} connector does not support discovery`, { field: 'connector' })
+    if (!connector.discover)
+      fail('invalid', `the ${body.connector} connector does not support discovery`, { field: 'connector' })
     return connector.discover(body.config ?? {})
   }
 
@@ -171,14 +246,22 @@ class SourceRegistry implements Sources {
     const faults = validateLabels([body.label as Label])
     if (faults.length) fail('invalid', faults.join('; '), { field: 'label' })
     if (body.sample !== undefined) return previewLabel(null, body.label as Label, body.sample)
-    const source = this.requireByName(body.source ?? fail('invalid', 'give source or sample', { field: 'source' }))
-    const payloads = this.parts.recent(source.id, SAMPLE_MAX).map((event) => JSON.parse(Buffer.from(event.raw).toString()) as unknown)
+    const source = this.requireByName(
+      body.source ?? fail('invalid', 'give source or sample', { field: 'source' }),
+    )
+    const payloads = this.parts
+      .recent(source.id, SAMPLE_MAX)
+      .map((event) => JSON.parse(Buffer.from(event.raw).toString()) as unknown)
     return previewLabel(source.connector, body.label as Label, payloads)
   }
 
   fields(name: string, limit: number): FieldsResult {
     const source = this.requireByName(name)
-    return coverFields(source.connector, (source.config.labels ?? []) as Label[], this.parts.recent(source.id, Math.min(SAMPLE_MAX, Math.max(1, Math.trunc(limit)))))
+    return coverFields(
+      source.connector,
+      (source.config.labels ?? []) as Label[],
+      this.parts.recent(source.id, Math.min(SAMPLE_MAX, Math.max(1, Math.trunc(limit)))),
+    )
   }
 
   dependents(kind: string, name: string): DependentsResult {
@@ -196,15 +279,22 @@ class SourceRegistry implements Sources {
   }
 
   requireByName(name: string): LiveSource {
-    return [...this.byId.values()].find((source) => source.name === name) ?? fail('not_found', `no source is named ${name}`)
+    return (
+      [...this.byId.values()].find((source) => source.name === name) ??
+      fail('not_found', `no source is named ${name}`)
+    )
   }
 
   memorySource(name: string | undefined, caller: Caller): LiveSource {
     if (name !== undefined) {
       const source = this.requireByName(name)
-      return source.connector.kind === 'memory' ? source : fail('invalid', `source: ${name} is not a memory source`, { field: 'source' })
+      return source.connector.kind === 'memory'
+        ? source
+        : fail('invalid', `source: ${name} is not a memory source`, { field: 'source' })
     }
-    const first = [...this.byId.values()].filter((source) => source.connector.kind === 'memory').sort((a, b) => a.id - b.id)[0]
+    const first = [...this.byId.values()]
+      .filter((source) => source.connector.kind === 'memory')
+      .sort((a, b) => a.id - b.id)[0]
     if (first) return first
     this.create({ name: MEMORY_NAME, connector: 'memory' }, caller, false)
     return this.requireByName(MEMORY_NAME)
@@ -230,13 +320,16 @@ class SourceRegistry implements Sources {
   private withKeptSecrets(row: SourceRow, given: Record<string, unknown>): Record<string, unknown> {
     const stored = this.openConfig(row)
     const merged = { ...given }
-    for (const name of secretFields(row.connector)) if (merged[name] === undefined || merged[name] === MASK) merged[name] = stored[name]
+    for (const name of secretFields(row.connector))
+      if (merged[name] === undefined || merged[name] === MASK) merged[name] = stored[name]
     return merged
   }
 
   private sealConfig(id: number, kind: string, config: Record<string, unknown>): string {
     const sealed = { ...config }
-    for (const name of secretFields(kind)) if (typeof sealed[name] === 'string') sealed[name] = this.parts.secrets.seal(sealed[name], `sources/${id}/${name}`)
+    for (const name of secretFields(kind))
+      if (typeof sealed[name] === 'string')
+        sealed[name] = this.parts.secrets.seal(sealed[name], `sources/${id}/${name}`)
     return JSON.stringify(sealed)
   }
 

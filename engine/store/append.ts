@@ -21,7 +21,18 @@ export interface Appended {
   event: PreparedEvent
 }
 
-type InsertRow = [number, number, number, number, Uint8Array, number | null, string | null, string | null, string, Uint8Array]
+type InsertRow = [
+  number,
+  number,
+  number,
+  number,
+  Uint8Array,
+  number | null,
+  string | null,
+  string | null,
+  string,
+  Uint8Array,
+]
 
 /** Events between two steps of sealing. */
 const SEAL_EVERY = 500
@@ -43,7 +54,9 @@ export class Appender {
     private readonly dictionary: Dictionary,
     private readonly tail: Tail,
   ) {
-    this.insert = db.prepare('INSERT INTO events (id, source_id, ts, ingested_at, labels, entity, numbers, claimed_time, text, raw) VALUES (?,?,?,?,?,?,?,?,?,?)')
+    this.insert = db.prepare(
+      'INSERT INTO events (id, source_id, ts, ingested_at, labels, entity, numbers, claimed_time, text, raw) VALUES (?,?,?,?,?,?,?,?,?,?)',
+    )
     this.countSource = db.prepare('UPDATE sources SET events = events + ?, last_ingest = ? WHERE id = ?')
     this.sealer = new Sealer(db, tail)
     this.nextId = tail.lastId + 1
@@ -78,7 +91,18 @@ export class Appender {
     const ts = event.ts ?? ingestedAt
     const numbers = event.numbers ? JSON.stringify(event.numbers) : null
     const blob = new Uint8Array(labelIds.buffer)
-    this.insert.run(id, sourceId, ts, ingestedAt, blob, event.hasEntity ? labelIds[2]! : null, numbers, event.claimed, event.text, event.raw)
+    this.insert.run(
+      id,
+      sourceId,
+      ts,
+      ingestedAt,
+      blob,
+      event.hasEntity ? labelIds[2]! : null,
+      numbers,
+      event.claimed,
+      event.text,
+      event.raw,
+    )
     const appended = { id, sourceId, ts, ingestedAt, labelIds, event }
     this.pending.push(appended)
     return appended
@@ -86,7 +110,8 @@ export class Appender {
 
   /** Batches come from one source, so the last one's label is nearly always the next one's. */
   private sourceLabel(sourceId: number): number {
-    if (this.lastSource.sourceId !== sourceId) this.lastSource = { sourceId, labelId: this.dictionary.intern(SOURCE_LABEL, String(sourceId)) }
+    if (this.lastSource.sourceId !== sourceId)
+      this.lastSource = { sourceId, labelId: this.dictionary.intern(SOURCE_LABEL, String(sourceId)) }
     return this.lastSource.labelId
   }
 

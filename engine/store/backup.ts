@@ -3,10 +3,10 @@
  * daemon writes, in steps of 500 pages so that it never holds a lock for long.
  */
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, existsSync, fsyncSync, openSync, closeSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { SvcError, fail } from '../errors.ts'
+import { fail, SvcError } from '../errors.ts'
 import { takeLock } from './lock.ts'
 import { APPLICATION_ID } from './migrate.ts'
 
@@ -17,7 +17,11 @@ const STEP_PAGES = 500
  * @param onProgress called with pages done and in all.
  * @throws SvcError not_found, conflict when the target exists, invalid when it is not a data file.
  */
-export async function backupDatabase(dataFile: string, target: string, onProgress: (done: number, total: number) => void = () => {}): Promise<void> {
+export async function backupDatabase(
+  dataFile: string,
+  target: string,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<void> {
   if (!existsSync(dataFile)) fail('not_found', `there is no data file at ${dataFile}`)
   if (existsSync(target)) fail('conflict', `${target} exists; choose another file`)
   const partial = `${target}.partial`
@@ -87,7 +91,8 @@ function verify(file: string): void {
   let db: BetterSqlite3.Database | null = null
   try {
     db = new BetterSqlite3(file, { readonly: true })
-    if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) fail('invalid', `${file} is not a backup of this service`)
+    if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID)
+      fail('invalid', `${file} is not a backup of this service`)
     const result = db.pragma('integrity_check(1)', { simple: true })
     if (result !== 'ok') fail('invalid', `${file} is damaged: ${String(result)}`)
   } catch (error) {

@@ -7,7 +7,7 @@
  */
 import type { Statement } from 'better-sqlite3'
 import type { Database } from './handle.ts'
-import { type Posting, decodePosting, encodePosting, offsetsOf } from './posting.ts'
+import { decodePosting, encodePosting, offsetsOf, type Posting } from './posting.ts'
 
 /** Bytes of postings a block is closed at. */
 const BLOCK_BYTES = 8_192
@@ -83,7 +83,10 @@ export function findInBlock(data: Uint8Array, labelId: number): Posting | undefi
 }
 
 /** Every posting of a block: [label id, posting]. */
-export function* postingsOfBlock(data: Uint8Array, wanted?: ReadonlySet<number>): Iterable<[number, Posting]> {
+export function* postingsOfBlock(
+  data: Uint8Array,
+  wanted?: ReadonlySet<number>,
+): Iterable<[number, Posting]> {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   const n = view.getUint32(0, true)
   for (let i = 0; i < n; i++) {
@@ -115,9 +118,16 @@ export class BlockStore {
     const first = 'FROM post WHERE seg = ? AND last_label >= ? ORDER BY last_label LIMIT 1'
     this.find = db.prepare(`SELECT data ${first}`).pluck() as Statement<[number, number], Uint8Array>
     this.findRow = db.prepare(`SELECT last_label, data ${first}`)
-    this.ofSegment = db.prepare('SELECT data FROM post WHERE seg = ? ORDER BY last_label').pluck() as Statement<[number], Uint8Array>
-    this.last = db.prepare('SELECT max(last_label) FROM post WHERE seg = ?').pluck() as Statement<[number], number | null>
-    this.insertBlock = writable ? db.prepare('INSERT INTO post (seg, last_label, data) VALUES (?, ?, ?)') : null
+    this.ofSegment = db
+      .prepare('SELECT data FROM post WHERE seg = ? ORDER BY last_label')
+      .pluck() as Statement<[number], Uint8Array>
+    this.last = db.prepare('SELECT max(last_label) FROM post WHERE seg = ?').pluck() as Statement<
+      [number],
+      number | null
+    >
+    this.insertBlock = writable
+      ? db.prepare('INSERT INTO post (seg, last_label, data) VALUES (?, ?, ?)')
+      : null
     this.deleteBlock = writable ? db.prepare('DELETE FROM post WHERE seg = ? AND last_label = ?') : null
   }
 
@@ -165,7 +175,12 @@ export class BlockStore {
     return removed
   }
 
-  private rewrite(seg: number, row: { last_label: number; data: Uint8Array }, gone: ReadonlyMap<number, ReadonlySet<number>>, removed: Map<number, number>): void {
+  private rewrite(
+    seg: number,
+    row: { last_label: number; data: Uint8Array },
+    gone: ReadonlyMap<number, ReadonlySet<number>>,
+    removed: Map<number, number>,
+  ): void {
     const builder = new BlockBuilder()
     for (const [labelId, posting] of postingsOfBlock(row.data)) {
       const offsets = offsetsOf(posting)
@@ -186,7 +201,8 @@ export class BlockStore {
     while (dropped < limit) {
       const row = this.findRow.get(seg, 0)
       if (!row) break
-      for (const [labelId, posting] of postingsOfBlock(row.data)) counts.set(labelId, posting.bits ? posting.n : posting.list.length)
+      for (const [labelId, posting] of postingsOfBlock(row.data))
+        counts.set(labelId, posting.bits ? posting.n : posting.list.length)
       this.deleteBlock!.run(seg, row.last_label)
       dropped++
     }

@@ -3,7 +3,7 @@
  * At 95 % ingest is refused with 507 and admitted again below 93 %, so that it does not flap.
  * Pages freed by deletion count as free, because they are written again before the file grows.
  */
-import { statSync, statfsSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { OpenStore } from './open.ts'
 
@@ -44,7 +44,13 @@ export class Capacity {
 
   /** Storage in use; at most a second old. @param now epoch ms. */
   measure(now: number): Measure {
-    if (this.cached && now - this.cached.at < MAX_AGE_MS && now >= this.cached.at && this.admitted < RESERVE_BYTES / 8) return this.cached.measure
+    if (
+      this.cached &&
+      now - this.cached.at < MAX_AGE_MS &&
+      now >= this.cached.at &&
+      this.admitted < RESERVE_BYTES / 8
+    )
+      return this.cached.measure
     const measure = this.read()
     this.cached = { at: now, measure }
     this.admitted = 0
@@ -56,7 +62,8 @@ export class Capacity {
     const m = this.measure(now)
     if (m.pctUsed >= REFUSE_PCT) this.refusing = true
     else if (m.pctUsed < ADMIT_PCT) this.refusing = false
-    if (m.diskFree < RESERVE_BYTES) return `the volume has ${megabytes(m.diskFree)} free, under the ${megabytes(RESERVE_BYTES)} a checkpoint needs; free some space`
+    if (m.diskFree < RESERVE_BYTES)
+      return `the volume has ${megabytes(m.diskFree)} free, under the ${megabytes(RESERVE_BYTES)} a checkpoint needs; free some space`
     if (!this.refusing) return null
     const limit = m.maxBytesSource === 'env' ? 'SVC_MAX_DB_SIZE' : 'the volume'
     return `storage is at ${m.pctUsed} % of ${megabytes(m.maxBytes)} (${limit}); ingest is refused from ${REFUSE_PCT} % and taken again below ${ADMIT_PCT} %: purge a source, set retention, or raise SVC_MAX_DB_SIZE`
@@ -74,7 +81,17 @@ export class Capacity {
     const maxBytes = this.maxDbSize ?? diskTotal
     const usedBytes = dbBytes - freeBytes + walBytes
     const pctUsed = Math.round((usedBytes / maxBytes) * 10_000) / 100
-    return { dbBytes, walBytes, freeBytes, usedBytes, maxBytes, maxBytesSource: this.maxDbSize === null ? 'volume' : 'env', diskTotal, diskFree, pctUsed }
+    return {
+      dbBytes,
+      walBytes,
+      freeBytes,
+      usedBytes,
+      maxBytes,
+      maxBytesSource: this.maxDbSize === null ? 'volume' : 'env',
+      diskTotal,
+      diskFree,
+      pctUsed,
+    }
   }
 }
 

@@ -16,7 +16,9 @@ export class Idempotency {
   constructor(db: Database) {
     this.find = db.prepare('SELECT body_hash, answer FROM idempotency WHERE key = ?')
     this.save = db.prepare('INSERT INTO idempotency (key, body_hash, answer, created_at) VALUES (?, ?, ?, ?)')
-    this.claim = db.prepare('INSERT OR IGNORE INTO dedupe (source_id, key, event_id, created_at) VALUES (?, ?, ?, ?)')
+    this.claim = db.prepare(
+      'INSERT OR IGNORE INTO dedupe (source_id, key, event_id, created_at) VALUES (?, ?, ?, ?)',
+    )
   }
 
   /**
@@ -26,7 +28,10 @@ export class Idempotency {
   replay<T>(key: string, bodyHash: string): T | null {
     const row = this.find.get(key)
     if (!row) return null
-    if (row.body_hash !== bodyHash) fail('key_reused', 'this Idempotency-Key was used with another body; use a new key for a new body', { field: 'Idempotency-Key' })
+    if (row.body_hash !== bodyHash)
+      fail('key_reused', 'this Idempotency-Key was used with another body; use a new key for a new body', {
+        field: 'Idempotency-Key',
+      })
     return JSON.parse(row.answer) as T
   }
 

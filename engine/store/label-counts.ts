@@ -10,8 +10,15 @@ export class LabelCounts {
 
   /** @param writable only on the writing connection. */
   constructor(db: Database, writable: boolean) {
-    this.select = db.prepare('SELECT counts FROM label_counts WHERE block = ?').pluck() as Statement<[number], Uint8Array>
-    this.upsert = writable ? db.prepare('INSERT INTO label_counts (block, counts) VALUES (?, ?) ON CONFLICT (block) DO UPDATE SET counts = excluded.counts') : null
+    this.select = db.prepare('SELECT counts FROM label_counts WHERE block = ?').pluck() as Statement<
+      [number],
+      Uint8Array
+    >
+    this.upsert = writable
+      ? db.prepare(
+          'INSERT INTO label_counts (block, counts) VALUES (?, ?) ON CONFLICT (block) DO UPDATE SET counts = excluded.counts',
+        )
+      : null
   }
 
   /** Counts of labels; `last` is epoch ms, 0 when none was sealed. @param ids in any order. */

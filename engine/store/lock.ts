@@ -46,10 +46,16 @@ export function takeLock(dataFile: string, now: number): DataLock {
     held.delete(db)
     db.close()
     const code = (error as { code?: string }).code ?? ''
-    if (!code.startsWith('SQLITE_BUSY')) throw new StartError(`cannot lock ${file}: ${(error as Error).message}`, 78)
-    throw new StartError(`another daemon (${holderOf(file)}) holds ${file}; stop it, or start this one with another --data-dir`, 75)
+    if (!code.startsWith('SQLITE_BUSY'))
+      throw new StartError(`cannot lock ${file}: ${(error as Error).message}`, 78)
+    throw new StartError(
+      `another daemon (${holderOf(file)}) holds ${file}; stop it, or start this one with another --data-dir`,
+      75,
+    )
   }
-  writeFileSync(`${file}.pid`, JSON.stringify({ pid: process.pid, since: new Date(now).toISOString() }), { mode: 0o600 })
+  writeFileSync(`${file}.pid`, JSON.stringify({ pid: process.pid, since: new Date(now).toISOString() }), {
+    mode: 0o600,
+  })
   return {
     release: () => {
       if (!held.delete(db)) return

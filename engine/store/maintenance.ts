@@ -6,14 +6,14 @@
 import type { Appender } from './append.ts'
 import { BlockStore } from './blocks.ts'
 import type { Capacity } from './capacity.ts'
-import { SOURCE_LABEL, type Dictionary } from './dictionary.ts'
+import { type Dictionary, SOURCE_LABEL } from './dictionary.ts'
 import type { StoreHandle } from './handle.ts'
 import { LabelCounts } from './label-counts.ts'
 import { SEGMENT_SIZE } from './posting.ts'
-import { REMOVE_CHUNK, keepHighId, removeEvents } from './remove.ts'
+import { keepHighId, REMOVE_CHUNK, removeEvents } from './remove.ts'
 import { matchingOffsets } from './scan.ts'
-import { type SegmentIndex, bumpSegmentsVersion } from './segments.ts'
 import { spanOf } from './sealer.ts'
+import { bumpSegmentsVersion, type SegmentIndex } from './segments.ts'
 
 export interface Retention {
   /** Events older than this by event time go; null keeps them. Milliseconds. */
@@ -53,29 +53,41 @@ export class Maintenance {
       this.parts.index.refresh(false)
       return true
     }
-    return this.dropStep() || this.purgeStep() || this.ageStep(now) || this.sizeStep(now) || this.forgetStep(now)
+    return (
+      this.dropStep() || this.purgeStep() || this.ageStep(now) || this.sizeStep(now) || this.forgetStep(now)
+    )
   }
 
   /** Continues with a segment retention has begun to drop. */
   private dropStep(): boolean {
     const { db } = this.parts.store
-    const seg = db.prepare('SELECT seg FROM segs WHERE dropping = 1 LIMIT 1').pluck().get() as number | undefined
+    const seg = db.prepare('SELECT seg FROM segs WHERE dropping = 1 LIMIT 1').pluck().get() as
+      | number
+      | undefined
     if (seg === undefined) return false
     const [first, last] = spanOf(seg)
     this.parts.store.tx(() => {
       const dropped = new BlockStore(db, true).dropSome(seg, DROP_BLOCKS)
       if (dropped) {
-        new LabelCounts(db, true).add(new Map([...dropped].map(([labelId, n]) => [labelId, { n: -n, last: 0 }])))
+        new LabelCounts(db, true).add(
+          new Map([...dropped].map(([labelId, n]) => [labelId, { n: -n, last: 0 }])),
+        )
         return
       }
-      const from = db.prepare('SELECT id FROM events WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1').pluck().get(first, last) as number | undefined
+      const from = db
+        .prepare('SELECT id FROM events WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1')
+        .pluck()
+        .get(first, last) as number | undefined
       if (from === undefined) {
         db.prepare('DELETE FROM segs WHERE seg = ?').run(seg)
         return
       }
       const to = Math.min(from + DROP_SLICE - 1, last)
-      const counts = db.prepare('SELECT source_id, count(*) AS n FROM events WHERE id BETWEEN ? AND ? GROUP BY source_id').all(from, to) as { source_id: number; n: number }[]
-      for (const { source_id, n } of counts) db.prepare('UPDATE sources SET events = max(0, events - ?) WHERE id = ?').run(n, source_id)
+      const counts = db
+        .prepare('SELECT source_id, count(*) AS n FROM events WHERE id BETWEEN ? AND ? GROUP BY source_id')
+        .all(from, to) as { source_id: number; n: number }[]
+      for (const { source_id, n } of counts)
+        db.prepare('UPDATE sources SET events = max(0, events - ?) WHERE id = ?').run(n, source_id)
       db.prepare('DELETE FROM events WHERE id BETWEEN ? AND ?').run(from, to)
     })
     return true
@@ -93,14 +105,18 @@ export class Maintenance {
   /** Removes a chunk of a purged source. */
   private purgeStep(): boolean {
     const { store, index, dictionary } = this.parts
-    const sourceId = store.db.prepare('SELECT source_id FROM purges ORDER BY requested_at LIMIT 1').pluck().get() as number | undefined
+    const sourceId = store.db
+      .prepare('SELECT source_id FROM purges ORDER BY requested_at LIMIT 1')
+      .pluck()
+      .get() as number | undefined
     if (sourceId === undefined) return false
     const labelId = dictionary.find(SOURCE_LABEL, String(sourceId))
     const ids: number[] = []
     if (labelId !== undefined)
       for (const segment of index.all()) {
         const found = matchingOffsets(segment, { groups: [[labelId]], masked: [] })
-        for (const offset of found?.driver ?? []) if (ids.push(segment.seg * SEGMENT_SIZE + offset) >= REMOVE_CHUNK) break
+        for (const offset of found?.driver ?? [])
+          if (ids.push(segment.seg * SEGMENT_SIZE + offset) >= REMOVE_CHUNK) break
         if (ids.length >= REMOVE_CHUNK) break
       }
     if (ids.length) removeEvents(store, index.tail, ids)
@@ -145,7 +161,13 @@ export class Maintenance {
       this.drop(oldest.seg)
       return true
     }
-    return removeEvents(store, index.tail, this.oldestOf(oldest.seg, () => true)) > 0
+    return (
+      removeEvents(
+        store,
+        index.tail,
+        this.oldestOf(oldest.seg, () => true),
+      ) > 0
+    )
   }
 
   /** Ids of an open segment whose time fits, in order of arrival, at most a chunk. */
@@ -162,8 +184,16 @@ export class Maintenance {
 
   private forgetStep(now: number): boolean {
     const { db } = this.parts.store
-    const answers = db.prepare('DELETE FROM idempotency WHERE key IN (SELECT key FROM idempotency WHERE created_at < ? LIMIT 1000)').run(now - IDEMPOTENCY_MS)
-    const items = db.prepare('DELETE FROM dedupe WHERE (source_id, key) IN (SELECT source_id, key FROM dedupe WHERE created_at < ? LIMIT 1000)').run(now - DEDUPE_MS)
+    const answers = db
+      .prepare(
+        'DELETE FROM idempotency WHERE key IN (SELECT key FROM idempotency WHERE created_at < ? LIMIT 1000)',
+      )
+      .run(now - IDEMPOTENCY_MS)
+    const items = db
+      .prepare(
+        'DELETE FROM dedupe WHERE (source_id, key) IN (SELECT source_id, key FROM dedupe WHERE created_at < ? LIMIT 1000)',
+      )
+      .run(now - DEDUPE_MS)
     return answers.changes + items.changes > 0
   }
 }

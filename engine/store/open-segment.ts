@@ -3,7 +3,7 @@
  * disk yet. It is derived: rebuilt from the events table at boot and by each reader (about 3 µs
  * an event), so nothing is lost with the process.
  */
-import { GrowingList, type Posting, SEGMENT_SIZE, offsetOf } from './posting.ts'
+import { GrowingList, offsetOf, type Posting, SEGMENT_SIZE } from './posting.ts'
 
 export class OpenSegment {
   readonly seg: number

@@ -4,7 +4,16 @@
  * file silently loses that promise unless the pragma is set on every open; it is set and checked.
  */
 import { randomUUID } from 'node:crypto'
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { StartError } from '../errors.ts'
@@ -51,7 +60,8 @@ function openWriting(name: string, file: string | null, lock: DataLock | null): 
     db.pragma('auto_vacuum = INCREMENTAL')
     if (file) db.pragma('journal_mode = WAL')
     db.pragma('synchronous = FULL')
-    if (file && db.pragma('synchronous', { simple: true }) !== 2) throw new StartError('the store cannot be opened with synchronous=FULL', 78)
+    if (file && db.pragma('synchronous', { simple: true }) !== 2)
+      throw new StartError('the store cannot be opened with synchronous=FULL', 78)
     db.pragma('foreign_keys = ON')
     db.pragma('trusted_schema = OFF')
     db.pragma('mmap_size = 0')
@@ -93,7 +103,11 @@ function checkAfterUncleanStop(db: Database): void {
     // already verified the frames' checksums; the schema and the small tables are checked here.
     for (const table of ['meta', 'labels', 'sources', 'keys'] as const) {
       const result = db.pragma(`quick_check(${table})`, { simple: true })
-      if (result !== 'ok') throw new StartError(`${db.name} is damaged (${String(result)}); restore a backup with svc restore`, 78)
+      if (result !== 'ok')
+        throw new StartError(
+          `${db.name} is damaged (${String(result)}); restore a backup with svc restore`,
+          78,
+        )
     }
   }
   db.prepare("INSERT OR REPLACE INTO meta VALUES ('clean_stop', '0')").run()
@@ -108,12 +122,19 @@ function checkAfterUncleanStop(db: Database): void {
 function guardStaleWal(file: string): void {
   const wal = `${file}-wal`
   if (!existsSync(wal) || statSync(wal).size === 0) return
-  if (!existsSync(file) || statSync(file).size === 0) throw new StartError(`${wal} exists without ${file}; put the data file back, or move the -wal file away`, 78)
+  if (!existsSync(file) || statSync(file).size === 0)
+    throw new StartError(
+      `${wal} exists without ${file}; put the data file back, or move the -wal file away`,
+      78,
+    )
   if (!existsSync(incarnationFile(file))) return
   const expected = readFileSync(incarnationFile(file), 'utf8').trim()
   const found = incarnationWithoutLog(file)
   if (found !== null && found !== expected)
-    throw new StartError(`${file} and ${wal} are from different times; use svc restore to put a backup in place, or move the -wal file away to open the data file alone`, 78)
+    throw new StartError(
+      `${file} and ${wal} are from different times; use svc restore to put a backup in place, or move the -wal file away to open the data file alone`,
+      78,
+    )
 }
 
 /**
@@ -126,7 +147,10 @@ function incarnationWithoutLog(file: string): string | null {
   linkSync(file, alone)
   const db = connect(alone, true)
   try {
-    return (db.prepare("SELECT value FROM meta WHERE key = 'incarnation'").pluck().get() as string | undefined) ?? null
+    return (
+      (db.prepare("SELECT value FROM meta WHERE key = 'incarnation'").pluck().get() as string | undefined) ??
+      null
+    )
   } catch (error) {
     throw asStartError(error, file)
   } finally {
@@ -156,8 +180,12 @@ function asStartError(error: unknown, name: string): Error {
   if (error instanceof StartError) return error
   const code = (error as { code?: string }).code ?? ''
   if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB')
-    return new StartError(`${name} is not a usable data file (${(error as Error).message}); if it was just put back, remove ${name}-wal and ${name}-shm, or use svc restore`, 78)
-  if (code.startsWith('SQLITE_') || (error as NodeJS.ErrnoException).code) return new StartError(`cannot open ${name}: ${(error as Error).message}`, 78)
+    return new StartError(
+      `${name} is not a usable data file (${(error as Error).message}); if it was just put back, remove ${name}-wal and ${name}-shm, or use svc restore`,
+      78,
+    )
+  if (code.startsWith('SQLITE_') || (error as NodeJS.ErrnoException).code)
+    return new StartError(`cannot open ${name}: ${(error as Error).message}`, 78)
   return error as Error
 }
 

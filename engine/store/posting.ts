@@ -9,7 +9,9 @@ const BITMAP_BYTES = SEGMENT_SIZE / 8
 const LIST_MAX = 4_095
 
 /** Offsets of one label in one segment. */
-export type Posting = { list: Uint16Array; bits?: undefined } | { list?: undefined; bits: Uint8Array; n: number }
+export type Posting =
+  | { list: Uint16Array; bits?: undefined }
+  | { list?: undefined; bits: Uint8Array; n: number }
 
 /** The segment an event id belongs to. */
 export const segmentOf = (id: number): number => Math.floor(id / SEGMENT_SIZE)
@@ -24,7 +26,8 @@ export function sizeOf(posting: Posting): number {
 /** Bytes to store. @param offsets ascending, without repeats. */
 export function encodePosting(offsets: Uint16Array): Uint8Array {
   // A view: the caller copies it into its block. Platforms of Node are little-endian.
-  if (offsets.length <= LIST_MAX) return new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength)
+  if (offsets.length <= LIST_MAX)
+    return new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength)
   const bits = new Uint8Array(BITMAP_BYTES)
   for (let i = 0; i < offsets.length; i++) {
     const offset = offsets[i]!

@@ -6,7 +6,7 @@ import { BlockStore } from './blocks.ts'
 import type { StoreHandle } from './handle.ts'
 import { LabelCounts } from './label-counts.ts'
 import { labelIdsOf } from './open-segment.ts'
-import { SEGMENT_SIZE, offsetOf, segmentOf } from './posting.ts'
+import { offsetOf, SEGMENT_SIZE, segmentOf } from './posting.ts'
 import { bumpSegmentsVersion, bumpTailVersion } from './segments.ts'
 import type { Tail } from './tail.ts'
 
@@ -15,7 +15,11 @@ export const REMOVE_CHUNK = 1_000
 
 /** Remembers the largest id ever given, so that ids never come back after their rows are gone. */
 export function keepHighId(store: StoreHandle, id: number): void {
-  store.db.prepare("INSERT INTO meta VALUES ('high_id', ?) ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), excluded.value)").run(String(id))
+  store.db
+    .prepare(
+      "INSERT INTO meta VALUES ('high_id', ?) ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), excluded.value)",
+    )
+    .run(String(id))
 }
 
 /**
@@ -27,11 +31,21 @@ export function removeEvents(store: StoreHandle, tail: Tail, ids: readonly numbe
   const tailStart = tail.segments[0] ? tail.segments[0].seg * SEGMENT_SIZE : Number.POSITIVE_INFINITY
   const rows = store.tx(() => {
     const found = store.db
-      .prepare<[string], { id: number; source_id: number; labels: Uint8Array }>('SELECT e.id, e.source_id, e.labels FROM json_each(?) j JOIN events e ON e.id = j.value')
+      .prepare<[string], { id: number; source_id: number; labels: Uint8Array }>(
+        'SELECT e.id, e.source_id, e.labels FROM json_each(?) j JOIN events e ON e.id = j.value',
+      )
       .all(JSON.stringify(ids))
-    removeFromSegments(store, found.filter((row) => row.id < tailStart))
-    store.db.prepare('DELETE FROM events WHERE id IN (SELECT value FROM json_each(?))').run(JSON.stringify(ids))
-    discountSources(store, found.map((row) => row.source_id))
+    removeFromSegments(
+      store,
+      found.filter((row) => row.id < tailStart),
+    )
+    store.db
+      .prepare('DELETE FROM events WHERE id IN (SELECT value FROM json_each(?))')
+      .run(JSON.stringify(ids))
+    discountSources(
+      store,
+      found.map((row) => row.source_id),
+    )
     keepHighId(store, tail.lastId)
     if (found.some((row) => row.id >= tailStart)) bumpTailVersion(store.db)
     return found
@@ -39,7 +53,11 @@ export function removeEvents(store: StoreHandle, tail: Tail, ids: readonly numbe
   const inTail = rows.filter((row) => row.id >= tailStart)
   for (const segment of tail.segments) {
     const mine = inTail.filter((row) => segmentOf(row.id) === segment.seg)
-    if (mine.length) segment.remove(mine.map((row) => row.id), new Set(mine.flatMap((row) => [...labelIdsOf(row.labels)])))
+    if (mine.length)
+      segment.remove(
+        mine.map((row) => row.id),
+        new Set(mine.flatMap((row) => [...labelIdsOf(row.labels)])),
+      )
   }
   return rows.length
 }
@@ -64,7 +82,8 @@ function removeFromSegments(store: StoreHandle, rows: { id: number; labels: Uint
     perSegment.set(seg, (perSegment.get(seg) ?? 0) + 1)
     const byLabel = bySegment.get(seg) ?? new Map<number, Set<number>>()
     bySegment.set(seg, byLabel)
-    for (const labelId of labelIdsOf(row.labels)) byLabel.set(labelId, (byLabel.get(labelId) ?? new Set()).add(offsetOf(row.id)))
+    for (const labelId of labelIdsOf(row.labels))
+      byLabel.set(labelId, (byLabel.get(labelId) ?? new Set()).add(offsetOf(row.id)))
   }
   for (const [seg, byLabel] of bySegment) {
     const removed = blocks.remove(seg, byLabel)

@@ -20,7 +20,8 @@ export class RowReader {
   private readonly full: Statement<[string], StoredRow>
 
   constructor(db: Database) {
-    const columns = 'e.id, e.source_id, e.ts, e.ingested_at, e.labels, e.entity, e.numbers, e.claimed_time, e.text'
+    const columns =
+      'e.id, e.source_id, e.ts, e.ingested_at, e.labels, e.entity, e.numbers, e.claimed_time, e.text'
     // One json_each statement is 2.5 times faster than 200 single gets (measured 2026-11).
     this.heads = db.prepare(`SELECT ${columns} FROM json_each(?) j JOIN events e ON e.id = j.value`)
     this.full = db.prepare(`SELECT ${columns}, e.raw FROM json_each(?) j JOIN events e ON e.id = j.value`)

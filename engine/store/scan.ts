@@ -5,8 +5,9 @@
  * nothing. Events may arrive late: order and windows go by event time, and a segment is skipped
  * by its range of times.
  */
+
+import { has, offsetsOf, type Posting, SEGMENT_SIZE, sizeOf, union } from './posting.ts'
 import type { Segment } from './segments.ts'
-import { type Posting, SEGMENT_SIZE, has, offsetsOf, sizeOf, union } from './posting.ts'
 
 export interface Query {
   /** AND of groups; each is an OR of label ids. An empty group matches nothing. */
@@ -36,10 +37,18 @@ export function comparePositions(a: Position, b: Position): number {
  * The first `limit` events of the query in the given direction, past `after`.
  * @returns positions in that direction: newest first for desc, oldest first for asc.
  */
-export function firstPositions(segments: readonly Segment[], query: Query, direction: 'asc' | 'desc', limit: number, after: Position | null): Position[] {
+export function firstPositions(
+  segments: readonly Segment[],
+  query: Query,
+  direction: 'asc' | 'desc',
+  limit: number,
+  after: Position | null,
+): Position[] {
   const sign = direction === 'desc' ? 1 : -1
   const heap = new BoundedHeap(limit, sign)
-  const relevant = segments.filter((segment) => isRelevant(segment, query) && (!after || reaches(segment, after, direction)))
+  const relevant = segments.filter(
+    (segment) => isRelevant(segment, query) && (!after || reaches(segment, after, direction)),
+  )
   relevant.sort((a, b) => (direction === 'desc' ? b.maxTs - a.maxTs : a.minTs - b.minTs))
   for (const segment of relevant) {
     const best = direction === 'desc' ? segment.maxTs : segment.minTs
@@ -53,13 +62,23 @@ export function firstPositions(segments: readonly Segment[], query: Query, direc
 }
 
 /** Calls `each` for every event of the query, in no particular order across segments. */
-export function eachPosition(segments: readonly Segment[], query: Query, each: (id: number, ts: number, segment: Segment) => void): void {
-  for (const segment of segments) if (isRelevant(segment, query)) visit(segment, query, (id, ts) => each(id, ts, segment))
+export function eachPosition(
+  segments: readonly Segment[],
+  query: Query,
+  each: (id: number, ts: number, segment: Segment) => void,
+): void {
+  for (const segment of segments)
+    if (isRelevant(segment, query)) visit(segment, query, (id, ts) => each(id, ts, segment))
 }
 
 function isRelevant(segment: Segment, query: Query): boolean {
   const first = segment.seg * SEGMENT_SIZE
-  return segment.maxTs >= query.from && segment.minTs <= query.to && first <= query.ceiling && first + SEGMENT_SIZE - 1 > query.afterId
+  return (
+    segment.maxTs >= query.from &&
+    segment.minTs <= query.to &&
+    first <= query.ceiling &&
+    first + SEGMENT_SIZE - 1 > query.afterId
+  )
 }
 
 function reaches(segment: Segment, after: Position, direction: 'asc' | 'desc'): boolean {
@@ -67,7 +86,10 @@ function reaches(segment: Segment, after: Position, direction: 'asc' | 'desc'): 
 }
 
 /** The offsets of a segment that fit the groups and the mask, whatever their time. */
-export function matchingOffsets(segment: Segment, query: Pick<Query, 'groups' | 'masked'>): { driver: Uint16Array; probes: Posting[]; masks: Posting[] } | null {
+export function matchingOffsets(
+  segment: Segment,
+  query: Pick<Query, 'groups' | 'masked'>,
+): { driver: Uint16Array; probes: Posting[]; masks: Posting[] } | null {
   const postings: Posting[] = []
   for (const group of query.groups) {
     const found: Posting[] = []
@@ -80,7 +102,9 @@ export function matchingOffsets(segment: Segment, query: Pick<Query, 'groups' | 
   }
   if (postings.length === 0) return null
   postings.sort((a, b) => sizeOf(a) - sizeOf(b))
-  const masks = query.masked.map((labelId) => segment.posting(labelId)).filter((posting) => posting !== undefined)
+  const masks = query.masked
+    .map((labelId) => segment.posting(labelId))
+    .filter((posting) => posting !== undefined)
   return { driver: offsetsOf(postings[0]!), probes: postings.slice(1), masks }
 }
 
@@ -166,7 +190,8 @@ class BoundedHeap {
     let parent = at
     for (;;) {
       let worst = parent
-      for (const child of [2 * parent + 1, 2 * parent + 2]) if (child < this.ts.length && this.worse(child, worst)) worst = child
+      for (const child of [2 * parent + 1, 2 * parent + 2])
+        if (child < this.ts.length && this.worse(child, worst)) worst = child
       if (worst === parent) return
       this.swap(parent, worst)
       parent = worst

@@ -37,7 +37,9 @@ export class Sealer {
   ) {
     this.blocks = new BlockStore(db, true)
     this.counts = new LabelCounts(db, true)
-    this.insertSegment = db.prepare('INSERT INTO segs (seg, n, min_ts, max_ts, max_ingested_at, ts) VALUES (?, ?, ?, ?, ?, ?)')
+    this.insertSegment = db.prepare(
+      'INSERT INTO segs (seg, n, min_ts, max_ts, max_ingested_at, ts) VALUES (?, ?, ?, ?, ?, ?)',
+    )
   }
 
   /** True while a full segment waits to be sealed. */
@@ -76,7 +78,14 @@ export class Sealer {
 
   private publish(segment: OpenSegment): void {
     if (segment.n > 0) {
-      this.insertSegment.run(segment.seg, segment.n, segment.minTs, segment.maxTs, segment.maxIngestedAt, encodeTimes(segment.ts))
+      this.insertSegment.run(
+        segment.seg,
+        segment.n,
+        segment.minTs,
+        segment.maxTs,
+        segment.maxIngestedAt,
+        encodeTimes(segment.ts),
+      )
       bumpSegmentsVersion(this.db)
     }
     this.published = segment.seg

@@ -3,12 +3,12 @@
  * list. Works the same on the writing connection and on a reader's.
  */
 import type { Statement } from 'better-sqlite3'
+import { BlockStore } from './blocks.ts'
 import type { Database } from './handle.ts'
 import type { OpenSegment } from './open-segment.ts'
-import { BlockStore } from './blocks.ts'
 import type { Posting } from './posting.ts'
 import type { Tail } from './tail.ts'
-import { type Times, decodeTimes } from './times.ts'
+import { decodeTimes, type Times } from './times.ts'
 
 /** Decoded times kept: 256 KiB each, so 24 MiB; a week of 10 million events a month is 36. */
 const TIMES_CACHED = 96
@@ -37,12 +37,16 @@ interface SegmentRow {
 
 /** Tells every connection to read the list of segments again. Call inside the transaction. */
 export function bumpSegmentsVersion(db: Database): void {
-  db.prepare("INSERT INTO meta VALUES ('segments_version', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1").run()
+  db.prepare(
+    "INSERT INTO meta VALUES ('segments_version', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
+  ).run()
 }
 
 /** Tells readers that rows they may hold in their tail are gone. Call inside the transaction. */
 export function bumpTailVersion(db: Database): void {
-  db.prepare("INSERT INTO meta VALUES ('tail_version', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1").run()
+  db.prepare(
+    "INSERT INTO meta VALUES ('tail_version', '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
+  ).run()
 }
 
 export class SegmentIndex {
@@ -59,10 +63,18 @@ export class SegmentIndex {
     db: Database,
     readonly tail: Tail,
   ) {
-    this.selectVersion = db.prepare('SELECT value FROM meta WHERE key = ?').pluck() as Statement<[string], string | undefined>
-    this.selectSegments = db.prepare('SELECT seg, n, min_ts, max_ts, max_ingested_at FROM segs WHERE dropping = 0 ORDER BY seg')
+    this.selectVersion = db.prepare('SELECT value FROM meta WHERE key = ?').pluck() as Statement<
+      [string],
+      string | undefined
+    >
+    this.selectSegments = db.prepare(
+      'SELECT seg, n, min_ts, max_ts, max_ingested_at FROM segs WHERE dropping = 0 ORDER BY seg',
+    )
     this.blocks = new BlockStore(db, false)
-    this.selectTimes = db.prepare('SELECT ts FROM segs WHERE seg = ?').pluck() as Statement<[number], Uint8Array>
+    this.selectTimes = db.prepare('SELECT ts FROM segs WHERE seg = ?').pluck() as Statement<
+      [number],
+      Uint8Array
+    >
   }
 
   /**

@@ -5,7 +5,7 @@
  */
 import type { Statement } from 'better-sqlite3'
 import type { Database } from './handle.ts'
-import { OpenSegment, labelIdsOf } from './open-segment.ts'
+import { labelIdsOf, OpenSegment } from './open-segment.ts'
 import { SEGMENT_SIZE, segmentOf } from './posting.ts'
 
 interface TailRow {
@@ -26,7 +26,10 @@ export class Tail {
   private readonly highId: Statement<[], string | undefined>
 
   constructor(db: Database) {
-    this.highId = db.prepare("SELECT value FROM meta WHERE key = 'high_id'").pluck() as Statement<[], string | undefined>
+    this.highId = db.prepare("SELECT value FROM meta WHERE key = 'high_id'").pluck() as Statement<
+      [],
+      string | undefined
+    >
     this.after = db.prepare('SELECT id, ts, ingested_at, labels FROM events WHERE id > ? ORDER BY id')
     this.newestDocument = db.prepare('SELECT max(id) FROM documents').pluck() as Statement<[], number | null>
     this.lastId = 0
@@ -70,7 +73,8 @@ export class Tail {
 
   /** Drops segments that are sealed now. */
   dropThrough(seg: number): void {
-    if (this.segments.length && this.segments[0]!.seg <= seg) this.segments = this.segments.filter((s) => s.seg > seg)
+    if (this.segments.length && this.segments[0]!.seg <= seg)
+      this.segments = this.segments.filter((s) => s.seg > seg)
   }
 
   /** Events in the tail that carry a label. */

@@ -2,10 +2,11 @@
  * The engine in threads behind the Engine interface: the doors stay responsive while the writer
  * waits for its fsync, and a wide read holds up neither.
  */
+
+import type { IngestResult } from '../../schemas/types.ts'
 import { systemClock } from '../clock.ts'
 import type { Engine, IngestCall, Row, TailFilter, TailMessage } from '../engine.ts'
 import { fail } from '../errors.ts'
-import type { IngestResult } from '../../schemas/types.ts'
 import type { Retention } from '../store/maintenance.ts'
 import type { CallMeta } from './protocol.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
@@ -24,13 +25,35 @@ export interface StartOptions {
 
 const READS = ['stats', 'histogram', 'entities', 'entityValues', 'event'] as const
 const WRITES = [
-  'remember', 'listConnectors', 'listSources', 'getSource', 'createSource', 'updateSource', 'deleteSource', 'moveSource', 'testSource', 'discoverSource', 'previewLabel',
-  'sourceEvents', 'sourceFields', 'dependents', 'listKeys', 'createKey', 'revokeKey', 'touchKeys', 'directory', 'usage', 'status',
+  'remember',
+  'listConnectors',
+  'listSources',
+  'getSource',
+  'createSource',
+  'updateSource',
+  'deleteSource',
+  'moveSource',
+  'testSource',
+  'discoverSource',
+  'previewLabel',
+  'sourceEvents',
+  'sourceFields',
+  'dependents',
+  'listKeys',
+  'createKey',
+  'revokeKey',
+  'touchKeys',
+  'directory',
+  'usage',
+  'status',
 ] as const
 
 /** Starts the writer, then the reader beside it. @throws StartError */
 export async function startEngine(options: StartOptions): Promise<Engine> {
-  const entry = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs', import.meta.url)
+  const entry = new URL(
+    import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs',
+    import.meta.url,
+  )
   const events: ThreadEvents = { onFatal: options.onFatal, onFault: options.onFault }
   const shared = { dataFile: options.dataFile, maxDbSize: options.maxDbSize, retention: options.retention }
   const writer = await EngineThread.start(entry, { role: 'writer', ...shared }, events)
@@ -44,7 +67,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     read: async (request) => {
       if (request.as_of !== undefined && request.cursor === undefined) {
         const instant = Date.parse(request.as_of)
-        if (instant > systemClock.now()) fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
+        if (instant > systemClock.now())
+          fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
         await writer.call('closeInstant', [instant])
       }
       return reader.call('read', [request])
@@ -58,7 +82,12 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   } as Engine
 }
 
-async function startTail(writer: EngineThread, reader: EngineThread, filter: TailFilter, listener: (message: TailMessage) => void): Promise<{ stop: () => void }> {
+async function startTail(
+  writer: EngineThread,
+  reader: EngineThread,
+  filter: TailFilter,
+  listener: (message: TailMessage) => void,
+): Promise<{ stop: () => void }> {
   let held: TailMessage[] | null = []
   const stop = writer.listen(filter, (message) => (held ? held.push(message) : listener(message)))
   // A call after `listen` on the same port: once it answers, listening has begun.
@@ -98,7 +127,12 @@ class IngestBatcher {
   private flush(): void {
     const group = this.waiting
     this.waiting = []
-    const pack = new BufferPack(group.reduce((sum, { call }) => sum + smallSize(call.body) + (call.wireBody ? smallSize(call.wireBody) : 0), 0))
+    const pack = new BufferPack(
+      group.reduce(
+        (sum, { call }) => sum + smallSize(call.body) + (call.wireBody ? smallSize(call.wireBody) : 0),
+        0,
+      ),
+    )
     const calls = group.map(({ call, id }): CallMeta => {
       const { body, wireBody, ...rest } = call
       return { ...rest, id, ...pack.put(body), ...(wireBody ? { wire: pack.put(wireBody) } : {}) }
@@ -128,7 +162,10 @@ class BufferPack {
       return { buffer: 0, start, end: this.at }
     }
     // A view of a larger buffer cannot be transferred alone.
-    const own = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength ? (bytes.buffer as ArrayBuffer) : new Uint8Array(bytes).buffer
+    const own =
+      bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
+        ? (bytes.buffer as ArrayBuffer)
+        : new Uint8Array(bytes).buffer
     this.buffers.push(own)
     return { buffer: this.buffers.length - 1, start: 0, end: bytes.length }
   }

@@ -1,7 +1,7 @@
 /** One engine thread as the main thread sees it: calls by id, answers by promise. */
 import { Worker } from 'node:worker_threads'
-import { StartError, SvcError } from '../errors.ts'
 import type { TailMessage } from '../engine.ts'
+import { StartError, SvcError } from '../errors.ts'
 import type { FromThread, ThreadOptions, ToThread } from './protocol.ts'
 
 export interface ThreadEvents {
@@ -11,7 +11,10 @@ export interface ThreadEvents {
 
 export class EngineThread {
   private nextId = 1
-  private readonly waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+  private readonly waiting = new Map<
+    number,
+    { resolve: (value: never) => void; reject: (error: Error) => void }
+  >()
   private readonly tails = new Map<number, (message: TailMessage) => void>()
   private stopping = false
 
@@ -58,7 +61,10 @@ export class EngineThread {
     this.worker.postMessage(message, transfer)
   }
 
-  listen(filter: Extract<ToThread, { t: 'listen' }>['filter'], listener: (message: TailMessage) => void): () => void {
+  listen(
+    filter: Extract<ToThread, { t: 'listen' }>['filter'],
+    listener: (message: TailMessage) => void,
+  ): () => void {
     const id = this.nextId++
     this.tails.set(id, listener)
     this.send({ t: 'listen', id, filter })
@@ -89,7 +95,8 @@ export class EngineThread {
   }
 
   private fail(error: Error): void {
-    for (const { reject } of this.waiting.values()) reject(new SvcError('unavailable', 'the engine has stopped'))
+    for (const { reject } of this.waiting.values())
+      reject(new SvcError('unavailable', 'the engine has stopped'))
     this.waiting.clear()
     this.events.onFatal(error)
   }

@@ -8,7 +8,7 @@
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../clock.ts'
-import { type LocalEngine, createEngine } from '../create-engine.ts'
+import { createEngine, type LocalEngine } from '../create-engine.ts'
 import type { IngestCall } from '../engine.ts'
 import { StartError, SvcError } from '../errors.ts'
 import { createReads } from '../reads.ts'
@@ -30,7 +30,11 @@ try {
   else runReader()
   send({ t: 'ready' })
 } catch (error) {
-  send({ t: 'not_started', message: (error as Error).message, exitCode: error instanceof StartError ? error.exitCode : 70 })
+  send({
+    t: 'not_started',
+    message: (error as Error).message,
+    exitCode: error instanceof StartError ? error.exitCode : 70,
+  })
 }
 
 function runWriter(): void {
@@ -57,11 +61,19 @@ function runWriter(): void {
   timer.unref()
   port.on('message', (first: ToThread) => {
     const ingest: { meta: CallMeta; buffers: ArrayBuffer[] }[] = []
-    for (let message: ToThread | undefined = first; message; message = receiveMessageOnPort(port)?.message as ToThread | undefined) {
-      if (message.t === 'ingest') for (const meta of message.calls) ingest.push({ meta, buffers: message.buffers })
+    for (
+      let message: ToThread | undefined = first;
+      message;
+      message = receiveMessageOnPort(port)?.message as ToThread | undefined
+    ) {
+      if (message.t === 'ingest')
+        for (const meta of message.calls) ingest.push({ meta, buffers: message.buffers })
       else if (message.t === 'listen') {
         const { id } = message
-        tails.set(id, engine.listen(message.filter, (row) => send({ t: 'tail', id, message: row })))
+        tails.set(
+          id,
+          engine.listen(message.filter, (row) => send({ t: 'tail', id, message: row })),
+        )
       } else if (message.t === 'unlisten') {
         tails.get(message.id)?.()
         tails.delete(message.id)
@@ -90,7 +102,9 @@ function commitAll(engine: LocalEngine, entries: { meta: CallMeta; buffers: Arra
       t: 'settled',
       results: group.map((entry, i): Settled => {
         const result = answers[i]!
-        return result instanceof SvcError ? { id: entry.id, error: result.toWire() } : { id: entry.id, value: result }
+        return result instanceof SvcError
+          ? { id: entry.id, error: result.toWire() }
+          : { id: entry.id, value: result }
       }),
     })
     group = []
@@ -113,7 +127,8 @@ function runReader(): void {
   const reads = createReads(createReadContext(db, false, secret), systemClock, true)
   const calls = { ...reads, close: async () => db.close() }
   port.on('message', (message: ToThread) => {
-    if (message.t === 'call') answer(calls as unknown as Record<string, unknown>, message.id, message.method, message.args)
+    if (message.t === 'call')
+      answer(calls as unknown as Record<string, unknown>, message.id, message.method, message.args)
   })
 }
 

@@ -1,7 +1,7 @@
 /** Counts events of a query by source and type without reading their rows. */
 import { SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'
-import { offsetsOf, offsetOf, SEGMENT_SIZE } from '../store/posting.ts'
-import { type Position, type Query, comparePositions, eachPosition } from '../store/scan.ts'
+import { offsetOf, offsetsOf, SEGMENT_SIZE } from '../store/posting.ts'
+import { comparePositions, eachPosition, type Position, type Query } from '../store/scan.ts'
 import type { Segment } from '../store/segments.ts'
 import type { ReadContext } from './context.ts'
 
@@ -14,18 +14,27 @@ export interface Counted {
 /** The label id of each offset among `labelIds`, 0 where there is none. */
 export function labelByOffset(segment: Segment, labelIds: ReadonlySet<number>): Uint32Array {
   const out = new Uint32Array(SEGMENT_SIZE)
-  for (const [labelId, posting] of segment.postings(labelIds)) for (const offset of offsetsOf(posting)) out[offset] = labelId
+  for (const [labelId, posting] of segment.postings(labelIds))
+    for (const offset of offsetsOf(posting)) out[offset] = labelId
   return out
 }
 
 /** Ids and values of all labels of a name. */
 export function labelsNamed(ctx: ReadContext, name: string): Map<number, string> {
-  const rows = ctx.db.prepare('SELECT id, value FROM labels WHERE name = ?').all(name) as { id: number; value: string }[]
+  const rows = ctx.db.prepare('SELECT id, value FROM labels WHERE name = ?').all(name) as {
+    id: number
+    value: string
+  }[]
   return new Map(rows.map((row) => [row.id, row.value]))
 }
 
 /** Events of the query past a position, in the given direction. */
-export function classify(ctx: ReadContext, query: Query, past: Position, direction: 'asc' | 'desc'): Counted[] {
+export function classify(
+  ctx: ReadContext,
+  query: Query,
+  past: Position,
+  direction: 'asc' | 'desc',
+): Counted[] {
   const sources = labelsNamed(ctx, SOURCE_LABEL)
   const types = labelsNamed(ctx, TYPE_LABEL)
   const sourceIds = new Set(sources.keys())
@@ -47,7 +56,12 @@ export function classify(ctx: ReadContext, query: Query, past: Position, directi
     const key = `${sourceLabel}.${typeLabel}`
     const entry = counts.get(key)
     if (entry) entry.count++
-    else counts.set(key, { source: ctx.names.get(Number(sources.get(sourceLabel)))?.name ?? '', eventType: types.get(typeLabel) ?? '', count: 1 })
+    else
+      counts.set(key, {
+        source: ctx.names.get(Number(sources.get(sourceLabel)))?.name ?? '',
+        eventType: types.get(typeLabel) ?? '',
+        count: 1,
+      })
   })
   return [...counts.values()]
 }

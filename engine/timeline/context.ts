@@ -1,6 +1,7 @@
 /** What reads work on: one connection with its view of the index. */
-import type { Database } from '../store/handle.ts'
+
 import { Dictionary } from '../store/dictionary.ts'
+import type { Database } from '../store/handle.ts'
 import { LabelCounts } from '../store/label-counts.ts'
 import { RowReader } from '../store/rows.ts'
 import { SegmentIndex } from '../store/segments.ts'
@@ -27,7 +28,9 @@ export interface ReadContext {
 export function createReadContext(db: Database, writable: boolean, cursorSecret: string): ReadContext {
   const index = new SegmentIndex(db, new Tail(db))
   index.load()
-  const ingestedAt = db.prepare<[number], { id: number; ingested_at: number }>('SELECT id, ingested_at FROM events WHERE id >= ? ORDER BY id LIMIT 1')
+  const ingestedAt = db.prepare<[number], { id: number; ingested_at: number }>(
+    'SELECT id, ingested_at FROM events WHERE id >= ? ORDER BY id LIMIT 1',
+  )
   return {
     db,
     index,

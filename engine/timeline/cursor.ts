@@ -34,7 +34,8 @@ export class CursorCodec {
     const body = Buffer.from(encoded, 'base64url').toString()
     const expected = Buffer.from(this.sign(body, query))
     const given = Buffer.from(signature)
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) fail('invalid', 'cursor is not one this query gave; start again without it', { field: 'cursor' })
+    if (given.length !== expected.length || !timingSafeEqual(given, expected))
+      fail('invalid', 'cursor is not one this query gave; start again without it', { field: 'cursor' })
     const parts = body.split('.')
     const after = parts[0] === '' ? null : { ts: Number(parts[0]), id: Number(parts[1]) }
     return { after, skip: Number(parts[2]), ceiling: Number(parts[3]), now: Number(parts[4]) }
@@ -49,6 +50,8 @@ export class CursorCodec {
 /** JSON with sorted keys, so that the order in which a client writes fields does not matter. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, v: unknown) =>
-    v && typeof v === 'object' && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1))) : v,
+    v && typeof v === 'object' && !Array.isArray(v)
+      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : v,
   )
 }

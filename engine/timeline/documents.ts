@@ -18,7 +18,8 @@ interface DocumentRow {
   raw: Uint8Array
 }
 
-const CURRENT = 'SELECT id, source_id, ingested_at, labels, entity, text, raw FROM documents WHERE ingested_at <= ? AND (superseded_at IS NULL OR superseded_at > ?) ORDER BY id'
+const CURRENT =
+  'SELECT id, source_id, ingested_at, labels, entity, text, raw FROM documents WHERE ingested_at <= ? AND (superseded_at IS NULL OR superseded_at > ?) ORDER BY id'
 
 /** Most documents a read surfaces; the rest is counted as truncated. */
 const DOCUMENTS_MAX = 200
@@ -54,19 +55,31 @@ export function readDocuments(db: Database, names: SourceNames, query: DocumentQ
 
 /** One document by id, whatever its version. */
 export function readDocument(db: Database, names: SourceNames, id: number, now: number): Row | null {
-  const row = db.prepare('SELECT id, source_id, ingested_at, labels, entity, text, raw FROM documents WHERE id = ?').get(id) as DocumentRow | undefined
+  const row = db
+    .prepare('SELECT id, source_id, ingested_at, labels, entity, text, raw FROM documents WHERE id = ?')
+    .get(id) as DocumentRow | undefined
   const source = row && names.get(row.source_id)
   return row && source ? presentDocument(row, source.name, JSON.parse(row.labels), now, true) : null
 }
 
-function matches(selector: DocumentQuery['selector'], labels: Record<string, string | number>, entity: string | null): boolean {
+function matches(
+  selector: DocumentQuery['selector'],
+  labels: Record<string, string | number>,
+  entity: string | null,
+): boolean {
   return Object.entries(selector).every(([name, value]) => {
     const own = name === 'key_value' ? (entity === null ? undefined : labels[entity]) : labels[name]
     return own !== undefined && String(own) === String(value)
   })
 }
 
-function presentDocument(row: DocumentRow, source: string, labels: Record<string, string | number>, now: number, withRaw: boolean): Row {
+function presentDocument(
+  row: DocumentRow,
+  source: string,
+  labels: Record<string, string | number>,
+  now: number,
+  withRaw: boolean,
+): Row {
   const { entity } = row
   return {
     id: eventId(row.id),
@@ -76,7 +89,10 @@ function presentDocument(row: DocumentRow, source: string, labels: Record<string
     event_type: 'reference',
     event_time: iso(row.ingested_at),
     ingested_at: iso(row.ingested_at),
-    entity: entity !== null && labels[entity] !== undefined ? { label: entity, value: String(labels[entity]) } : null,
+    entity:
+      entity !== null && labels[entity] !== undefined
+        ? { label: entity, value: String(labels[entity]) }
+        : null,
     labels,
     text: row.text,
     reference: true,

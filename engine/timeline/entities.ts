@@ -13,8 +13,14 @@ const LIMIT_MAX_ALL = 50
 /** Every label with its most frequent values. */
 export function answerEntities(ctx: ReadContext, limit: number): EntitiesResult {
   ctx.names.refresh()
-  const facets = labelNames(ctx.db).map((label) => facetOf(ctx, label, Math.min(LIMIT_MAX_ALL, Math.max(1, limit))))
-  return { labels: facets.filter((facet) => facet.distinct > 0).sort((a, b) => Number(b.primary) - Number(a.primary) || (a.label < b.label ? -1 : 1)) }
+  const facets = labelNames(ctx.db).map((label) =>
+    facetOf(ctx, label, Math.min(LIMIT_MAX_ALL, Math.max(1, limit))),
+  )
+  return {
+    labels: facets
+      .filter((facet) => facet.distinct > 0)
+      .sort((a, b) => Number(b.primary) - Number(a.primary) || (a.label < b.label ? -1 : 1)),
+  }
 }
 
 /**
@@ -22,10 +28,16 @@ export function answerEntities(ctx: ReadContext, limit: number): EntitiesResult 
  * @param prefix only values that begin with it.
  * @throws SvcError not_found when no event has the label.
  */
-export function answerEntityValues(ctx: ReadContext, label: string, limit: number, prefix?: string): LabelFacet {
+export function answerEntityValues(
+  ctx: ReadContext,
+  label: string,
+  limit: number,
+  prefix?: string,
+): LabelFacet {
   ctx.names.refresh()
   const facet = facetOf(ctx, label, Math.min(LIMIT_MAX, Math.max(1, limit)), prefix)
-  if (facet.distinct === 0 && !labelNames(ctx.db).includes(label)) fail('not_found', `no event has the label ${label}`, { field: 'label' })
+  if (facet.distinct === 0 && !labelNames(ctx.db).includes(label))
+    fail('not_found', `no event has the label ${label}`, { field: 'label' })
   return facet
 }
 
@@ -47,7 +59,9 @@ function facetOf(ctx: ReadContext, label: string, limit: number, prefix?: string
     values.push({ row, events, last: sealed?.last ?? 0 })
   }
   values.sort((a, b) => b.events - a.events || (a.row.value < b.row.value ? -1 : 1))
-  const declaring = [...ctx.names.all()].filter((source) => !source.deleted && source.labels.some((l) => l.name === label))
+  const declaring = [...ctx.names.all()].filter(
+    (source) => !source.deleted && source.labels.some((l) => l.name === label),
+  )
   return {
     label,
     primary: declaring.some((source) => source.labels.some((l) => l.name === label && l.primary)),
@@ -62,7 +76,9 @@ function selectLabels(ctx: ReadContext, label: string, prefix: string | undefine
   const columns = 'SELECT id, value FROM labels WHERE name = ?'
   if (prefix === undefined || prefix === '') return ctx.db.prepare(columns).all(label) as LabelRow[]
   // A range on the (name, value) index; U+10FFFF sorts after every other character.
-  return ctx.db.prepare(`${columns} AND value >= ? AND value < ?`).all(label, prefix, `${prefix}\u{10ffff}`) as LabelRow[]
+  return ctx.db
+    .prepare(`${columns} AND value >= ? AND value < ?`)
+    .all(label, prefix, `${prefix}\u{10ffff}`) as LabelRow[]
 }
 
 function valueOf(ctx: ReadContext, row: LabelRow, events: number, sealedLast: number): LabelValue {

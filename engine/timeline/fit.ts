@@ -52,7 +52,13 @@ export function fitRows(rows: readonly Row[], budget: number, skip: number): Fit
     kept.push(row)
     tokens += cost
   }
-  return { rows: kept, taken, more: taken < groups.length, tokens, left: groups.slice(taken).flatMap((group) => group.rows) }
+  return {
+    rows: kept,
+    taken,
+    more: taken < groups.length,
+    tokens,
+    left: groups.slice(taken).flatMap((group) => group.rows),
+  }
 }
 
 /** What a row takes: its lines of the text timeline, and its payload where asked for. */
@@ -91,7 +97,16 @@ function foldRow(group: Group): Row {
   const newest = group.rows.at(-1)!
   if (group.rows.length === 1) return newest
   const oldest = group.rows[0]!
-  return { ...newest, fold: { count: group.rows.length, first_id: oldest.id, first: oldest.event_time, last_id: newest.id, last: newest.event_time } }
+  return {
+    ...newest,
+    fold: {
+      count: group.rows.length,
+      first_id: oldest.id,
+      first: oldest.event_time,
+      last_id: newest.id,
+      last: newest.event_time,
+    },
+  }
 }
 
 /**
@@ -104,6 +119,7 @@ function cutToFit(row: Row, budget: number): Row {
   const note = ` … [cut; the whole is event ${row.id}]`
   const slim: Row = { ...bare, labels: {}, text: note }
   const room = (budget - costOf(slim)) * BYTES_PER_TOKEN - BYTES_PER_TOKEN
-  const text = room > 0 ? Buffer.from(row.text.split('\n')[0]!).subarray(0, room).toString().replace(/�+$/, '') : ''
+  const text =
+    room > 0 ? Buffer.from(row.text.split('\n')[0]!).subarray(0, room).toString().replace(/�+$/, '') : ''
   return { ...slim, text: text + note }
 }

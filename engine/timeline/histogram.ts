@@ -48,7 +48,15 @@ export function answerHistogram(ctx: ReadContext, request: HistogramRequest, now
   const buckets = Array.from(totals, (count, i) => ({
     at: iso(window.from + i * bucketMs),
     count,
-    by_source: Object.fromEntries([...bySource].filter(([, counts]) => counts[i]! > 0).map(([name, counts]) => [name, counts[i]!])),
+    by_source: Object.fromEntries(
+      [...bySource].filter(([, counts]) => counts[i]! > 0).map(([name, counts]) => [name, counts[i]!]),
+    ),
   }))
-  return { from: iso(window.from), to: iso(window.shownTo), bucket_ms: bucketMs, total: totals.reduce((sum, count) => sum + count, 0), buckets }
+  return {
+    from: iso(window.from),
+    to: iso(window.shownTo),
+    bucket_ms: bucketMs,
+    total: totals.reduce((sum, count) => sum + count, 0),
+    buckets,
+  }
 }

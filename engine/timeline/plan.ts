@@ -2,12 +2,13 @@
  * From a request to a query on the index: the window, the label groups, and the filters the index
  * cannot answer (text, number labels, the entity value).
  */
+
+import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
-import type { Database } from '../store/handle.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'
+import type { Database } from '../store/handle.ts'
 import type { Query } from '../store/scan.ts'
 import { parseDuration } from './duration.ts'
-import type { Row } from '../engine.ts'
 import type { SourceNames } from './source-names.ts'
 
 const FAR = Number.MAX_SAFE_INTEGER
@@ -30,13 +31,17 @@ export interface Window {
 export function resolveWindow(request: { window?: string; from?: string; to?: string }, now: number): Window {
   const from = request.from === undefined ? null : parseInstant(request.from, 'from')
   const to = request.to === undefined ? null : parseInstant(request.to, 'to')
-  if (from !== null && request.window !== undefined) fail('invalid', 'give window or from, not both', { field: 'window' })
+  if (from !== null && request.window !== undefined)
+    fail('invalid', 'give window or from, not both', { field: 'window' })
   const shownTo = to ?? now
   const length = parseDuration(request.window ?? DEFAULT_WINDOW, 'window')
   const start = from ?? shownTo - length
   if (start > shownTo) fail('invalid', 'from must be before to', { field: 'from' })
   // Without an explicit end the window is open, so that a producer whose clock is ahead is seen.
-  const name = from === null && to === null ? (request.window ?? DEFAULT_WINDOW) : `${new Date(start).toISOString()}..${new Date(shownTo).toISOString()}`
+  const name =
+    from === null && to === null
+      ? (request.window ?? DEFAULT_WINDOW)
+      : `${new Date(start).toISOString()}..${new Date(shownTo).toISOString()}`
   return { from: start, to: to ?? FAR, shownTo, name }
 }
 
@@ -66,7 +71,12 @@ export interface Plan {
  * matches nothing; an unknown source is an error, because a typing error there would look like silence.
  * @throws SvcError not_found
  */
-export function compilePlan(request: Narrowing, db: Database, dictionary: Dictionary, names: SourceNames): Plan {
+export function compilePlan(
+  request: Narrowing,
+  db: Database,
+  dictionary: Dictionary,
+  names: SourceNames,
+): Plan {
   names.refresh()
   const groups: number[][] = []
   const filters: ((row: Row) => boolean)[] = []
@@ -74,7 +84,11 @@ export function compilePlan(request: Narrowing, db: Database, dictionary: Dictio
   for (const [name, given] of Object.entries(request.selector ?? {})) {
     const value = String(given)
     if (name === 'key_value') {
-      groups.push(labelNames(db).map((label) => dictionary.find(label, value)).filter((id) => id !== undefined))
+      groups.push(
+        labelNames(db)
+          .map((label) => dictionary.find(label, value))
+          .filter((id) => id !== undefined),
+      )
       filters.push((row) => row.entity?.value === value)
     } else if (numbers.has(name)) {
       filters.push((row) => name in row.labels && String(row.labels[name]) === value)
@@ -83,18 +97,31 @@ export function compilePlan(request: Narrowing, db: Database, dictionary: Dictio
       groups.push(id === undefined ? [] : [id])
     }
   }
-  if (request.sources?.length) groups.push(request.sources.flatMap((name) => sourceLabels(name, dictionary, names)))
-  if (request.event_types?.length) groups.push(request.event_types.map((type) => dictionary.find(TYPE_LABEL, type)).filter((id) => id !== undefined))
+  if (request.sources?.length)
+    groups.push(request.sources.flatMap((name) => sourceLabels(name, dictionary, names)))
+  if (request.event_types?.length)
+    groups.push(
+      request.event_types.map((type) => dictionary.find(TYPE_LABEL, type)).filter((id) => id !== undefined),
+    )
   if (request.text !== undefined) {
     const wanted = request.text.toLowerCase()
     filters.push((row) => row.text.toLowerCase().includes(wanted))
   }
   if (groups.length === 0) groups.push(allSourceLabels(dictionary, names))
-  return { groups, masked: names.masked().flatMap((id) => dictionary.find(SOURCE_LABEL, String(id)) ?? []), filter: filters.length ? (row) => filters.every((holds) => holds(row)) : null }
+  return {
+    groups,
+    masked: names.masked().flatMap((id) => dictionary.find(SOURCE_LABEL, String(id)) ?? []),
+    filter: filters.length ? (row) => filters.every((holds) => holds(row)) : null,
+  }
 }
 
 /** A query over a plan. */
-export function queryOf(plan: Plan, window: { from: number; to: number }, ceiling: number, afterId = -1): Query {
+export function queryOf(
+  plan: Plan,
+  window: { from: number; to: number },
+  ceiling: number,
+  afterId = -1,
+): Query {
   return { groups: plan.groups, masked: plan.masked, from: window.from, to: window.to, ceiling, afterId }
 }
 
@@ -105,7 +132,9 @@ function sourceLabels(name: string, dictionary: Dictionary, names: SourceNames):
 }
 
 function allSourceLabels(dictionary: Dictionary, names: SourceNames): number[] {
-  return [...names.all()].map((source) => dictionary.find(SOURCE_LABEL, String(source.id))).filter((id) => id !== undefined)
+  return [...names.all()]
+    .map((source) => dictionary.find(SOURCE_LABEL, String(source.id)))
+    .filter((id) => id !== undefined)
 }
 
 /** Every label name stored, found by skipping through the index on (name, value). */

@@ -5,14 +5,14 @@
  */
 import type { ReadRequest } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
-import { type Position, type Query, firstPositions } from '../store/scan.ts'
+import { firstPositions, type Position, type Query } from '../store/scan.ts'
 import { classify } from './classify.ts'
+import type { ReadContext } from './context.ts'
 import type { Cursor } from './cursor.ts'
 import { readDocuments } from './documents.ts'
 import { fitRows, tokensOf } from './fit.ts'
-import { type Plan, type Window, compilePlan, parseInstant, queryOf, resolveWindow } from './plan.ts'
+import { compilePlan, type Plan, parseInstant, queryOf, resolveWindow, type Window } from './plan.ts'
 import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
-import type { ReadContext } from './context.ts'
 
 const LIMIT_MAX = 2_000
 const LIMIT_DEFAULT = 200
@@ -40,17 +40,36 @@ interface Reading {
  */
 export function answerRead(ctx: ReadContext, request: ReadRequest, now: number): ReadAnswer {
   const reading = begin(ctx, request, now)
-  const references = request.cursor === undefined ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now) : []
-  return request.max_tokens === undefined ? answerPage(ctx, reading, references) : answerFitted(ctx, reading, references, request.max_tokens)
+  const references =
+    request.cursor === undefined ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now) : []
+  return request.max_tokens === undefined
+    ? answerPage(ctx, reading, references)
+    : answerFitted(ctx, reading, references, request.max_tokens)
 }
 
 function begin(ctx: ReadContext, request: ReadRequest, now: number): Reading {
   const { cursor: text, client: _client, limit: _limit, ...identity } = request
   const asOf = request.as_of === undefined ? null : parseInstant(request.as_of, 'as_of')
-  const cursor: Cursor = text === undefined ? { after: null, skip: 0, ceiling: asOf === null ? ctx.index.tail.lastId : ctx.ceilingAt(asOf), now: asOf ?? now } : ctx.cursors.decode(text, identity)
+  const cursor: Cursor =
+    text === undefined
+      ? {
+          after: null,
+          skip: 0,
+          ceiling: asOf === null ? ctx.index.tail.lastId : ctx.ceilingAt(asOf),
+          now: asOf ?? now,
+        }
+      : ctx.cursors.decode(text, identity)
   const window = resolveWindow(request, cursor.now)
   const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names)
-  return { request, plan, window, query: queryOf(plan, window, cursor.ceiling), cursor, direction: request.order === 'asc' ? 'asc' : 'desc', identity }
+  return {
+    request,
+    plan,
+    window,
+    query: queryOf(plan, window, cursor.ceiling),
+    cursor,
+    direction: request.order === 'asc' ? 'asc' : 'desc',
+    identity,
+  }
 }
 
 function answerPage(ctx: ReadContext, reading: Reading, references: Row[]): ReadAnswer {
@@ -79,7 +98,11 @@ function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boo
   if (!plan.filter) {
     const positions = firstPositions(ctx.index.all(), query, direction, limit + 1, reading.cursor.after)
     const page = positions.slice(0, limit)
-    return { rows: materialise(ctx, reading, page, withRaw), next: positions.length > limit ? page.at(-1)! : null, scanned: undefined }
+    return {
+      rows: materialise(ctx, reading, page, withRaw),
+      next: positions.length > limit ? page.at(-1)! : null,
+      scanned: undefined,
+    }
   }
   const rows: Row[] = []
   let after = reading.cursor.after
@@ -91,7 +114,8 @@ function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boo
       scanned++
       if (!plan.filter(row)) continue
       rows.push(row)
-      if (rows.length === limit) return { rows: withPayload(ctx, rows, withRaw), next: positions[i] ?? null, scanned }
+      if (rows.length === limit)
+        return { rows: withPayload(ctx, rows, withRaw), next: positions[i] ?? null, scanned }
     }
     after = positions.at(-1) ?? after
     if (positions.length < SCAN_BATCH) return { rows: withPayload(ctx, rows, withRaw), next: null, scanned }
@@ -99,15 +123,33 @@ function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boo
   }
 }
 
-function materialise(ctx: ReadContext, reading: Reading, positions: readonly Position[], withRaw: boolean): Row[] {
-  const stored = ctx.rows.read(positions.map((position) => position.id), withRaw)
+function materialise(
+  ctx: ReadContext,
+  reading: Reading,
+  positions: readonly Position[],
+  withRaw: boolean,
+): Row[] {
+  const stored = ctx.rows.read(
+    positions.map((position) => position.id),
+    withRaw,
+  )
   return stored.map((row) => presentRow(row, ctx.dictionary, ctx.names, reading.cursor.now))
 }
 
 function withPayload(ctx: ReadContext, rows: Row[], wanted: boolean): Row[] {
   if (!wanted) return rows
-  const raw = new Map(ctx.rows.read(rows.map((row) => Number(row.id.slice(4))), true).map((row) => [row.id, row.raw!]))
-  return rows.map((row) => ({ ...row, raw: Buffer.from(raw.get(Number(row.id.slice(4))) ?? 'null').toString() }))
+  const raw = new Map(
+    ctx.rows
+      .read(
+        rows.map((row) => Number(row.id.slice(4))),
+        true,
+      )
+      .map((row) => [row.id, row.raw!]),
+  )
+  return rows.map((row) => ({
+    ...row,
+    raw: Buffer.from(raw.get(Number(row.id.slice(4))) ?? 'null').toString(),
+  }))
 }
 
 function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], maxTokens: number): ReadAnswer {
@@ -115,10 +157,20 @@ function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], max
   const chunk = [...references, ...(reading.direction === 'desc' ? page.rows.reverse() : page.rows)]
   // Later pages of the first chunk count its documents again, or their groups would shift.
   const first = reading.request.cursor !== undefined && reading.cursor.after === null
-  const all = first ? [...readDocuments(ctx.db, ctx.names, reading.request, reading.cursor.now), ...chunk] : chunk
+  const all = first
+    ? [...readDocuments(ctx.db, ctx.names, reading.request, reading.cursor.now), ...chunk]
+    : chunk
   const heading = renderHeading(reading.request.selector, reading.window.name)
-  const fitted = fitRows(all, Math.max(1, maxTokens - tokensOf(renderTimeline(heading, [])) - 1), reading.cursor.skip)
-  const nextCursor: Cursor | null = fitted.more ? { ...reading.cursor, skip: fitted.taken } : page.next ? { ...reading.cursor, after: page.next, skip: 0 } : null
+  const fitted = fitRows(
+    all,
+    Math.max(1, maxTokens - tokensOf(renderTimeline(heading, [])) - 1),
+    reading.cursor.skip,
+  )
+  const nextCursor: Cursor | null = fitted.more
+    ? { ...reading.cursor, skip: fitted.taken }
+    : page.next
+      ? { ...reading.cursor, after: page.next, skip: 0 }
+      : null
   const rows = sortRows(fitted.rows, reading.request.order === 'desc')
   const omitted = countOmitted(ctx, reading, fitted.left, page.next)
   return {
@@ -131,11 +183,20 @@ function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], max
 function sortRows(rows: Row[], newestFirst: boolean): Row[] {
   const sign = newestFirst ? -1 : 1
   const number = (row: Row) => Number(row.id.slice(4))
-  return rows.sort((a, b) => Number(!!b.reference) - Number(!!a.reference) || sign * (Date.parse(a.event_time) - Date.parse(b.event_time) || number(a) - number(b)))
+  return rows.sort(
+    (a, b) =>
+      Number(!!b.reference) - Number(!!a.reference) ||
+      sign * (Date.parse(a.event_time) - Date.parse(b.event_time) || number(a) - number(b)),
+  )
 }
 
 /** What this page leaves out: the rest of its chunk, and everything past the chunk. */
-function countOmitted(ctx: ReadContext, reading: Reading, left: readonly Row[], past: Position | null): NonNullable<ReadAnswer['omitted']> {
+function countOmitted(
+  ctx: ReadContext,
+  reading: Reading,
+  left: readonly Row[],
+  past: Position | null,
+): NonNullable<ReadAnswer['omitted']> {
   const counts = new Map<string, { source: string; event_type: string; count: number }>()
   const add = (source: string, eventType: string, n: number) => {
     const key = `${source}\0${eventType}`
@@ -145,7 +206,9 @@ function countOmitted(ctx: ReadContext, reading: Reading, left: readonly Row[], 
   }
   for (const row of left) add(row.source, row.event_type, 1)
   // A filter's matches past the chunk are not known without looking at each; the cursor says there is more.
-  if (past && !reading.plan.filter) for (const entry of classify(ctx, reading.query, past, reading.direction)) add(entry.source, entry.eventType, entry.count)
+  if (past && !reading.plan.filter)
+    for (const entry of classify(ctx, reading.query, past, reading.direction))
+      add(entry.source, entry.eventType, entry.count)
   return [...counts.values()].sort((a, b) => b.count - a.count)
 }
 

@@ -31,8 +31,12 @@ export class SourceNames {
   private readonly selectMasked: Statement<[], number>
 
   constructor(db: Database) {
-    this.selectStamp = db.prepare("SELECT count(*) || '.' || coalesce(sum(version), 0) FROM sources").pluck() as Statement<[], string>
-    this.select = db.prepare("SELECT id, name, connector, state, json_extract(config, '$.labels') AS labels FROM sources")
+    this.selectStamp = db
+      .prepare("SELECT count(*) || '.' || coalesce(sum(version), 0) FROM sources")
+      .pluck() as Statement<[], string>
+    this.select = db.prepare(
+      "SELECT id, name, connector, state, json_extract(config, '$.labels') AS labels FROM sources",
+    )
     this.selectMasked = db.prepare('SELECT source_id FROM purges').pluck() as Statement<[], number>
   }
 
@@ -76,7 +80,8 @@ export class SourceNames {
   /** Names of labels some source declares as numbers: they are stored in the row, not the index. */
   numberLabels(): Set<string> {
     const names = new Set<string>()
-    for (const source of this.facts.values()) for (const label of source.labels) if (label.type === 'number') names.add(label.name)
+    for (const source of this.facts.values())
+      for (const label of source.labels) if (label.type === 'number') names.add(label.name)
     return names
   }
 }

@@ -20,7 +20,12 @@ const BUILT_IN: Record<string, string> = { source: SOURCE_LABEL, event_type: TYP
 export function answerStats(ctx: ReadContext, request: StatsRequest, now: number): StatsResult {
   const window = request.window ?? '30m'
   const length = parseDuration(window, 'window')
-  const plan = compilePlan({ selector: request.where, sources: request.sources }, ctx.db, ctx.dictionary, ctx.names)
+  const plan = compilePlan(
+    { selector: request.where, sources: request.sources },
+    ctx.db,
+    ctx.dictionary,
+    ctx.names,
+  )
   const query = queryOf(plan, { from: now - 2 * length, to: now }, ctx.index.tail.lastId)
   const values = labelsNamed(ctx, BUILT_IN[request.by] ?? request.by)
   const wanted = new Set(values.keys())
@@ -44,7 +49,12 @@ export function answerStats(ctx: ReadContext, request: StatsRequest, now: number
 }
 
 /** Source labels hold ids; two sources of one name (one deleted) count as one. */
-function mergeByValue(ctx: ReadContext, by: string, values: Map<number, string>, counts: Map<number, { now: number; before: number }>): Map<string, { now: number; before: number }> {
+function mergeByValue(
+  ctx: ReadContext,
+  by: string,
+  values: Map<number, string>,
+  counts: Map<number, { now: number; before: number }>,
+): Map<string, { now: number; before: number }> {
   const merged = new Map<string, { now: number; before: number }>()
   for (const [labelId, count] of counts) {
     const value = values.get(labelId) ?? ''
@@ -58,7 +68,11 @@ function mergeByValue(ctx: ReadContext, by: string, values: Map<number, string>,
   return merged
 }
 
-function tabulate(request: StatsRequest, window: string, counts: Map<string, { now: number; before: number }>): StatsResult {
+function tabulate(
+  request: StatsRequest,
+  window: string,
+  counts: Map<string, { now: number; before: number }>,
+): StatsResult {
   const top = Math.min(TOP_MAX, Math.max(1, Math.trunc(request.top ?? 20)))
   const total = { now: 0, before: 0 }
   for (const count of counts.values()) {
@@ -66,10 +80,27 @@ function tabulate(request: StatsRequest, window: string, counts: Map<string, { n
     total.before += count.before
   }
   const rows: StatsRow[] = [...counts]
-    .map(([value, count]) => ({ value, now: count.now, before: count.before, change: describeChange(count.now, count.before) }))
-    .sort((a, b) => Math.abs(b.now - b.before) - Math.abs(a.now - a.before) || b.now - a.now || (a.value < b.value ? -1 : 1))
+    .map(([value, count]) => ({
+      value,
+      now: count.now,
+      before: count.before,
+      change: describeChange(count.now, count.before),
+    }))
+    .sort(
+      (a, b) =>
+        Math.abs(b.now - b.before) - Math.abs(a.now - a.before) ||
+        b.now - a.now ||
+        (a.value < b.value ? -1 : 1),
+    )
     .slice(0, top)
-  return { stats: renderTable(request.by, window, rows, total), by: request.by, window, rows, total, values: counts.size }
+  return {
+    stats: renderTable(request.by, window, rows, total),
+    by: request.by,
+    window,
+    rows,
+    total,
+    values: counts.size,
+  }
 }
 
 /** +n (xR), new, gone or none. */
@@ -81,9 +112,23 @@ export function describeChange(now: number, before: number): string {
   return `${now > before ? '+' : ''}${now - before} (x${ratio})`
 }
 
-function renderTable(by: string, window: string, rows: StatsRow[], total: { now: number; before: number }): string {
-  const cells = [[by, 'now', 'before', 'change'], ...rows.map((row) => [row.value, String(row.now), String(row.before), row.change]), ['total', String(total.now), String(total.before), describeChange(total.now, total.before)]]
+function renderTable(
+  by: string,
+  window: string,
+  rows: StatsRow[],
+  total: { now: number; before: number },
+): string {
+  const cells = [
+    [by, 'now', 'before', 'change'],
+    ...rows.map((row) => [row.value, String(row.now), String(row.before), row.change]),
+    ['total', String(total.now), String(total.before), describeChange(total.now, total.before)],
+  ]
   const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]!.length)))
-  const lines = cells.map((row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join(' | ').trimEnd())
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
+      .join(' | ')
+      .trimEnd(),
+  )
   return [`events by ${by}, last ${window} against the ${window} before`, ...lines].join('\n')
 }

@@ -9,7 +9,9 @@ export function bareInsertRate(file: string, generator: Generator, rows: number)
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
   db.pragma('cache_size = -32768')
-  db.exec('CREATE TABLE events (id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, ts INTEGER NOT NULL, ingested_at INTEGER NOT NULL, labels BLOB NOT NULL, entity INTEGER, numbers TEXT, claimed_time TEXT, text TEXT NOT NULL, raw BLOB NOT NULL)')
+  db.exec(
+    'CREATE TABLE events (id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, ts INTEGER NOT NULL, ingested_at INTEGER NOT NULL, labels BLOB NOT NULL, entity INTEGER, numbers TEXT, claimed_time TEXT, text TEXT NOT NULL, raw BLOB NOT NULL)',
+  )
   const insert = db.prepare('INSERT INTO events VALUES (?,?,?,?,?,?,?,?,?,?)')
   const labels = new Uint8Array(24)
   // Payloads and texts are made before the clock runs.
@@ -19,7 +21,8 @@ export function bareInsertRate(file: string, generator: Generator, rows: number)
     return `${method} ${path} ${status} in ${ms} ms, ${note}`
   })
   const commit = db.transaction((from: number) => {
-    for (let i = from; i < from + 1_000; i++) insert.run(i + 1, 1, 1.7e12 + i, 1.7e12, labels, 1, null, null, texts[i % 20_000], raws[i % 20_000])
+    for (let i = from; i < from + 1_000; i++)
+      insert.run(i + 1, 1, 1.7e12 + i, 1.7e12, labels, 1, null, null, texts[i % 20_000], raws[i % 20_000])
   })
   const started = performance.now()
   for (let from = 0; from < rows; from += 1_000) commit.immediate(from)

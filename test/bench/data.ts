@@ -32,8 +32,13 @@ export function createGenerator(seed: number, end: number): Generator {
   const entity = zipf(50_000, 0.9, next)
   const service = zipf(200, 1.1, next)
   const host = zipf(5_000, 1, next)
-  const notes = Array.from({ length: 64 }, () => Array.from({ length: 9 }, () => WORDS[Math.floor(next() * WORDS.length)]).join(' '))
-  const hex = () => Math.floor(next() * 0x1_0000_0000).toString(16).padStart(8, '0')
+  const notes = Array.from({ length: 64 }, () =>
+    Array.from({ length: 9 }, () => WORDS[Math.floor(next() * WORDS.length)]).join(' '),
+  )
+  const hex = () =>
+    Math.floor(next() * 0x1_0000_0000)
+      .toString(16)
+      .padStart(8, '0')
   return {
     line: (n, total) => {
       const late = next() < 0.05 ? Math.floor(next() * 10_000) : 0
@@ -54,7 +59,12 @@ export function createGenerator(seed: number, end: number): Generator {
         trace_id: hex() + hex() + hex() + hex(),
         span_id: hex() + hex(),
         user: { id: hex(), plan: 'team', region: 'eu-west-1' },
-        request: { bytes: Math.floor(next() * 9_000), agent: 'client/4.2 (linux; x64)', ip: `10.${Math.floor(next() * 255)}.${Math.floor(next() * 255)}.7`, id: hex() + hex() + hex() },
+        request: {
+          bytes: Math.floor(next() * 9_000),
+          agent: 'client/4.2 (linux; x64)',
+          ip: `10.${Math.floor(next() * 255)}.${Math.floor(next() * 255)}.7`,
+          id: hex() + hex() + hex(),
+        },
         build: hex(),
       })
     },
@@ -63,7 +73,10 @@ export function createGenerator(seed: number, end: number): Generator {
   }
 }
 
-const WORDS = 'order payment retry upstream answered queue cache shard replica lease token region deploy canary budget timeout slow warm cold primary'.split(' ')
+const WORDS =
+  'order payment retry upstream answered queue cache shard replica lease token region deploy canary budget timeout slow warm cold primary'.split(
+    ' ',
+  )
 
 /** Ranks 0..n-1, the k-th with weight 1/(k+1)^s. */
 function zipf(n: number, s: number, next: () => number): () => number {
@@ -88,5 +101,9 @@ function zipf(n: number, s: number, next: () => number): () => number {
 
 /** NDJSON bodies of 1,000 events. */
 export function makeBodies(generator: Generator, from: number, count: number, total: number): Buffer[] {
-  return Array.from({ length: count }, (_, b) => Buffer.from(Array.from({ length: 1_000 }, (_, i) => generator.line(from + b * 1_000 + i, total)).join('\n')))
+  return Array.from({ length: count }, (_, b) =>
+    Buffer.from(
+      Array.from({ length: 1_000 }, (_, i) => generator.line(from + b * 1_000 + i, total)).join('\n'),
+    ),
+  )
 }

@@ -4,14 +4,26 @@ import { Agent, request } from 'node:http'
 /** Posts once. @throws Error unless the answer is 202. */
 export function post(agent: Agent, url: string, body: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: 'POST', agent, headers: { 'content-type': 'application/x-ndjson', 'content-length': body.length } }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8')
-      answer.on('data', (chunk: string) => {
-        text += chunk
-      })
-      answer.on('end', () => (answer.statusCode === 202 ? resolve() : reject(new Error(`ingest answered ${answer.statusCode}: ${text}`))))
-    })
+    const outgoing = request(
+      url,
+      {
+        method: 'POST',
+        agent,
+        headers: { 'content-type': 'application/x-ndjson', 'content-length': body.length },
+      },
+      (answer) => {
+        let text = ''
+        answer.setEncoding('utf8')
+        answer.on('data', (chunk: string) => {
+          text += chunk
+        })
+        answer.on('end', () =>
+          answer.statusCode === 202
+            ? resolve()
+            : reject(new Error(`ingest answered ${answer.statusCode}: ${text}`)),
+        )
+      },
+    )
     outgoing.on('error', reject)
     outgoing.end(body)
   })

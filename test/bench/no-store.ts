@@ -1,11 +1,28 @@
 /** The daemon's HTTP server with an engine that stores nothing: the yardstick of single posts. */
 import { pino } from 'pino'
 import { buildServer } from '../../api/http/server.ts'
-import { type Engine, createEngine } from '../../engine/index.ts'
+import { createEngine, type Engine } from '../../engine/index.ts'
 
 const real = createEngine({ dataFile: null })
-const { ingest_key } = await real.createSource({ name: 'none', connector: 'webhook' }, { id: 'open', name: 'bench' }, false)
+const { ingest_key } = await real.createSource(
+  { name: 'none', connector: 'webhook' },
+  { id: 'open', name: 'bench' },
+  false,
+)
 const engine: Engine = { ...real, ingest: async () => ({ ingested: 1 }) }
-const app = await buildServer({ engine, log: pino({ level: 'silent' }), config: { host: '127.0.0.1', port: 0, rootToken: null, publicUrl: null, allowedHosts: [], version: 'bench', hostedUrls: {}, consoleDir: null } })
+const app = await buildServer({
+  engine,
+  log: pino({ level: 'silent' }),
+  config: {
+    host: '127.0.0.1',
+    port: 0,
+    rootToken: null,
+    publicUrl: null,
+    allowedHosts: [],
+    version: 'bench',
+    hostedUrls: {},
+    consoleDir: null,
+  },
+})
 const url = await app.listen({ port: 0, host: '127.0.0.1' })
 console.log(`console at ${url} ${ingest_key}`)

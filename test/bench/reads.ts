@@ -23,14 +23,32 @@ export async function measureReads(file: string, generator: Generator, end: numb
   const db = openReading(file)
   const reads = createReads(createReadContext(db, false, 'bench'), systemClock, true)
   const bare = new BetterSqlite3(file, { readonly: true })
-  const byId = bare.prepare('SELECT e.id, e.ts, e.labels, e.text FROM json_each(?) j JOIN events e ON e.id = j.value')
+  const byId = bare.prepare(
+    'SELECT e.id, e.ts, e.labels, e.text FROM json_each(?) j JOIN events e ON e.id = j.value',
+  )
   const to = new Date(end).toISOString()
   const from = (days: number) => new Date(end - days * 86_400_000).toISOString()
   const cases: { what: string; goalMs: number | null; make: () => ReadRequest }[] = [
-    { what: 'one entity, newest 200 of 24 hours', goalMs: 3, make: () => ({ selector: { entity: generator.entity() }, from: from(1), to }) },
-    { what: 'rare AND common label, 7 days', goalMs: 10, make: () => ({ selector: { host: generator.rareHost(), env: 'prod' }, from: from(7), to }) },
-    { what: 'common AND rare label, 7 days', goalMs: 10, make: () => ({ selector: { env: 'prod', host: generator.rareHost() }, from: from(7), to }) },
-    { what: 'two common labels, 7 days', goalMs: null, make: () => ({ selector: { env: 'prod', service: 'service-1' }, from: from(7), to }) },
+    {
+      what: 'one entity, newest 200 of 24 hours',
+      goalMs: 3,
+      make: () => ({ selector: { entity: generator.entity() }, from: from(1), to }),
+    },
+    {
+      what: 'rare AND common label, 7 days',
+      goalMs: 10,
+      make: () => ({ selector: { host: generator.rareHost(), env: 'prod' }, from: from(7), to }),
+    },
+    {
+      what: 'common AND rare label, 7 days',
+      goalMs: 10,
+      make: () => ({ selector: { env: 'prod', host: generator.rareHost() }, from: from(7), to }),
+    },
+    {
+      what: 'two common labels, 7 days',
+      goalMs: null,
+      make: () => ({ selector: { env: 'prod', service: 'service-1' }, from: from(7), to }),
+    },
   ]
   const measures: ReadMeasure[] = []
   for (const { what, goalMs, make } of cases) {
@@ -51,7 +69,14 @@ export async function measureReads(file: string, generator: Generator, end: numb
       byId.all(ids)
       bareTimes.push(performance.now() - bareStarted)
     }
-    measures.push({ what, goalMs, p50: percentile(times, 0.5), p99: percentile(times, 0.99), rows: rows / RUNS, ratio: percentile(times, 0.5) / percentile(bareTimes, 0.5) })
+    measures.push({
+      what,
+      goalMs,
+      p50: percentile(times, 0.5),
+      p99: percentile(times, 0.99),
+      rows: rows / RUNS,
+      ratio: percentile(times, 0.5) / percentile(bareTimes, 0.5),
+    })
   }
   bare.close()
   db.close()

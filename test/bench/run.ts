@@ -15,11 +15,13 @@ import autocannon from 'autocannon'
 import { buildSync } from 'esbuild'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
 import { bareInsertRate } from './bare.ts'
-import { SOURCE, createGenerator, makeBodies } from './data.ts'
+import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { sendAll } from './http.ts'
 import { measureReads } from './reads.ts'
 
-const { values } = parseArgs({ options: { events: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' } } })
+const { values } = parseArgs({
+  options: { events: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' } },
+})
 const total = Number(values.events)
 const end = Date.now()
 const generator = createGenerator(Number(values.seed), end)
@@ -33,19 +35,38 @@ function report(what: string, value: string, goal = '', ok: boolean | null = nul
 const thousands = (n: number): string => Math.round(n).toLocaleString('en')
 
 async function createSource(daemon: Daemon): Promise<string> {
-  const answer = await fetch(`${daemon.url}/api/sources`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(SOURCE) })
+  const answer = await fetch(`${daemon.url}/api/sources`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(SOURCE),
+  })
   return `${daemon.url}/ingest/${((await answer.json()) as { ingest_key: string }).ingest_key}`
 }
 
 async function singlePosts(url: string, line: string): Promise<{ perSecond: number; p99: number }> {
-  const run = await autocannon({ url, connections: 64, duration: 6, method: 'POST', body: line, headers: { 'content-type': 'application/json' } })
+  const run = await autocannon({
+    url,
+    connections: 64,
+    duration: 6,
+    method: 'POST',
+    body: line,
+    headers: { 'content-type': 'application/json' },
+  })
   if (run.non2xx > 0 || run.errors > 0) throw new Error(`${run.non2xx} refused, ${run.errors} failed`)
   return { perSecond: run.requests.average, p99: run.latency.p99 }
 }
 
 async function withoutStore(line: string): Promise<number> {
   const bundle = fileURLToPath(new URL('../../dist/bench/no-store.mjs', import.meta.url))
-  buildSync({ entryPoints: [fileURLToPath(new URL('./no-store.ts', import.meta.url))], bundle: true, platform: 'node', format: 'esm', packages: 'external', outfile: bundle, logLevel: 'error' })
+  buildSync({
+    entryPoints: [fileURLToPath(new URL('./no-store.ts', import.meta.url))],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    outfile: bundle,
+    logLevel: 'error',
+  })
   const child = spawn(process.execPath, [bundle], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [started] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   const [, url, key] = /console at (\S+) (\S+)/.exec(started)!
@@ -62,7 +83,10 @@ function residentMb(daemon: Daemon): number {
 console.log(`events ${thousands(total)}, seed ${values.seed}, data in ${folder}`)
 const sample = 200_000
 const bare = bareInsertRate(join(folder, 'bare.db'), generator, sample)
-report('bare insert into the events table alone, 1,000 a commit, synchronous=FULL', `${thousands(bare)} rows/s`)
+report(
+  'bare insert into the events table alone, 1,000 a commit, synchronous=FULL',
+  `${thousands(bare)} rows/s`,
+)
 
 let daemon = await startDaemon(join(folder, 'data'))
 let url = await createSource(daemon)
@@ -70,12 +94,22 @@ const warm = makeBodies(generator, 0, 50, total)
 await sendAll(url, warm, 4)
 const bodies = makeBodies(generator, 50_000, sample / 1_000, total)
 const ndjson = sample / (await sendAll(url, bodies, 4))
-report('durable NDJSON of 1,000 over HTTP, 4 connections', `${thousands(ndjson)} events/s, ${(ndjson / bare).toFixed(2)} of bare`, '>= 0.70', ndjson / bare >= 0.7)
+report(
+  'durable NDJSON of 1,000 over HTTP, 4 connections',
+  `${thousands(ndjson)} events/s, ${(ndjson / bare).toFixed(2)} of bare`,
+  '>= 0.70',
+  ndjson / bare >= 0.7,
+)
 
 const line = generator.line(1, total)
 const single = await singlePosts(url, line)
 const free = await withoutStore(line)
-report('single posts, 64 connections', `${thousands(single.perSecond)}/s, ${(single.perSecond / free).toFixed(2)} of the server without a store (${thousands(free)}/s)`, '>= 0.60', single.perSecond / free >= 0.6)
+report(
+  'single posts, 64 connections',
+  `${thousands(single.perSecond)}/s, ${(single.perSecond / free).toFixed(2)} of the server without a store (${thousands(free)}/s)`,
+  '>= 0.60',
+  single.perSecond / free >= 0.6,
+)
 report('single posts, p99', `${single.p99} ms`, '< 30 ms', single.p99 < 30)
 
 // Fill in slices, so that the bodies of 10 million events are never in memory at once.
@@ -88,11 +122,17 @@ for (let n = 250_000; n < total; n += slice) {
   last = rate
   if ((n - 250_000) % 1_000_000 === 0) console.log(`  ${thousands(n)} events, ${thousands(rate)}/s`)
 }
-if (total > 2_000_000) report('ingest at the end against at 1 million', (last / first).toFixed(2), '>= 0.90', last / first >= 0.9)
+if (total > 2_000_000)
+  report('ingest at the end against at 1 million', (last / first).toFixed(2), '>= 0.90', last / first >= 0.9)
 
 for (const read of await measureReads(join(folder, 'data', 'svc.db'), generator, end)) {
   const goal = total >= 10_000_000 ? read.goalMs : null
-  report(read.what, `p50 ${read.p50.toFixed(2)} ms, p99 ${read.p99.toFixed(2)} ms, ${read.rows.toFixed(0)} rows, ${read.ratio.toFixed(1)} of the bare statement`, read.goalMs ? `p99 < ${read.goalMs} ms at 10 million` : '', goal === null ? null : read.p99 < goal)
+  report(
+    read.what,
+    `p50 ${read.p50.toFixed(2)} ms, p99 ${read.p99.toFixed(2)} ms, ${read.rows.toFixed(0)} rows, ${read.ratio.toFixed(1)} of the bare statement`,
+    read.goalMs ? `p99 < ${read.goalMs} ms at 10 million` : '',
+    goal === null ? null : read.p99 < goal,
+  )
 }
 await daemon.stop()
 const started = performance.now()
@@ -100,10 +140,24 @@ daemon = await startDaemon(join(folder, 'data'))
 const boot = performance.now() - started
 report('start to listening', `${Math.round(boot)} ms`, '< 1,000 ms', boot < 1_000)
 url = `${daemon.url}/read`
-for (let i = 0; i < 200; i++) await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ selector: { entity: generator.entity() }, window: '7d' }) }).then((answer) => answer.text())
-report('resident memory after 200 reads', `${Math.round(residentMb(daemon))} MB`, '< 400 MB', residentMb(daemon) < 400)
+for (let i = 0; i < 200; i++)
+  await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ selector: { entity: generator.entity() }, window: '7d' }),
+  }).then((answer) => answer.text())
+report(
+  'resident memory after 200 reads',
+  `${Math.round(residentMb(daemon))} MB`,
+  '< 400 MB',
+  residentMb(daemon) < 400,
+)
 await daemon.stop()
 rmSync(folder, { recursive: true, force: true })
 const missed = results.filter((result) => result.ok === false)
-console.log(missed.length ? `${missed.length} goals missed: ${missed.map((result) => result.what).join('; ')}` : 'every goal met')
+console.log(
+  missed.length
+    ? `${missed.length} goals missed: ${missed.map((result) => result.what).join('; ')}`
+    : 'every goal met',
+)
 process.exit(0)

@@ -22,18 +22,49 @@ type Operation =
 export function traceWorkload(folder: string, commits: number, mode: 'FULL' | 'NORMAL'): Operation[] {
   // Inside the project, so that the bundle finds its packages.
   const bundle = fileURLToPath(new URL('../../dist/chaos/workload.mjs', import.meta.url))
-  buildSync({ entryPoints: [fileURLToPath(new URL('./workload.ts', import.meta.url))], bundle: true, platform: 'node', format: 'esm', packages: 'external', outfile: bundle, logLevel: 'error' })
-  cpSync(fileURLToPath(new URL('../../engine/store/migrations', import.meta.url)), join(dirname(bundle), 'migrations'), { recursive: true })
+  buildSync({
+    entryPoints: [fileURLToPath(new URL('./workload.ts', import.meta.url))],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    outfile: bundle,
+    logLevel: 'error',
+  })
+  cpSync(
+    fileURLToPath(new URL('../../engine/store/migrations', import.meta.url)),
+    join(dirname(bundle), 'migrations'),
+    { recursive: true },
+  )
   const data = join(folder, 'data')
   mkdirSync(data)
   const trace = join(folder, 'trace')
   const calls = 'openat,close,pwrite64,write,fsync,fdatasync,ftruncate,unlink,rename'
-  const run = spawnSync('strace', ['-f', '-xx', '-s', '70000', '-e', `trace=${calls}`, '-o', trace, process.execPath, bundle, join(data, 'svc.db'), String(commits), mode], {
-    encoding: 'utf8',
-  })
+  const run = spawnSync(
+    'strace',
+    [
+      '-f',
+      '-xx',
+      '-s',
+      '70000',
+      '-e',
+      `trace=${calls}`,
+      '-o',
+      trace,
+      process.execPath,
+      bundle,
+      join(data, 'svc.db'),
+      String(commits),
+      mode,
+    ],
+    {
+      encoding: 'utf8',
+    },
+  )
   if (run.error) throw run.error
   const operations = parseTrace(readFileSync(trace, 'latin1'), data)
-  if (!operations.some((op) => op.kind === 'ack')) throw new Error(`the workload did not run: ${run.stderr.slice(-2_000)}`)
+  if (!operations.some((op) => op.kind === 'ack'))
+    throw new Error(`the workload did not run: ${run.stderr.slice(-2_000)}`)
   return operations
 }
 
@@ -62,9 +93,16 @@ function parseTrace(text: string, folder: string): Operation[] {
     } else {
       const file = files.get(fd)
       if (!file) continue
-      if (name === 'pwrite64') operations.push({ kind: 'write', file, bytes: unhex(/"((?:\\x..)*)"/.exec(args)![1]!), offset: Number(/(\d+)$/.exec(args)![1]) })
+      if (name === 'pwrite64')
+        operations.push({
+          kind: 'write',
+          file,
+          bytes: unhex(/"((?:\\x..)*)"/.exec(args)![1]!),
+          offset: Number(/(\d+)$/.exec(args)![1]),
+        })
       else if (name === 'fsync' || name === 'fdatasync') operations.push({ kind: 'sync', file })
-      else if (name === 'ftruncate') operations.push({ kind: 'truncate', file, length: Number(/(\d+)$/.exec(args)![1]) })
+      else if (name === 'ftruncate')
+        operations.push({ kind: 'truncate', file, length: Number(/(\d+)$/.exec(args)![1]) })
     }
   }
   return operations
@@ -85,7 +123,12 @@ export interface CrashStateReport {
 }
 
 /** @param states how many cuts to try. @param scratch a folder, best in memory. */
-export function replayStates(operations: readonly Operation[], states: number, seed: number, scratch: string): CrashStateReport {
+export function replayStates(
+  operations: readonly Operation[],
+  states: number,
+  seed: number,
+  scratch: string,
+): CrashStateReport {
   const next = random(seed)
   const report: CrashStateReport = { states, lost: 0, corrupt: 0, half: 0 }
   for (let i = 0; i < states; i++) {
@@ -121,7 +164,8 @@ function stateAt(operations: readonly Operation[], next: () => number): Map<stri
     if (op.kind === 'remove') files.delete(op.file)
     else if (op.kind === 'truncate') fileOf(files, op.file).truncate(op.length)
     else {
-      const bytes = !durable && next() < 0.1 ? op.bytes.subarray(0, Math.floor(next() * op.bytes.length)) : op.bytes
+      const bytes =
+        !durable && next() < 0.1 ? op.bytes.subarray(0, Math.floor(next() * op.bytes.length)) : op.bytes
       fileOf(files, op.file).write(op.offset, bytes)
     }
   })
@@ -169,7 +213,8 @@ function countByBatch(file: string): Map<number, number> | null {
   let db: BetterSqlite3.Database | undefined
   try {
     db = new BetterSqlite3(file)
-    if (db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'events'").pluck().get() === 0) return new Map()
+    if (db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'events'").pluck().get() === 0)
+      return new Map()
     if (db.pragma('quick_check', { simple: true }) !== 'ok') return null
     const found = new Map<number, number>()
     for (const raw of db.prepare('SELECT raw FROM events').pluck().all() as Buffer[]) {

@@ -23,10 +23,21 @@ export interface Daemon {
  * @param args more arguments of `svc up`. @param wrap a program to run it under, such as strace.
  * @throws Error with its output when it ends before it listens.
  */
-export async function startDaemon(dataDir: string, args: string[] = [], env: Record<string, string> = {}): Promise<Daemon> {
+export async function startDaemon(
+  dataDir: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<Daemon> {
   if (!existsSync(BUNDLE)) throw new Error('dist/svc.mjs is missing: run npm run setup')
   const child = spawn(process.execPath, [BUNDLE, 'up', '--port', '0', '--data-dir', dataDir, ...args], {
-    env: { PATH: process.env.PATH ?? '', HOME: dataDir, SVC_LOG_FORMAT: 'json', SVC_LOG_LEVEL: 'warn', SVC_OTLP_GRPC_PORT: 'off', ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: dataDir,
+      SVC_LOG_FORMAT: 'json',
+      SVC_LOG_LEVEL: 'warn',
+      SVC_OTLP_GRPC_PORT: 'off',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const output: string[] = []
@@ -38,7 +49,9 @@ export async function startDaemon(dataDir: string, args: string[] = [], env: Rec
         const found = /console at (http:\/\/\S+)/.exec(line)
         if (found) resolve(found[1]!.replace(/\/$/, ''))
       })
-    void exited.then(([code]) => reject(new Error(`the daemon ended with ${code} before it listened:\n${output.join('\n')}`)))
+    void exited.then(([code]) =>
+      reject(new Error(`the daemon ended with ${code} before it listened:\n${output.join('\n')}`)),
+    )
   })
   return {
     url,

@@ -10,7 +10,15 @@ const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 it(`60 kills under load lose no acknowledged event and store none twice (CHAOS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-kill-'))
   const report = await runKills(folder, 60, seed)
-  expect(report).toMatchObject({ kills: 60, lost: [], doubled: [], foreign: [], integrity: 'ok', countDrift: 0, exitCode: 0 })
+  expect(report).toMatchObject({
+    kills: 60,
+    lost: [],
+    doubled: [],
+    foreign: [],
+    integrity: 'ok',
+    countDrift: 0,
+    exitCode: 0,
+  })
   expect(report.acknowledged).toBeGreaterThan(500)
   rmSync(folder, { recursive: true, force: true })
 }, 240_000)
@@ -18,7 +26,9 @@ it(`60 kills under load lose no acknowledged event and store none twice (CHAOS_S
 it('refuses a second daemon on the same folder, naming the first, and a SIGTERM under load loses nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-second-'))
   const first = await startDaemon(folder)
-  await expect(startDaemon(folder)).rejects.toThrow(new RegExp(`ended with 75[\\s\\S]*another daemon \\(pid ${first.process.pid}`))
+  await expect(startDaemon(folder)).rejects.toThrow(
+    new RegExp(`ended with 75[\\s\\S]*another daemon \\(pid ${first.process.pid}`),
+  )
   expect(await first.stop()).toBe(0)
   rmSync(folder, { recursive: true, force: true })
 }, 60_000)

@@ -27,7 +27,12 @@ export interface KillReport {
 const WRITERS = 16
 
 /** @param kills how many. @param seed of the load. @param onKill called after each, for progress. */
-export async function runKills(dataDir: string, kills: number, seed: number, onKill: (n: number, acknowledged: number) => void = () => {}): Promise<KillReport> {
+export async function runKills(
+  dataDir: string,
+  kills: number,
+  seed: number,
+  onKill: (n: number, acknowledged: number) => void = () => {},
+): Promise<KillReport> {
   const next = random(seed)
   const acknowledged = new Set<string>()
   const sent = new Set<string>()
@@ -36,16 +41,32 @@ export async function runKills(dataDir: string, kills: number, seed: number, onK
   const ingestKey = await createSource(daemon)
   let counter = 0
   for (let n = 1; n <= kills; n++) {
-    const load = startLoad(daemon, ingestKey, () => {
-      // A batch whose answer was lost in a kill is sent again under its key.
-      const retry = pending.shift()
-      if (retry) return retry
-      const size = [1, 1, 3, 40][Math.floor(next() * 4)]!
-      const ids = Array.from({ length: size }, () => `n${counter++}`)
-      const items = ids.map((id) => JSON.stringify({ id, entity: `e${Math.floor(next() * 50)}`, pad: 'x'.repeat(Math.floor(next() * 300)) }))
-      for (const id of ids) sent.add(id)
-      return { key: `k${counter}`, ids, body: size === 1 ? items[0]! : next() < 0.5 ? `[${items.join(',')}]` : items.join('\n') }
-    }, acknowledged, pending)
+    const load = startLoad(
+      daemon,
+      ingestKey,
+      () => {
+        // A batch whose answer was lost in a kill is sent again under its key.
+        const retry = pending.shift()
+        if (retry) return retry
+        const size = [1, 1, 3, 40][Math.floor(next() * 4)]!
+        const ids = Array.from({ length: size }, () => `n${counter++}`)
+        const items = ids.map((id) =>
+          JSON.stringify({
+            id,
+            entity: `e${Math.floor(next() * 50)}`,
+            pad: 'x'.repeat(Math.floor(next() * 300)),
+          }),
+        )
+        for (const id of ids) sent.add(id)
+        return {
+          key: `k${counter}`,
+          ids,
+          body: size === 1 ? items[0]! : next() < 0.5 ? `[${items.join(',')}]` : items.join('\n'),
+        }
+      },
+      acknowledged,
+      pending,
+    )
     // The instant is the point of the test; nothing is asserted about time.
     await pause(20 + next() * 130)
     await daemon.kill()
@@ -66,7 +87,13 @@ interface Batch {
 }
 
 /** Sixteen writers until the daemon is gone, or until there is nothing more to send. */
-async function startLoad(daemon: Daemon, ingestKey: string, make: () => Batch | null, acknowledged: Set<string>, pending: Batch[]): Promise<void> {
+async function startLoad(
+  daemon: Daemon,
+  ingestKey: string,
+  make: () => Batch | null,
+  acknowledged: Set<string>,
+  pending: Batch[],
+): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: WRITERS })
   const write = async (): Promise<void> => {
     for (let batch = make(); batch; batch = make()) {
@@ -87,11 +114,19 @@ async function startLoad(daemon: Daemon, ingestKey: string, make: () => Batch | 
 
 function post(agent: Agent, url: string, batch: Batch): Promise<number> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: 'POST', agent, headers: { 'content-type': 'application/json', 'idempotency-key': batch.key } }, (answer) => {
-      answer.resume()
-      answer.on('end', () => resolve(answer.statusCode ?? 0))
-      answer.on('error', reject)
-    })
+    const outgoing = request(
+      url,
+      {
+        method: 'POST',
+        agent,
+        headers: { 'content-type': 'application/json', 'idempotency-key': batch.key },
+      },
+      (answer) => {
+        answer.resume()
+        answer.on('end', () => resolve(answer.statusCode ?? 0))
+        answer.on('error', reject)
+      },
+    )
     outgoing.on('error', reject)
     outgoing.end(batch.body)
   })
@@ -101,14 +136,23 @@ async function createSource(daemon: Daemon): Promise<string> {
   const answer = await fetch(`${daemon.url}/api/sources`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'load', connector: 'webhook', config: { labels: [{ name: 'entity', field: 'entity', primary: true }] } }),
+    body: JSON.stringify({
+      name: 'load',
+      connector: 'webhook',
+      config: { labels: [{ name: 'entity', field: 'entity', primary: true }] },
+    }),
   })
-  if (answer.status !== 201) throw new Error(`creating the source answered ${answer.status}: ${await answer.text()}`)
+  if (answer.status !== 201)
+    throw new Error(`creating the source answered ${answer.status}: ${await answer.text()}`)
   return ((await answer.json()) as { ingest_key: string }).ingest_key
 }
 
 /** Looks at the stopped file with nothing of ours between. */
-function inspect(dataDir: string, acknowledged: Set<string>, sent: Set<string>): Pick<KillReport, 'lost' | 'doubled' | 'foreign' | 'integrity' | 'countDrift'> {
+function inspect(
+  dataDir: string,
+  acknowledged: Set<string>,
+  sent: Set<string>,
+): Pick<KillReport, 'lost' | 'doubled' | 'foreign' | 'integrity' | 'countDrift'> {
   const db = new BetterSqlite3(`${dataDir}/svc.db`, { readonly: true })
   const counts = new Map<string, number>()
   for (const raw of db.prepare('SELECT raw FROM events').pluck().iterate() as Iterable<Buffer>) {

@@ -11,11 +11,23 @@ const [dataFile, commits, mode] = process.argv.slice(2) as [string, string, stri
 let now = Date.parse('2026-11-20T12:00:00Z')
 if (mode === 'NORMAL') weaken()
 const engine = createEngine({ dataFile, clock: { now: () => now++ } })
-const { ingest_key } = await engine.createSource({ name: 'app', connector: 'webhook', config: { labels: [{ name: 'entity', field: 'e', primary: true }] } }, { id: 'open', name: 'test' }, false)
+const { ingest_key } = await engine.createSource(
+  { name: 'app', connector: 'webhook', config: { labels: [{ name: 'entity', field: 'e', primary: true }] } },
+  { id: 'open', name: 'test' },
+  false,
+)
 for (let n = 0; n < Number(commits); n++) {
   const size = [1, 3, 20][n % 3]!
-  const body = JSON.stringify(Array.from({ length: size }, (_, i) => ({ e: `e${n % 7}`, n, i, pad: 'x'.repeat((n * 37) % 900) })))
-  await engine.ingest({ ingestKey: ingest_key!, body: Buffer.from(body), bypassCooldown: false, caller: 'open', idempotencyKey: `k${n}` })
+  const body = JSON.stringify(
+    Array.from({ length: size }, (_, i) => ({ e: `e${n % 7}`, n, i, pad: 'x'.repeat((n * 37) % 900) })),
+  )
+  await engine.ingest({
+    ingestKey: ingest_key!,
+    body: Buffer.from(body),
+    bypassCooldown: false,
+    caller: 'open',
+    idempotencyKey: `k${n}`,
+  })
   writeSync(2, `ack ${n} ${size}\n`)
 }
 // No close: the last states are those of a process that is simply gone.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type IngestCall, createEngine } from '../../engine/index.ts'
+import { createEngine, type IngestCall } from '../../engine/index.ts'
 
 const T0 = Date.parse('2026-11-20T12:00:00Z')
 const ME = { id: 'open', name: 'test' }
@@ -8,24 +8,49 @@ const ME = { id: 'open', name: 'test' }
 export function openEngine(options: { maxDbSize?: number } = {}) {
   const clock = { at: T0, now: () => clock.at }
   const engine = createEngine({ dataFile: null, clock, ...options })
-  const post = (ingestKey: string, body: string, more: Partial<IngestCall> = {}) => engine.ingest({ ingestKey, body: Buffer.from(body), bypassCooldown: false, caller: 'open', ...more })
+  const post = (ingestKey: string, body: string, more: Partial<IngestCall> = {}) =>
+    engine.ingest({ ingestKey, body: Buffer.from(body), bypassCooldown: false, caller: 'open', ...more })
   const webhook = async (name: string, config: Record<string, unknown> = {}) =>
-    (await engine.createSource({ name, connector: 'webhook', config: { labels: [{ name: 'service', field: 'service', primary: true }], ...config } }, ME, false)).ingest_key!
+    (
+      await engine.createSource(
+        {
+          name,
+          connector: 'webhook',
+          config: { labels: [{ name: 'service', field: 'service', primary: true }], ...config },
+        },
+        ME,
+        false,
+      )
+    ).ingest_key!
   return { engine, clock, post, webhook }
 }
 
 describe('the engine', () => {
   it('stores what is posted and reads it back on its entity across sources', async () => {
     const { engine, post, webhook, clock } = openEngine()
-    const app = await webhook('app', { event_type_field: 'level', text_template: '{msg}', event_time_field: 'at' })
+    const app = await webhook('app', {
+      event_type_field: 'level',
+      text_template: '{msg}',
+      event_time_field: 'at',
+    })
     const deploys = await webhook('deploys')
-    expect(await post(app, '[{"service":"checkout","level":"error","msg":"timeout","at":"2026-11-20T11:59:00Z"},{"service":"cart","msg":"ok"}]')).toEqual({ ingested: 2, ids: ['evt_1', 'evt_2'] })
+    expect(
+      await post(
+        app,
+        '[{"service":"checkout","level":"error","msg":"timeout","at":"2026-11-20T11:59:00Z"},{"service":"cart","msg":"ok"}]',
+      ),
+    ).toEqual({ ingested: 2, ids: ['evt_1', 'evt_2'] })
     clock.at += 1_000
     await post(deploys, '{"service":"checkout","version":9007199254740993}')
     const answer = await engine.read({ selector: { service: 'checkout' }, include_payload: true })
     expect(answer.rows.map((row) => [row.source, row.event_type, row.text, row.event_time])).toEqual([
       ['app', 'error', 'timeout', '2026-11-20T11:59:00.000Z'],
-      ['deploys', 'webhook_event', '{"service":"checkout","version":9007199254740992}', '2026-11-20T12:00:01.000Z'],
+      [
+        'deploys',
+        'webhook_event',
+        '{"service":"checkout","version":9007199254740992}',
+        '2026-11-20T12:00:01.000Z',
+      ],
     ])
     expect(answer.rows[1]!.raw).toBe('{"service":"checkout","version":9007199254740993}')
   })
@@ -37,19 +62,31 @@ describe('the engine', () => {
     expect(await post(key, `{"a":1}\n{broken\n{"a":${deep}}\n{"a":2}`)).toEqual({
       ingested: 2,
       ids: ['evt_1', 'evt_2'],
-      rejected: [{ index: 1, error: expect.stringMatching(/^is not valid JSON/) }, { index: 2, error: 'nests deeper than 100' }],
+      rejected: [
+        { index: 1, error: expect.stringMatching(/^is not valid JSON/) },
+        { index: 2, error: 'nests deeper than 100' },
+      ],
     })
-    await expect(post(key, `[${deep}]`)).rejects.toMatchObject({ code: 'invalid', extra: { rejected: [{ index: 0, error: 'nests deeper than 100' }] } })
+    await expect(post(key, `[${deep}]`)).rejects.toMatchObject({
+      code: 'invalid',
+      extra: { rejected: [{ index: 0, error: 'nests deeper than 100' }] },
+    })
     expect((await engine.usage()).events).toBe(2)
   })
 
   it('replays the answer to an Idempotency-Key and refuses the key with another body', async () => {
     const { engine, post, webhook } = openEngine()
     const key = await webhook('app')
-    const [first, second] = await Promise.all([post(key, '{"n":1}', { idempotencyKey: 'k' }), post(key, '{"n":1}', { idempotencyKey: 'k' })])
+    const [first, second] = await Promise.all([
+      post(key, '{"n":1}', { idempotencyKey: 'k' }),
+      post(key, '{"n":1}', { idempotencyKey: 'k' }),
+    ])
     expect(second).toEqual(first)
     await expect(post(key, '{"n":2}', { idempotencyKey: 'k' })).rejects.toMatchObject({ code: 'key_reused' })
-    expect(await post(key, '{"n":1}', { idempotencyKey: 'k', caller: 'key:other' })).toMatchObject({ ingested: 1, ids: ['evt_2', 'evt_2'] })
+    expect(await post(key, '{"n":1}', { idempotencyKey: 'k', caller: 'key:other' })).toMatchObject({
+      ingested: 1,
+      ids: ['evt_2', 'evt_2'],
+    })
     expect((await engine.usage()).events).toBe(2)
   })
 
@@ -68,7 +105,11 @@ describe('the engine', () => {
     const key = await webhook('app')
     await post(key, '[{"service":"a","n":1},{"service":"b"},{"service":"a","n":2}]')
     const seen: string[] = []
-    const { stop } = await engine.tail({ selector: { service: 'a' }, sources: [], afterId: 'evt_1' }, (message) => seen.push(...('rows' in message ? message.rows.map((row) => row.id) : [`gap ${message.missed}`])))
+    const { stop } = await engine.tail(
+      { selector: { service: 'a' }, sources: [], afterId: 'evt_1' },
+      (message) =>
+        seen.push(...('rows' in message ? message.rows.map((row) => row.id) : [`gap ${message.missed}`])),
+    )
     await post(key, '[{"service":"a","n":3},{"service":"b"}]')
     stop()
     await post(key, '{"service":"a"}')
@@ -77,12 +118,20 @@ describe('the engine', () => {
 
   it('surfaces reference documents outside the window, as they were at the instant asked for', async () => {
     const { engine, clock } = openEngine()
-    const config = (content: string) => ({ attachments: [{ name: 'runbook', format: 'md' as const, content, labels: { service: 'checkout' } }], labels: [{ name: 'service', field: 'service', primary: true }] })
+    const config = (content: string) => ({
+      attachments: [{ name: 'runbook', format: 'md' as const, content, labels: { service: 'checkout' } }],
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    })
     await engine.createSource({ name: 'docs', connector: 'reference', config: config('old') }, ME, false)
     clock.at += 40 * 86_400_000
     const before = new Date(clock.at - 1).toISOString()
     await engine.updateSource('docs', { name: 'docs', connector: 'reference', config: config('new') }, ME)
-    const texts = async (as_of?: string) => (await engine.read({ selector: { service: 'checkout' }, window: '1m', as_of })).rows.map((row) => [row.text, row.reference, row.entity])
+    const texts = async (as_of?: string) =>
+      (await engine.read({ selector: { service: 'checkout' }, window: '1m', as_of })).rows.map((row) => [
+        row.text,
+        row.reference,
+        row.entity,
+      ])
     expect(await texts()).toEqual([['runbook (md) new', true, { label: 'service', value: 'checkout' }]])
     expect(await texts(before)).toEqual([['runbook (md) old', true, { label: 'service', value: 'checkout' }]])
     await engine.deleteSource('docs', { cascade: false, purgeEvents: false }, ME)
@@ -101,10 +150,16 @@ describe('the engine', () => {
     expect((await engine.getSource('app')).health.events_total).toBe(1)
     expect((await engine.read({ selector: { service: 'checkout' }, limit: 2_000 })).count).toBe(2_000)
     await engine.deleteSource('app', { cascade: false, purgeEvents: true }, ME)
-    expect((await engine.read({ selector: { service: 'checkout' }, limit: 2_000 })).rows.some((row) => row.id === 'evt_2501')).toBe(false)
+    expect(
+      (await engine.read({ selector: { service: 'checkout' }, limit: 2_000 })).rows.some(
+        (row) => row.id === 'evt_2501',
+      ),
+    ).toBe(false)
     while (engine.maintain());
     expect((await engine.usage()).events).toBe(2_500)
-    expect((await engine.entityValues('service', 10)).values).toEqual([{ value: 'checkout', events: 2_500, last_ingest: '2026-11-20T12:00:00.000Z' }])
+    expect((await engine.entityValues('service', 10)).values).toEqual([
+      { value: 'checkout', events: 2_500, last_ingest: '2026-11-20T12:00:00.000Z' },
+    ])
   })
 
   it('refuses ingest at 95 % of the limit, says so on health, and takes it again once there is room', async () => {
@@ -114,10 +169,20 @@ describe('the engine', () => {
     let refused: unknown
     for (let i = 0; i < 20 && !refused; i++) {
       clock.at += 2_000
-      refused = await post(key, big).then(() => undefined, (error: unknown) => error)
+      refused = await post(key, big).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
     }
-    expect(refused).toMatchObject({ code: 'storage_full', status: 507, message: expect.stringContaining('SVC_MAX_DB_SIZE') })
-    expect((await engine.getSource('app')).health).toMatchObject({ status: 'refused', reason: expect.stringContaining('95 %') })
+    expect(refused).toMatchObject({
+      code: 'storage_full',
+      status: 507,
+      message: expect.stringContaining('SVC_MAX_DB_SIZE'),
+    })
+    expect((await engine.getSource('app')).health).toMatchObject({
+      status: 'refused',
+      reason: expect.stringContaining('95 %'),
+    })
     expect(await engine.status()).toMatchObject({ ingestPaused: true })
     await engine.deleteSource('app', { cascade: false, purgeEvents: true }, ME)
     while (engine.maintain());
@@ -138,7 +203,13 @@ describe('the engine', () => {
       { value: 'gone', now: 0, before: 1, change: 'gone' },
     ])
     expect(stats.total).toEqual({ now: 10, before: 5 })
-    expect((await engine.stats({ by: 'source' })).rows).toEqual([{ value: 'app', now: 10, before: 5, change: '+5 (x2)' }])
-    expect((await engine.histogram({ selector: { service: 'a' }, window: '1h', buckets: 4 })).buckets.map((bucket) => bucket.count)).toEqual([0, 4, 0, 9])
+    expect((await engine.stats({ by: 'source' })).rows).toEqual([
+      { value: 'app', now: 10, before: 5, change: '+5 (x2)' },
+    ])
+    expect(
+      (await engine.histogram({ selector: { service: 'a' }, window: '1h', buckets: 4 })).buckets.map(
+        (bucket) => bucket.count,
+      ),
+    ).toEqual([0, 4, 0, 9])
   })
 })

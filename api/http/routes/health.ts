@@ -6,27 +6,71 @@ import { answers } from '../validate.ts'
 
 export function healthRoutes(app: FastifyInstance, { engine, auth, config, stopping }: Doors): void {
   const started = performance.now()
-  app.get('/health', { schema: { tags: ['instance'], operationId: 'getHealth', summary: 'Is it well', response: answers(200, 'health.json') } }, async (request, reply) => {
-    const base: Health = { status: 'ok', auth_required: auth.secured, ...config.hostedUrls }
-    if (stopping()) return reply.code(503).send({ ...base, status: 'stopping' })
-    if (!request.identity) return base
-    const status = await engine.status()
-    return {
-      ...base,
-      status: status.detail ? 'degraded' : 'ok',
+  app.get(
+    '/health',
+    {
+      schema: {
+        tags: ['instance'],
+        operationId: 'getHealth',
+        summary: 'Is it well',
+        response: answers(200, 'health.json'),
+      },
+    },
+    async (request, reply) => {
+      const base: Health = { status: 'ok', auth_required: auth.secured, ...config.hostedUrls }
+      if (stopping()) return reply.code(503).send({ ...base, status: 'stopping' })
+      if (!request.identity) return base
+      const status = await engine.status()
+      return {
+        ...base,
+        status: status.detail ? 'degraded' : 'ok',
+        version: config.version,
+        uptime_seconds: Math.round((performance.now() - started) / 1000),
+        sources: status.bySource.map((source) => source.source),
+        pct_used: status.pctUsed,
+        ingest_paused: status.ingestPaused,
+        ...(status.detail ? { detail: status.detail } : {}),
+      } satisfies Health
+    },
+  )
+  app.get(
+    '/api/whoami',
+    {
+      schema: {
+        tags: ['access'],
+        operationId: 'whoAmI',
+        summary: 'Who is calling',
+        response: answers(200, 'identity.json'),
+      },
+    },
+    async ({ identity }) => ({ id: identity.id, name: identity.name, scopes: identity.scopes }),
+  )
+  app.get(
+    '/api/capabilities',
+    {
+      schema: {
+        tags: ['instance'],
+        operationId: 'getCapabilities',
+        summary: 'What this instance has',
+        response: answers(200, 'capabilities.json'),
+      },
+    },
+    async () => ({
       version: config.version,
-      uptime_seconds: Math.round((performance.now() - started) / 1000),
-      sources: status.bySource.map((source) => source.source),
-      pct_used: status.pctUsed,
-      ingest_paused: status.ingestPaused,
-      ...(status.detail ? { detail: status.detail } : {}),
-    } satisfies Health
-  })
-  app.get('/api/whoami', { schema: { tags: ['access'], operationId: 'whoAmI', summary: 'Who is calling', response: answers(200, 'identity.json') } }, async ({ identity }) => ({ id: identity.id, name: identity.name, scopes: identity.scopes }))
-  app.get('/api/capabilities', { schema: { tags: ['instance'], operationId: 'getCapabilities', summary: 'What this instance has', response: answers(200, 'capabilities.json') } }, async () => ({
-    version: config.version,
-    auth_required: auth.secured,
-    connectors: Object.keys(await engine.listConnectors()),
-  }))
-  app.get('/api/usage', { schema: { tags: ['instance'], operationId: 'getUsage', summary: 'Storage in use', response: answers(200, 'usage.json') } }, async () => engine.usage())
+      auth_required: auth.secured,
+      connectors: Object.keys(await engine.listConnectors()),
+    }),
+  )
+  app.get(
+    '/api/usage',
+    {
+      schema: {
+        tags: ['instance'],
+        operationId: 'getUsage',
+        summary: 'Storage in use',
+        response: answers(200, 'usage.json'),
+      },
+    },
+    async () => engine.usage(),
+  )
 }

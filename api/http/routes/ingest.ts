@@ -2,7 +2,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { SvcError, fail } from '../../../engine/index.ts'
+import { fail, SvcError } from '../../../engine/index.ts'
 import type { RememberRequest } from '../../../schemas/types.ts'
 import type { Doors } from '../server.ts'
 import { answers, body } from '../validate.ts'
@@ -22,16 +22,27 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
   app.register(async (raw) => {
     raw.removeAllContentTypeParsers()
     // Producers send JSON under all sorts of types; what counts is the body.
-    raw.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: WIRE_MAX }, (_request, bytes, done) => done(null, bytes))
+    raw.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: WIRE_MAX }, (_request, bytes, done) =>
+      done(null, bytes),
+    )
     raw.addHook('onRequest', async (request) => budget.reserve(request))
     raw.addHook('onResponse', async (request) => budget.release(request))
     raw.post<{ Params: { key: string }; Body?: Buffer }>(
       '/ingest/:key',
-      { schema: { tags: ['ingest'], operationId: 'ingest', summary: 'Store events: a JSON object, an array, or NDJSON; gzip is taken', response: answers(202, 'ingest-result.json') } },
+      {
+        schema: {
+          tags: ['ingest'],
+          operationId: 'ingest',
+          summary: 'Store events: a JSON object, an array, or NDJSON; gzip is taken',
+          response: answers(202, 'ingest-result.json'),
+        },
+      },
       async (request, reply) => {
-        const route = auth.ingestRoute(request.params.key) ?? fail('not_found', 'unknown ingest key: no source has it')
+        const route =
+          auth.ingestRoute(request.params.key) ?? fail('not_found', 'unknown ingest key: no source has it')
         const echo = request.headers['x-vercel-verify']
-        if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo)) reply.header('x-vercel-verify', echo)
+        if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo))
+          reply.header('x-vercel-verify', echo)
         const wire = request.body ?? Buffer.alloc(0)
         const content = await decode(request, wire)
         const result = await engine.ingest({
@@ -40,7 +51,9 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
           ...(content === wire ? {} : { wireBody: wire }),
           ...(route.wantsHeaders ? { headers: headersOf(request) } : {}),
           // The header is not covered by a signature, so a signature alone does not carry it.
-          bypassCooldown: request.identity !== undefined && /^\s*(1|true)\s*$/i.test(String(request.headers['x-svc-bypass-cooldown'] ?? '')),
+          bypassCooldown:
+            request.identity !== undefined &&
+            /^\s*(1|true)\s*$/i.test(String(request.headers['x-svc-bypass-cooldown'] ?? '')),
           idempotencyKey: idempotencyKey(request),
           caller: request.identity?.id ?? `signed:${route.sourceId}`,
         })
@@ -48,29 +61,64 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       },
     )
   })
-  app.get<{ Params: { key: string } }>('/ingest/:key', { schema: { tags: ['ingest'], operationId: 'explainIngest', summary: 'Explains the ingest URL', response: answers(200, null) } }, async (request, reply) => {
-    const echo = request.headers['x-vercel-verify']
-    if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo)) reply.header('x-vercel-verify', echo)
-    return { ok: true, detail: 'This is an ingest URL: POST a JSON object, a JSON array, or NDJSON to it, gzip if you like; an answer of 202 means the events are on disk.' }
-  })
-  app.post<{ Body: RememberRequest }>('/remember', { schema: { tags: ['ingest'], operationId: 'remember', summary: 'Record an observation about an entity', body: body('request-remember.json'), response: answers(202, 'remember-result.json') } }, async (request, reply) => {
-    if (request.identity.sourceId !== null) throw new SvcError('forbidden', 'this key only writes to the source it was made for')
-    const result = await engine.remember(request.body, request.identity, idempotencyKey(request))
-    await auth.refresh()
-    return reply.code(202).send(result)
-  })
+  app.get<{ Params: { key: string } }>(
+    '/ingest/:key',
+    {
+      schema: {
+        tags: ['ingest'],
+        operationId: 'explainIngest',
+        summary: 'Explains the ingest URL',
+        response: answers(200, null),
+      },
+    },
+    async (request, reply) => {
+      const echo = request.headers['x-vercel-verify']
+      if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo)) reply.header('x-vercel-verify', echo)
+      return {
+        ok: true,
+        detail:
+          'This is an ingest URL: POST a JSON object, a JSON array, or NDJSON to it, gzip if you like; an answer of 202 means the events are on disk.',
+      }
+    },
+  )
+  app.post<{ Body: RememberRequest }>(
+    '/remember',
+    {
+      schema: {
+        tags: ['ingest'],
+        operationId: 'remember',
+        summary: 'Record an observation about an entity',
+        body: body('request-remember.json'),
+        response: answers(202, 'remember-result.json'),
+      },
+    },
+    async (request, reply) => {
+      if (request.identity.sourceId !== null)
+        throw new SvcError('forbidden', 'this key only writes to the source it was made for')
+      const result = await engine.remember(request.body, request.identity, idempotencyKey(request))
+      await auth.refresh()
+      return reply.code(202).send(result)
+    },
+  )
 }
 
 /** @throws SvcError unsupported_media, invalid, too_large */
 async function decode(request: FastifyRequest, wire: Buffer): Promise<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (encoding === 'identity' || encoding === '') return wire
-  if (encoding !== 'gzip' && encoding !== 'x-gzip') fail('unsupported_media', 'the Content-Encoding must be gzip, once, or none')
+  if (encoding !== 'gzip' && encoding !== 'x-gzip')
+    fail('unsupported_media', 'the Content-Encoding must be gzip, once, or none')
   const limit = Math.min(INFLATED_MAX, Math.max(RATIO_FREE, wire.length * RATIO_MAX))
   try {
     return await inflate(wire, { maxOutputLength: limit })
   } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') return fail('too_large', limit === INFLATED_MAX ? 'the body decompresses to more than 64 MB' : 'the body decompresses to more than 100 times its size')
+    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
+      return fail(
+        'too_large',
+        limit === INFLATED_MAX
+          ? 'the body decompresses to more than 64 MB'
+          : 'the body decompresses to more than 100 times its size',
+      )
     return fail('invalid', 'the body is not valid gzip')
   }
 }
@@ -79,13 +127,19 @@ async function decode(request: FastifyRequest, wire: Buffer): Promise<Buffer> {
 function idempotencyKey(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key']
   if (key === undefined) return undefined
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) fail('invalid', 'Idempotency-Key must be 1 to 255 visible ASCII characters', { field: 'Idempotency-Key' })
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
+    fail('invalid', 'Idempotency-Key must be 1 to 255 visible ASCII characters', { field: 'Idempotency-Key' })
   return key
 }
 
 /** Headers a connector may look at; never a credential. */
 function headersOf(request: FastifyRequest): Record<string, string> {
-  return Object.fromEntries(Object.entries(request.headers).filter(([name, value]) => typeof value === 'string' && name !== 'authorization' && name !== 'cookie' && name !== 'x-svc-token')) as Record<string, string>
+  return Object.fromEntries(
+    Object.entries(request.headers).filter(
+      ([name, value]) =>
+        typeof value === 'string' && name !== 'authorization' && name !== 'cookie' && name !== 'x-svc-token',
+    ),
+  ) as Record<string, string>
 }
 
 class Budget {
@@ -95,7 +149,10 @@ class Budget {
   /** @throws SvcError too_many */
   reserve(request: FastifyRequest): void {
     const size = Math.min(WIRE_MAX, Number(request.headers['content-length'] ?? 64 * 1024)) || 0
-    if (this.used + size > IN_FLIGHT_MAX) throw new SvcError('too_many', 'too much is being ingested at once; try again in a second', { retryAfter: 1 })
+    if (this.used + size > IN_FLIGHT_MAX)
+      throw new SvcError('too_many', 'too much is being ingested at once; try again in a second', {
+        retryAfter: 1,
+      })
     this.used += size
     this.held.set(request, size)
   }

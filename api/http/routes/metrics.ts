@@ -6,8 +6,10 @@ import type { Doors } from '../server.ts'
 
 export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered }: Doors): void {
   const registers = [new Registry()]
-  const gauge = (name: string, help: string, labelNames: string[] = []) => new Gauge({ name: `svc_${name}`, help, labelNames, registers })
-  const counter = (name: string, help: string, labelNames: string[] = []) => new Counter({ name: `svc_${name}`, help, labelNames, registers })
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `svc_${name}`, help, labelNames, registers })
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `svc_${name}`, help, labelNames, registers })
   const ingested = counter('events_ingested_total', 'Events stored since the daemon started.', ['source'])
   const rejected = counter('ingest_rejected_total', 'Items refused since the daemon started.', ['source'])
   const duplicates = counter('duplicates_total', 'Items seen before by their key.')
@@ -19,7 +21,10 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
   const dbMax = gauge('db_max_bytes', 'Storage limit.')
   const pct = gauge('storage_pct', 'Storage in use, percent of its limit.')
   const paused = gauge('ingest_paused', 'One while ingest is refused for want of storage.')
-  const lag = gauge('event_loop_lag_seconds', 'Delay of the main thread, 99th percentile since the last scrape.')
+  const lag = gauge(
+    'event_loop_lag_seconds',
+    'Delay of the main thread, 99th percentile since the last scrape.',
+  )
   const requests = counter('http_requests_total', 'Requests answered.', ['route', 'method', 'status'])
   gauge('info', 'Version.', ['version']).set({ version: config.version }, 1)
   const delay = monitorEventLoopDelay({ resolution: 20 })
@@ -35,24 +40,36 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
     metric.inc(labels, Math.max(0, value - (seen.get(key) ?? 0)))
     seen.set(key, value)
   }
-  app.get('/metrics', { schema: { tags: ['instance'], operationId: 'getMetrics', summary: 'Counters in Prometheus text format', produces: ['text/plain'] } as never }, async (_request, reply) => {
-    const status = await engine.status()
-    state.reset()
-    for (const source of status.bySource) {
-      set(ingested, 'ingested', { source: source.source }, source.ingested)
-      set(rejected, 'rejected', { source: source.source }, source.rejected)
-      for (const name of ['active', 'paused']) state.set({ source: source.source, state: name }, Number(source.state === name))
-    }
-    set(duplicates, 'duplicates', {}, status.counters.duplicates)
-    set(commits, 'commits', {}, status.counters.commits)
-    set(reads, 'reads', {}, status.counters.reads)
-    stored.set(status.eventsStored)
-    dbBytes.set(status.dbBytes + status.walBytes)
-    dbMax.set(status.maxBytes)
-    pct.set(status.pctUsed)
-    paused.set(Number(status.ingestPaused))
-    lag.set(delay.count ? delay.percentile(99) / 1e9 : 0)
-    delay.reset()
-    return reply.type(registers[0]!.contentType).send(await registers[0]!.metrics())
-  })
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        tags: ['instance'],
+        operationId: 'getMetrics',
+        summary: 'Counters in Prometheus text format',
+        produces: ['text/plain'],
+      } as never,
+    },
+    async (_request, reply) => {
+      const status = await engine.status()
+      state.reset()
+      for (const source of status.bySource) {
+        set(ingested, 'ingested', { source: source.source }, source.ingested)
+        set(rejected, 'rejected', { source: source.source }, source.rejected)
+        for (const name of ['active', 'paused'])
+          state.set({ source: source.source, state: name }, Number(source.state === name))
+      }
+      set(duplicates, 'duplicates', {}, status.counters.duplicates)
+      set(commits, 'commits', {}, status.counters.commits)
+      set(reads, 'reads', {}, status.counters.reads)
+      stored.set(status.eventsStored)
+      dbBytes.set(status.dbBytes + status.walBytes)
+      dbMax.set(status.maxBytes)
+      pct.set(status.pctUsed)
+      paused.set(Number(status.ingestPaused))
+      lag.set(delay.count ? delay.percentile(99) / 1e9 : 0)
+      delay.reset()
+      return reply.type(registers[0]!.contentType).send(await registers[0]!.metrics())
+    },
+  )
 }

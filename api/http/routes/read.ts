@@ -8,17 +8,76 @@ import { answers, body, fields } from '../validate.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
-  app.post<{ Body: ReadRequest }>('/read', { schema: { tags: ['read'], operationId: 'read', summary: 'One entity’s events across all sources in time order', body: body('request-read.json'), response: answers(200, 'read-result.json') } }, async (request, reply) =>
-    reply.type(JSON_TYPE).send(readJson(await engine.read(request.body))),
+  app.post<{ Body: ReadRequest }>(
+    '/read',
+    {
+      schema: {
+        tags: ['read'],
+        operationId: 'read',
+        summary: 'One entity’s events across all sources in time order',
+        body: body('request-read.json'),
+        response: answers(200, 'read-result.json'),
+      },
+    },
+    async (request, reply) => reply.type(JSON_TYPE).send(readJson(await engine.read(request.body))),
   )
-  app.post<{ Body: StatsRequest }>('/api/stats', { schema: { tags: ['read'], operationId: 'stats', summary: 'A label’s values, this window against the one before', body: body('request-stats.json'), response: answers(200, 'stats-result.json') } }, async (request) => engine.stats(request.body))
-  app.post<{ Body: HistogramRequest }>('/api/histogram', { schema: { tags: ['read'], operationId: 'histogram', summary: 'Events over time', body: body('request-histogram.json'), response: answers(200, 'histogram-result.json') } }, async (request) => engine.histogram(request.body))
+  app.post<{ Body: StatsRequest }>(
+    '/api/stats',
+    {
+      schema: {
+        tags: ['read'],
+        operationId: 'stats',
+        summary: 'A label’s values, this window against the one before',
+        body: body('request-stats.json'),
+        response: answers(200, 'stats-result.json'),
+      },
+    },
+    async (request) => engine.stats(request.body),
+  )
+  app.post<{ Body: HistogramRequest }>(
+    '/api/histogram',
+    {
+      schema: {
+        tags: ['read'],
+        operationId: 'histogram',
+        summary: 'Events over time',
+        body: body('request-histogram.json'),
+        response: answers(200, 'histogram-result.json'),
+      },
+    },
+    async (request) => engine.histogram(request.body),
+  )
   app.get<{ Querystring: { label?: string; limit: number; prefix?: string } }>(
     '/api/entities',
-    { schema: { tags: ['read'], operationId: 'listEntities', summary: 'Labels and their values with counts', querystring: fields({ label: { type: 'string', minLength: 1 }, limit: { type: 'integer', default: 50 }, prefix: { type: 'string' } }), response: answers(200, null) } },
-    async ({ query }) => (query.label === undefined ? engine.entities(query.limit) : engine.entityValues(query.label, query.limit, query.prefix)),
+    {
+      schema: {
+        tags: ['read'],
+        operationId: 'listEntities',
+        summary: 'Labels and their values with counts',
+        querystring: fields({
+          label: { type: 'string', minLength: 1 },
+          limit: { type: 'integer', default: 50 },
+          prefix: { type: 'string' },
+        }),
+        response: answers(200, null),
+      },
+    },
+    async ({ query }) =>
+      query.label === undefined
+        ? engine.entities(query.limit)
+        : engine.entityValues(query.label, query.limit, query.prefix),
   )
-  app.get<{ Params: { id: string } }>('/api/events/:id', { schema: { tags: ['read'], operationId: 'getEvent', summary: 'One event with its payload', response: answers(200, 'event-detail.json') } }, async ({ params }, reply) =>
-    reply.type(JSON_TYPE).send(`{"event":${rowJson(await engine.event(params.id))}}`),
+  app.get<{ Params: { id: string } }>(
+    '/api/events/:id',
+    {
+      schema: {
+        tags: ['read'],
+        operationId: 'getEvent',
+        summary: 'One event with its payload',
+        response: answers(200, 'event-detail.json'),
+      },
+    },
+    async ({ params }, reply) =>
+      reply.type(JSON_TYPE).send(`{"event":${rowJson(await engine.event(params.id))}}`),
   )
 }

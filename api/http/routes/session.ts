@@ -8,16 +8,47 @@ import { answers, body } from '../validate.ts'
 const MAX_AGE_SECONDS = 30 * 86_400
 
 export function sessionRoutes(app: FastifyInstance, { auth, config }: Doors): void {
-  const cookie = { path: '/', httpOnly: true, sameSite: 'strict' as const, secure: config.publicUrl?.startsWith('https://') ?? false }
-  app.post<{ Body: { token: string } }>('/api/session', { schema: { tags: ['access'], operationId: 'openSession', summary: 'Log the console in', body: body('request-session-create.json'), response: answers(200, null) } }, async (request, reply) => {
-    if (!auth.secured) return { ok: true, auth_required: false }
-    const id = auth.openSession(request.body.token.trim(), request.ip)
-    if (id === null) throw new SvcError('unauthenticated', 'this token is not known; it may have been revoked')
-    return reply.setCookie(SESSION_COOKIE, id, { ...cookie, maxAge: MAX_AGE_SECONDS }).send({ ok: true, auth_required: true })
-  })
-  app.delete('/api/session', { schema: { tags: ['access'], operationId: 'closeSession', summary: 'Log the console out', response: answers(200, null) } }, async (request, reply) => {
-    const id = request.cookies[SESSION_COOKIE]
-    if (id) auth.closeSession(id)
-    return reply.clearCookie(SESSION_COOKIE, cookie).send({ ok: true })
-  })
+  const cookie = {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'strict' as const,
+    secure: config.publicUrl?.startsWith('https://') ?? false,
+  }
+  app.post<{ Body: { token: string } }>(
+    '/api/session',
+    {
+      schema: {
+        tags: ['access'],
+        operationId: 'openSession',
+        summary: 'Log the console in',
+        body: body('request-session-create.json'),
+        response: answers(200, null),
+      },
+    },
+    async (request, reply) => {
+      if (!auth.secured) return { ok: true, auth_required: false }
+      const id = auth.openSession(request.body.token.trim(), request.ip)
+      if (id === null)
+        throw new SvcError('unauthenticated', 'this token is not known; it may have been revoked')
+      return reply
+        .setCookie(SESSION_COOKIE, id, { ...cookie, maxAge: MAX_AGE_SECONDS })
+        .send({ ok: true, auth_required: true })
+    },
+  )
+  app.delete(
+    '/api/session',
+    {
+      schema: {
+        tags: ['access'],
+        operationId: 'closeSession',
+        summary: 'Log the console out',
+        response: answers(200, null),
+      },
+    },
+    async (request, reply) => {
+      const id = request.cookies[SESSION_COOKIE]
+      if (id) auth.closeSession(id)
+      return reply.clearCookie(SESSION_COOKIE, cookie).send({ ok: true })
+    },
+  )
 }

@@ -1,7 +1,7 @@
 /** GET /api/tail: events as they are stored, over server-sent events (WHATWG HTML, section 9.2). */
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { SvcError, type TailMessage, fail } from '../../../engine/index.ts'
+import { fail, SvcError, type TailMessage } from '../../../engine/index.ts'
 import { rowJson } from '../present.ts'
 import type { Doors } from '../server.ts'
 import { answers, fields } from '../validate.ts'
@@ -16,21 +16,50 @@ export function tailRoutes(app: FastifyInstance, { engine, auth, onStop }: Doors
   const open = new Map<string, number>()
   app.get<{ Querystring: { label?: string[]; source?: string[] } }>(
     '/api/tail',
-    { schema: { tags: ['read'], operationId: 'tail', summary: 'Live events over server-sent events', querystring: fields({ label: { type: 'array', items: { type: 'string' }, maxItems: 16 }, source: { type: 'array', items: { type: 'string' }, maxItems: 100 } }), response: answers(200, 'event.json') } },
+    {
+      schema: {
+        tags: ['read'],
+        operationId: 'tail',
+        summary: 'Live events over server-sent events',
+        querystring: fields({
+          label: { type: 'array', items: { type: 'string' }, maxItems: 16 },
+          source: { type: 'array', items: { type: 'string' }, maxItems: 100 },
+        }),
+        response: answers(200, 'event.json'),
+      },
+    },
     async (request, reply) => {
       const { identity } = request
       const selector = parseLabels(request.query.label ?? [])
       const lastId = request.headers['last-event-id']
-      if (lastId !== undefined && !/^evt_\d{1,15}$/.test(String(lastId))) fail('invalid', 'Last-Event-ID must be an event id', { field: 'Last-Event-ID' })
+      if (lastId !== undefined && !/^evt_\d{1,15}$/.test(String(lastId)))
+        fail('invalid', 'Last-Event-ID must be an event id', { field: 'Last-Event-ID' })
       const streams = open.get(identity.id) ?? 0
-      if (identity.id !== 'open' && streams >= STREAMS_PER_CALLER) throw new SvcError('too_many', `this credential has ${STREAMS_PER_CALLER} live streams open; close one`, { retryAfter: 5 })
+      if (identity.id !== 'open' && streams >= STREAMS_PER_CALLER)
+        throw new SvcError(
+          'too_many',
+          `this credential has ${STREAMS_PER_CALLER} live streams open; close one`,
+          { retryAfter: 5 },
+        )
       open.set(identity.id, streams + 1)
       reply.hijack()
       const response = reply.raw
-      response.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+      response.writeHead(200, {
+        ...(reply.getHeaders() as Record<string, string>),
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      })
       response.write('retry: 2000\n\n')
       const stream = new Stream(response)
-      const { stop } = await engine.tail({ selector, sources: request.query.source ?? [], ...(typeof lastId === 'string' ? { afterId: lastId } : {}) }, (message) => stream.send(message))
+      const { stop } = await engine.tail(
+        {
+          selector,
+          sources: request.query.source ?? [],
+          ...(typeof lastId === 'string' ? { afterId: lastId } : {}),
+        },
+        (message) => stream.send(message),
+      )
       const heartbeat = setInterval(() => response.write(': beat\n\n'), HEARTBEAT_MS)
       const revoked = setInterval(() => {
         if (!auth.stillHolds(identity)) response.end()
@@ -73,7 +102,9 @@ class Stream {
 
   private tellGap(): void {
     if (this.missed === 0 || this.response.writableLength > BUFFER_MAX) return
-    this.response.write(`event: gap\ndata: ${JSON.stringify({ missed: this.missed, after_id: this.lastId })}\n\n`)
+    this.response.write(
+      `event: gap\ndata: ${JSON.stringify({ missed: this.missed, after_id: this.lastId })}\n\n`,
+    )
     this.missed = 0
   }
 }
@@ -83,7 +114,8 @@ function parseLabels(pairs: readonly string[]): Record<string, string> {
     pairs.map((pair) => {
       const at = pair.indexOf('=')
       const name = pair.slice(0, at)
-      if (at < 1 || !/^[A-Za-z0-9_]{1,64}$/.test(name)) fail('invalid', 'label must be name=value', { field: 'label' })
+      if (at < 1 || !/^[A-Za-z0-9_]{1,64}$/.test(name))
+        fail('invalid', 'label must be name=value', { field: 'label' })
       return [name, pair.slice(at + 1)]
     }),
   )

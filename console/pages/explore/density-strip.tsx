@@ -6,21 +6,42 @@ import { type PointerEvent, useState } from 'react'
 import type { HistogramResult } from '../../../schemas/types.ts'
 import { api } from '../../client.ts'
 import { rangeOf, stackBars } from '../../lib/density.ts'
-import { type ExploreState, colourOf, histogramRequest } from '../../lib/explore-state.ts'
+import { colourOf, type ExploreState, histogramRequest } from '../../lib/explore-state.ts'
 import { clock, count } from '../../lib/time.ts'
 
 const HEIGHT = 64
 
-export function DensityStrip({ state, stamp, onZoom }: { state: ExploreState; stamp: number; onZoom: (from: string, to: string) => void }) {
+export function DensityStrip({
+  state,
+  stamp,
+  onZoom,
+}: {
+  state: ExploreState
+  stamp: number
+  onZoom: (from: string, to: string) => void
+}) {
   const { ref, width } = useElementSize()
   const { data } = useQuery({
-    queryKey: ['histogram', state.selector, state.window, state.from, state.to, state.sources, state.types, stamp],
+    queryKey: [
+      'histogram',
+      state.selector,
+      state.window,
+      state.from,
+      state.to,
+      state.sources,
+      state.types,
+      stamp,
+    ],
     queryFn: ({ signal }) => api.histogram(histogramRequest(state, 80), signal),
     placeholderData: (before) => before,
   })
   return (
     <Paper withBorder radius="md" p="xs" pb={4} ref={ref}>
-      {data && width > 0 ? <Strip data={data} width={width} onZoom={onZoom} /> : <div style={{ height: HEIGHT }} />}
+      {data && width > 0 ? (
+        <Strip data={data} width={width} onZoom={onZoom} />
+      ) : (
+        <div style={{ height: HEIGHT }} />
+      )}
       <Group justify="space-between">
         <Text size="xs" c="dimmed">
           {data ? clock(data.from, Date.now()) : ' '}
@@ -36,12 +57,21 @@ export function DensityStrip({ state, stamp, onZoom }: { state: ExploreState; st
   )
 }
 
-function Strip({ data, width, onZoom }: { data: HistogramResult; width: number; onZoom: (from: string, to: string) => void }) {
+function Strip({
+  data,
+  width,
+  onZoom,
+}: {
+  data: HistogramResult
+  width: number
+  onZoom: (from: string, to: string) => void
+}) {
   const [drag, setDrag] = useState<[number, number] | null>(null)
   const [cursor, setCursor] = useState<number | null>(null)
   const n = data.buckets.length
   const step = width / Math.max(1, n)
-  const bucketAt = (event: PointerEvent<SVGSVGElement>) => Math.floor((event.clientX - event.currentTarget.getBoundingClientRect().left) / step)
+  const bucketAt = (event: PointerEvent<SVGSVGElement>) =>
+    Math.floor((event.clientX - event.currentTarget.getBoundingClientRect().left) / step)
   const zoom = (a: number, b: number) => {
     const { from, to } = rangeOf(data, a, b)
     onZoom(from, to)
@@ -59,13 +89,21 @@ function Strip({ data, width, onZoom }: { data: HistogramResult; width: number; 
         aria-valuemin={0}
         aria-valuemax={Math.max(0, n - 1)}
         aria-valuenow={cursor ?? 0}
-        aria-valuetext={shown ? `${new Date(shown.at).toLocaleString()}: ${shown.count} events` : `${data.total} events in ${n} steps`}
+        aria-valuetext={
+          shown
+            ? `${new Date(shown.at).toLocaleString()}: ${shown.count} events`
+            : `${data.total} events in ${n} steps`
+        }
         viewBox={`0 0 ${width} ${HEIGHT}`}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId)
           setDrag([bucketAt(event), bucketAt(event)])
         }}
-        onPointerMove={(event) => (drag ? setDrag([drag[0], bucketAt(event)]) : setCursor(Math.min(n - 1, Math.max(0, bucketAt(event)))))}
+        onPointerMove={(event) =>
+          drag
+            ? setDrag([drag[0], bucketAt(event)])
+            : setCursor(Math.min(n - 1, Math.max(0, bucketAt(event))))
+        }
         onPointerUp={() => {
           if (drag && drag[0] !== drag[1]) zoom(...drag)
           setDrag(null)
@@ -80,11 +118,32 @@ function Strip({ data, width, onZoom }: { data: HistogramResult; width: number; 
           event.preventDefault()
         }}
       >
-        {marked && <rect x={marked[0]! * step} y={0} width={(marked[1]! - marked[0]! + 1) * step} height={HEIGHT} fill="var(--mantine-primary-color-light)" />}
+        {marked && (
+          <rect
+            x={marked[0]! * step}
+            y={0}
+            width={(marked[1]! - marked[0]! + 1) * step}
+            height={HEIGHT}
+            fill="var(--mantine-primary-color-light)"
+          />
+        )}
         {stackBars(data, width, HEIGHT).map((bar) => (
-          <rect key={`${bar.x}-${bar.source}`} x={bar.x} y={bar.y} width={bar.width} height={bar.height} fill={colourOf(bar.source)} />
+          <rect
+            key={`${bar.x}-${bar.source}`}
+            x={bar.x}
+            y={bar.y}
+            width={bar.width}
+            height={bar.height}
+            fill={colourOf(bar.source)}
+          />
         ))}
-        <line x1={0} x2={width} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} stroke="var(--mantine-color-default-border)" />
+        <line
+          x1={0}
+          x2={width}
+          y1={HEIGHT - 0.5}
+          y2={HEIGHT - 0.5}
+          stroke="var(--mantine-color-default-border)"
+        />
       </svg>
       <VisuallyHidden>
         <table>

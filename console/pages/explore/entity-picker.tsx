@@ -23,17 +23,28 @@ export function EntityPicker({ value, onChange }: Props) {
     setText('')
     combobox.closeDropdown()
   }
-  const without = (name: string) => onChange(Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)))
+  const without = (name: string) =>
+    onChange(Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)))
   return (
     <Combobox store={combobox} onOptionSubmit={(option) => add(parsePair(option))}>
       <Combobox.DropdownTarget>
-        <PillsInput label="Entity" description="Labels that all must hold, such as service=checkout" onClick={() => combobox.openDropdown()}>
+        <PillsInput
+          label="Entity"
+          description="Labels that all must hold, such as service=checkout"
+          onClick={() => combobox.openDropdown()}
+        >
           <Pill.Group>
             {Object.entries(value).map(([name, v]) => (
               <Pill key={name} size="md">
                 <Group gap={4} wrap="nowrap">
                   {name}={v}
-                  <ActionIcon size={16} variant="transparent" color="gray" aria-label={`Remove ${name}=${v}`} onClick={() => without(name)}>
+                  <ActionIcon
+                    size={16}
+                    variant="transparent"
+                    color="gray"
+                    aria-label={`Remove ${name}=${v}`}
+                    onClick={() => without(name)}
+                  >
                     <X size={12} aria-hidden />
                   </ActionIcon>
                 </Group>
@@ -56,7 +67,11 @@ export function EntityPicker({ value, onChange }: Props) {
                   if (event.key === 'Backspace' && text === '') {
                     const last = Object.keys(value).at(-1)
                     if (last) without(last)
-                  } else if (event.key === 'Enter' && parsePair(text) && combobox.getSelectedOptionIndex() === -1) {
+                  } else if (
+                    event.key === 'Enter' &&
+                    parsePair(text) &&
+                    combobox.getSelectedOptionIndex() === -1
+                  ) {
                     event.preventDefault()
                     add(parsePair(text))
                   }
@@ -89,17 +104,33 @@ export function EntityPicker({ value, onChange }: Props) {
 /** Values that fit what is typed: of one label after "label=", of all labels before. */
 function useOptions(text: string): { pair: string; events: number }[] {
   const [settled] = useDebouncedValue(text, 150)
-  const [label, prefix] = settled.includes('=') ? [settled.slice(0, settled.indexOf('=')).trim(), settled.slice(settled.indexOf('=') + 1).trim()] : ['', settled.trim()]
+  const [label, prefix] = settled.includes('=')
+    ? [settled.slice(0, settled.indexOf('=')).trim(), settled.slice(settled.indexOf('=') + 1).trim()]
+    : ['', settled.trim()]
   const all = useQuery({ queryKey: keys.entities, queryFn: () => api.entities(12) })
-  const ofLabel = useQuery({ queryKey: keys.entityValues(label, prefix), queryFn: () => api.entityValues(label, prefix), enabled: label !== '' && (all.data?.labels.some((facet) => facet.label === label) ?? false) })
+  const ofLabel = useQuery({
+    queryKey: keys.entityValues(label, prefix),
+    queryFn: () => api.entityValues(label, prefix),
+    enabled: label !== '' && (all.data?.labels.some((facet) => facet.label === label) ?? false),
+  })
   const primaries = (all.data?.labels ?? []).filter((facet) => facet.primary).map((facet) => facet.label)
   const searched = useQuery({
     queryKey: ['entities', 'search', prefix, primaries],
     enabled: label === '' && prefix.length > 1 && primaries.length > 0,
-    queryFn: async () => (await Promise.all(primaries.map((primary) => api.entityValues(primary, prefix, 20)))).flatMap((facet) => facet.values.map((value) => ({ pair: `${facet.label}=${value.value}`, events: value.events }))),
+    queryFn: async () =>
+      (await Promise.all(primaries.map((primary) => api.entityValues(primary, prefix, 20)))).flatMap(
+        (facet) =>
+          facet.values.map((value) => ({ pair: `${facet.label}=${value.value}`, events: value.events })),
+      ),
   })
-  if (label) return (ofLabel.data?.values ?? []).map((value) => ({ pair: `${label}=${value.value}`, events: value.events }))
-  const known = (all.data?.labels ?? []).flatMap((facet) => facet.values.map((value) => ({ pair: `${facet.label}=${value.value}`, events: value.events })))
+  if (label)
+    return (ofLabel.data?.values ?? []).map((value) => ({
+      pair: `${label}=${value.value}`,
+      events: value.events,
+    }))
+  const known = (all.data?.labels ?? []).flatMap((facet) =>
+    facet.values.map((value) => ({ pair: `${facet.label}=${value.value}`, events: value.events })),
+  )
   const fitting = known.filter((option) => option.pair.toLowerCase().includes(prefix.toLowerCase()))
   const seen = new Set(fitting.map((option) => option.pair))
   return [...fitting, ...(searched.data ?? []).filter((option) => !seen.has(option.pair))].slice(0, 60)

@@ -24,8 +24,25 @@ export function EventRow({ event, now, open, active, isNew = false, onToggle, on
     <div>
       {/* The row is a button by role, because buttons for its labels lie inside. */}
       {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
-      <div className="timeline-row" role="button" tabIndex={0} aria-expanded={open} data-active={active} data-new={isNew} onClick={onToggle} onKeyDown={(key) => (key.key === 'Enter' || key.key === ' ') && key.target === key.currentTarget && (key.preventDefault(), onToggle())}>
-        <time className="mono" dateTime={event.event_time} title={`${event.event_time} · ${relative(event.event_time, now)} · stored ${event.ingested_at}`}>
+      <div
+        className="timeline-row"
+        role="button"
+        tabIndex={0}
+        aria-expanded={open}
+        data-active={active}
+        data-new={isNew}
+        onClick={onToggle}
+        onKeyDown={(key) =>
+          (key.key === 'Enter' || key.key === ' ') &&
+          key.target === key.currentTarget &&
+          (key.preventDefault(), onToggle())
+        }
+      >
+        <time
+          className="mono"
+          dateTime={event.event_time}
+          title={`${event.event_time} · ${relative(event.event_time, now)} · stored ${event.ingested_at}`}
+        >
           {event.reference ? 'reference' : clock(event.event_time, now)}
         </time>
         <Group gap={6} wrap="nowrap" className="ellipsis">
@@ -71,9 +88,18 @@ export function EventRow({ event, now, open, active, isNew = false, onToggle, on
 }
 
 function Payload({ event }: { event: ApiEvent }) {
-  const { data, error } = useQuery({ queryKey: ['event', event.id], queryFn: () => api.rawEvent(event.id), staleTime: Number.POSITIVE_INFINITY })
+  const { data, error } = useQuery({
+    queryKey: ['event', event.id],
+    queryFn: () => api.rawEvent(event.id),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
   return (
-    <div className="payload mono" role="region" aria-label={`Payload of ${event.id}`} style={{ position: 'relative' }}>
+    <div
+      className="payload mono"
+      role="region"
+      aria-label={`Payload of ${event.id}`}
+      style={{ position: 'relative' }}
+    >
       <Group justify="space-between" wrap="nowrap" mb={4}>
         <Text size="xs" c="dimmed">
           {event.id} · happened {event.event_time} · stored {event.ingested_at}
@@ -82,7 +108,10 @@ function Payload({ event }: { event: ApiEvent }) {
         {data !== undefined && <CopyIcon value={data} label="Copy the payload" />}
       </Group>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long payload is scrolled by keyboard. */}
-      <pre tabIndex={0} style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontFamily: 'inherit' }}>
+      <pre
+        tabIndex={0}
+        style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontFamily: 'inherit' }}
+      >
         {error ? error.message : data === undefined ? 'Loading…' : indentJson(data)}
       </pre>
     </div>

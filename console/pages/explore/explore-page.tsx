@@ -1,11 +1,32 @@
 /** One entity's timeline, merged across sources. The address holds the whole view. */
-import { Alert, Button, Code, Group, Kbd, Modal, MultiSelect, Paper, SegmentedControl, Stack, Switch, Table, Text, TextInput } from '@mantine/core'
+import {
+  Alert,
+  Button,
+  Code,
+  Group,
+  Kbd,
+  Modal,
+  MultiSelect,
+  Paper,
+  SegmentedControl,
+  Stack,
+  Switch,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { api, keys } from '../../client.ts'
-import { type ExploreState, type Group as Grouping, RANGES, readState, writeState } from '../../lib/explore-state.ts'
+import {
+  type ExploreState,
+  type Group as Grouping,
+  RANGES,
+  readState,
+  writeState,
+} from '../../lib/explore-state.ts'
 import { count, fromLocalInput, toLocalInput } from '../../lib/time.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -28,7 +49,8 @@ const SHORTCUTS: [string, string][] = [
 export default function ExplorePage() {
   const [query, setQuery] = useSearchParams()
   const state = useMemo(() => readState(query), [query])
-  const change = (next: Partial<ExploreState>) => setQuery(writeState({ ...state, ...next }), { replace: true })
+  const change = (next: Partial<ExploreState>) =>
+    setQuery(writeState({ ...state, ...next }), { replace: true })
   const timeline = useTimeline(state)
   const [help, setHelp] = useState(false)
   const chosen = Object.keys(state.selector).length > 0
@@ -43,7 +65,12 @@ export default function ExplorePage() {
     <Stack gap="sm" style={{ height: 'calc(100dvh - 52px - 2 * var(--mantine-spacing-md))', minHeight: 560 }}>
       <PageHead title="Explore">
         <CopyIcon value={window.location.href} label="Copy a link to this view" />
-        <Button size="xs" variant="default" onClick={() => setHelp(true)} rightSection={<Kbd size="xs">?</Kbd>}>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => setHelp(true)}
+          rightSection={<Kbd size="xs">?</Kbd>}
+        >
           Shortcuts
         </Button>
       </PageHead>
@@ -51,13 +78,23 @@ export default function ExplorePage() {
       {chosen ? (
         <>
           <Controls state={state} change={change} timeline={timeline} />
-          <DensityStrip state={state} stamp={timeline.stamp} onZoom={(from, to) => change({ from, to, window: null, live: false })} />
+          <DensityStrip
+            state={state}
+            stamp={timeline.stamp}
+            onZoom={(from, to) => change({ from, to, window: null, live: false })}
+          />
           <Rows state={state} timeline={timeline} onLabel={addLabel} />
         </>
       ) : (
         <PickOne onPick={addLabel} />
       )}
-      <Modal opened={help} onClose={() => setHelp(false)} title="Shortcuts" centered closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Modal
+        opened={help}
+        onClose={() => setHelp(false)}
+        title="Shortcuts"
+        centered
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
         <Table>
           <Table.Tbody>
             {SHORTCUTS.map(([key, what]) => (
@@ -75,8 +112,20 @@ export default function ExplorePage() {
   )
 }
 
-function Controls({ state, change, timeline }: { state: ExploreState; change: (next: Partial<ExploreState>) => void; timeline: Timeline }) {
-  const types = useMemo(() => [...new Set([...state.types, ...timeline.rows.slice(0, 5_000).map((row) => row.event_type)])].sort(), [state.types, timeline.rows])
+function Controls({
+  state,
+  change,
+  timeline,
+}: {
+  state: ExploreState
+  change: (next: Partial<ExploreState>) => void
+  timeline: Timeline
+}) {
+  const types = useMemo(
+    () =>
+      [...new Set([...state.types, ...timeline.rows.slice(0, 5_000).map((row) => row.event_type)])].sort(),
+    [state.types, timeline.rows],
+  )
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   const names = [...new Set([...state.sources, ...(sources.data ?? []).map((source) => source.name)])]
   const [text, setText] = useState(state.text)
@@ -88,17 +137,62 @@ function Controls({ state, change, timeline }: { state: ExploreState; change: (n
         size="xs"
         aria-label="Time range"
         value={state.from ? 'custom' : (state.window ?? '1h')}
-        onChange={(value) => (value === 'custom' ? change({ from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date().toISOString(), window: null, live: false }) : change({ window: value, from: null, to: null }))}
+        onChange={(value) =>
+          value === 'custom'
+            ? change({
+                from: new Date(Date.now() - 3_600_000).toISOString(),
+                to: new Date().toISOString(),
+                window: null,
+                live: false,
+              })
+            : change({ window: value, from: null, to: null })
+        }
         data={[...RANGES, { value: 'custom', label: 'Custom' }]}
       />
       {state.from && (
         <>
-          <TextInput size="xs" type="datetime-local" step={1} label="From" value={toLocalInput(state.from)} onChange={(event) => change({ from: fromLocalInput(event.currentTarget.value) ?? state.from })} />
-          <TextInput size="xs" type="datetime-local" step={1} label="To" value={state.to ? toLocalInput(state.to) : ''} onChange={(event) => change({ to: fromLocalInput(event.currentTarget.value) })} />
+          <TextInput
+            size="xs"
+            type="datetime-local"
+            step={1}
+            label="From"
+            value={toLocalInput(state.from)}
+            onChange={(event) => change({ from: fromLocalInput(event.currentTarget.value) ?? state.from })}
+          />
+          <TextInput
+            size="xs"
+            type="datetime-local"
+            step={1}
+            label="To"
+            value={state.to ? toLocalInput(state.to) : ''}
+            onChange={(event) => change({ to: fromLocalInput(event.currentTarget.value) })}
+          />
         </>
       )}
-      <MultiSelect size="xs" aria-label="Sources" placeholder={state.sources.length ? '' : 'All sources'} data={names} value={state.sources} onChange={(value) => change({ sources: value })} clearable searchable w={180} clearButtonProps={{ 'aria-label': 'Clear sources' }} />
-      <MultiSelect size="xs" aria-label="Event types" placeholder={state.types.length ? '' : 'All types'} data={types} value={state.types} onChange={(value) => change({ types: value })} clearable searchable w={180} clearButtonProps={{ 'aria-label': 'Clear types' }} />
+      <MultiSelect
+        size="xs"
+        aria-label="Sources"
+        placeholder={state.sources.length ? '' : 'All sources'}
+        data={names}
+        value={state.sources}
+        onChange={(value) => change({ sources: value })}
+        clearable
+        searchable
+        w={180}
+        clearButtonProps={{ 'aria-label': 'Clear sources' }}
+      />
+      <MultiSelect
+        size="xs"
+        aria-label="Event types"
+        placeholder={state.types.length ? '' : 'All types'}
+        data={types}
+        value={state.types}
+        onChange={(value) => change({ types: value })}
+        clearable
+        searchable
+        w={180}
+        clearButtonProps={{ 'aria-label': 'Clear types' }}
+      />
       <TextInput
         size="xs"
         aria-label="Text"
@@ -110,14 +204,47 @@ function Controls({ state, change, timeline }: { state: ExploreState; change: (n
         }}
         w={170}
       />
-      <SegmentedControl size="xs" aria-label="Group by" value={state.group} onChange={(value) => change({ group: value as Grouping })} data={[{ value: 'none', label: 'Flat' }, { value: 'source', label: 'Source' }, { value: 'type', label: 'Type' }, { value: 'minute', label: 'Minute' }]} />
-      <Switch size="sm" label="Live" checked={state.live} disabled={state.asOf !== null || state.from !== null} onChange={(event) => change({ live: event.currentTarget.checked })} />
-      <TextInput size="xs" type="datetime-local" step={1} label="As of" title="Only what had been stored by this instant" value={state.asOf ? toLocalInput(state.asOf) : ''} onChange={(event) => change({ asOf: fromLocalInput(event.currentTarget.value), live: false })} />
+      <SegmentedControl
+        size="xs"
+        aria-label="Group by"
+        value={state.group}
+        onChange={(value) => change({ group: value as Grouping })}
+        data={[
+          { value: 'none', label: 'Flat' },
+          { value: 'source', label: 'Source' },
+          { value: 'type', label: 'Type' },
+          { value: 'minute', label: 'Minute' },
+        ]}
+      />
+      <Switch
+        size="sm"
+        label="Live"
+        checked={state.live}
+        disabled={state.asOf !== null || state.from !== null}
+        onChange={(event) => change({ live: event.currentTarget.checked })}
+      />
+      <TextInput
+        size="xs"
+        type="datetime-local"
+        step={1}
+        label="As of"
+        title="Only what had been stored by this instant"
+        value={state.asOf ? toLocalInput(state.asOf) : ''}
+        onChange={(event) => change({ asOf: fromLocalInput(event.currentTarget.value), live: false })}
+      />
     </Group>
   )
 }
 
-function Rows({ state, timeline, onLabel }: { state: ExploreState; timeline: Timeline; onLabel: (name: string, value: string) => void }) {
+function Rows({
+  state,
+  timeline,
+  onLabel,
+}: {
+  state: ExploreState
+  timeline: Timeline
+  onLabel: (name: string, value: string) => void
+}) {
   const now = useNow()
   const [open, setOpen] = useState<string | null>(null)
   if (timeline.isPending) return <LoadingRows rows={10} />
@@ -133,16 +260,31 @@ function Rows({ state, timeline, onLabel }: { state: ExploreState; timeline: Tim
         </Alert>
       )}
       {timeline.references.length > 0 && (
-        <Paper withBorder radius="md" style={{ overflow: 'hidden', flex: 'none', maxHeight: 180, overflowY: 'auto' }} aria-label="Reference documents" role="group">
+        <Paper
+          withBorder
+          radius="md"
+          style={{ overflow: 'hidden', flex: 'none', maxHeight: 180, overflowY: 'auto' }}
+          aria-label="Reference documents"
+          role="group"
+        >
           {timeline.references.map((row) => (
-            <EventRow key={row.id} event={row} now={now} open={open === row.id} active={false} onToggle={() => setOpen(open === row.id ? null : row.id)} />
+            <EventRow
+              key={row.id}
+              event={row}
+              now={now}
+              open={open === row.id}
+              active={false}
+              onToggle={() => setOpen(open === row.id ? null : row.id)}
+            />
           ))}
         </Paper>
       )}
       {timeline.rows.length === 0 ? (
         <Empty title="No events in this window">
           <Text c="dimmed">
-            {state.text || state.types.length || state.sources.length ? 'Nothing fits these filters; take one away' : 'Nothing with these labels happened then; choose a longer range'}
+            {state.text || state.types.length || state.sources.length
+              ? 'Nothing fits these filters; take one away'
+              : 'Nothing with these labels happened then; choose a longer range'}
             {state.live ? ', or wait: new ones show by themselves.' : '.'}
           </Text>
         </Empty>
@@ -155,14 +297,18 @@ function Rows({ state, timeline, onLabel }: { state: ExploreState; timeline: Tim
 
 /** Without an entity: the ones there are, or how to get some. */
 function PickOne({ onPick }: { onPick: (name: string, value: string) => void }) {
-  const { data, isPending, error, refetch } = useQuery({ queryKey: keys.entities, queryFn: () => api.entities(12) })
+  const { data, isPending, error, refetch } = useQuery({
+    queryKey: keys.entities,
+    queryFn: () => api.entities(12),
+  })
   if (isPending) return <LoadingRows rows={4} />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   if (data.labels.length === 0)
     return (
       <Empty title="No timelines yet">
         <Text c="dimmed" maw={520}>
-          A timeline holds everything that happened to one entity, such as <Code>service=checkout</Code>, from all sources that label it. Add a source with a label first.
+          A timeline holds everything that happened to one entity, such as <Code>service=checkout</Code>, from
+          all sources that label it. Add a source with a label first.
         </Text>
         <Button component={Link} to="/sources/new">
           Add a source
@@ -182,7 +328,13 @@ function PickOne({ onPick }: { onPick: (name: string, value: string) => void }) 
           </Text>
           <Group gap="xs">
             {facet.values.map((value) => (
-              <Button key={value.value} size="compact-sm" variant="default" fw={400} onClick={() => onPick(facet.label, value.value)}>
+              <Button
+                key={value.value}
+                size="compact-sm"
+                variant="default"
+                fw={400}
+                onClick={() => onPick(facet.label, value.value)}
+              >
                 {value.value}
                 <Text span size="xs" c="dimmed" ml={6}>
                   {count(value.events)}

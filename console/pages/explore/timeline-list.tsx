@@ -4,7 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { ApiEvent } from '../../client.ts'
 import type { Group } from '../../lib/explore-state.ts'
-import { type Line, groupRows } from '../../lib/group-rows.ts'
+import { groupRows, type Line } from '../../lib/group-rows.ts'
 import { count } from '../../lib/time.ts'
 import { useNow } from '../../parts/use-now.ts'
 import { EventRow } from './event-row.tsx'
@@ -22,13 +22,20 @@ export function TimelineList({ timeline, group, onLabel }: Props) {
   const [open, setOpen] = useState<string | null>(null)
   const [active, setActive] = useState(-1)
   const lines = useMemo(() => groupRows(timeline.rows, group), [timeline.rows, group])
-  const list = useVirtualizer({ count: lines.length, getScrollElement: () => box.current, estimateSize: () => 33, overscan: 12, getItemKey: (i) => keyOf(lines[i]!) })
+  const list = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => 33,
+    overscan: 12,
+    getItemKey: (i) => keyOf(lines[i]!),
+  })
   const items = list.getVirtualItems()
   const lastShown = items.at(-1)?.index ?? 0
   const arrived = useHeldPosition(lines, box, list.getTotalSize())
 
   useEffect(() => {
-    if (timeline.hasMore && !timeline.isFetchingMore && lines.length > 0 && lastShown >= lines.length - 60) timeline.loadMore()
+    if (timeline.hasMore && !timeline.isFetchingMore && lines.length > 0 && lastShown >= lines.length - 60)
+      timeline.loadMore()
   }, [lastShown, lines.length, timeline])
 
   const move = (step: number): void => {
@@ -42,7 +49,12 @@ export function TimelineList({ timeline, group, onLabel }: Props) {
   return (
     <div style={{ position: 'relative', flex: 1, minHeight: 280, display: 'flex' }}>
       {arrived.count > 0 && (
-        <Button size="xs" radius="xl" style={{ position: 'absolute', top: 10, left: '50%', transform: 'translateX(-50%)', zIndex: 2 }} onClick={arrived.goToTop}>
+        <Button
+          size="xs"
+          radius="xl"
+          style={{ position: 'absolute', top: 10, left: '50%', transform: 'translateX(-50%)', zIndex: 2 }}
+          onClick={arrived.goToTop}
+        >
           {count(arrived.count)} new {arrived.count === 1 ? 'event' : 'events'}
         </Button>
       )}
@@ -55,9 +67,16 @@ export function TimelineList({ timeline, group, onLabel }: Props) {
         id="timeline"
         aria-label={`Timeline, ${lines.length} rows, newest first. J and K move, Enter opens.`}
         onKeyDown={(event) => {
-          if (event.key === 'j' || (event.key === 'ArrowDown' && event.target === event.currentTarget)) move(1)
-          else if (event.key === 'k' || (event.key === 'ArrowUp' && event.target === event.currentTarget)) move(-1)
-          else if (event.key === 'Enter' && event.target === event.currentTarget && lines[active] && 'event' in lines[active]!) {
+          if (event.key === 'j' || (event.key === 'ArrowDown' && event.target === event.currentTarget))
+            move(1)
+          else if (event.key === 'k' || (event.key === 'ArrowUp' && event.target === event.currentTarget))
+            move(-1)
+          else if (
+            event.key === 'Enter' &&
+            event.target === event.currentTarget &&
+            lines[active] &&
+            'event' in lines[active]!
+          ) {
             const { id } = (lines[active] as { event: ApiEvent }).event
             setOpen(open === id ? null : id)
           } else return
@@ -68,7 +87,18 @@ export function TimelineList({ timeline, group, onLabel }: Props) {
           {items.map((item) => {
             const line = lines[item.index]!
             return (
-              <div key={item.key} ref={list.measureElement} data-index={item.index} style={{ position: 'absolute', top: 0, left: 0, right: 0, transform: `translateY(${item.start}px)` }}>
+              <div
+                key={item.key}
+                ref={list.measureElement}
+                data-index={item.index}
+                style={{
+                  position: 'absolute',
+                  top: 0,
+                  left: 0,
+                  right: 0,
+                  transform: `translateY(${item.start}px)`,
+                }}
+              >
                 {'head' in line ? (
                   <div className="group-head">
                     {line.head}{' '}
@@ -77,14 +107,26 @@ export function TimelineList({ timeline, group, onLabel }: Props) {
                     </Text>
                   </div>
                 ) : (
-                  <EventRow event={line.event} now={now} open={open === line.event.id} active={item.index === active} isNew={timeline.fresh.has(line.event.id)} onToggle={() => setOpen(open === line.event.id ? null : line.event.id)} onLabel={onLabel} />
+                  <EventRow
+                    event={line.event}
+                    now={now}
+                    open={open === line.event.id}
+                    active={item.index === active}
+                    isNew={timeline.fresh.has(line.event.id)}
+                    onToggle={() => setOpen(open === line.event.id ? null : line.event.id)}
+                    onLabel={onLabel}
+                  />
                 )}
               </div>
             )
           })}
         </div>
         <Text size="xs" c="dimmed" p="xs" ta="center" role="status">
-          {timeline.isFetchingMore ? 'Loading older events…' : timeline.hasMore ? `${count(timeline.rows.length)} events loaded; scroll for more` : `${count(timeline.rows.length)} events, all of this window`}
+          {timeline.isFetchingMore
+            ? 'Loading older events…'
+            : timeline.hasMore
+              ? `${count(timeline.rows.length)} events loaded; scroll for more`
+              : `${count(timeline.rows.length)} events, all of this window`}
         </Text>
       </section>
     </div>
@@ -94,7 +136,11 @@ export function TimelineList({ timeline, group, onLabel }: Props) {
 const keyOf = (line: Line): string => ('head' in line ? `head:${line.head}` : line.event.id)
 
 /** Rows that arrive in front do not move what one reads: the position is held and they are counted. */
-function useHeldPosition(lines: Line[], box: React.RefObject<HTMLDivElement | null>, height: number): { count: number; goToTop: () => void } {
+function useHeldPosition(
+  lines: Line[],
+  box: React.RefObject<HTMLDivElement | null>,
+  height: number,
+): { count: number; goToTop: () => void } {
   const before = useRef({ height: 0, first: '' })
   const [waiting, setWaiting] = useState(0)
   useEffect(() => {

@@ -42,7 +42,10 @@ export function useTimeline(state: ExploreState): Timeline {
     const all = pages.data?.pages.flatMap((page) => page.rows) ?? []
     const stored = all.filter((row) => !row.reference)
     const known = new Set(stored.map((row) => row.id))
-    return { references: all.filter((row) => row.reference), rows: [...live.rows.filter((row) => !known.has(row.id)), ...stored] }
+    return {
+      references: all.filter((row) => row.reference),
+      rows: [...live.rows.filter((row) => !known.has(row.id)), ...stored],
+    }
   }, [pages.data, live.rows])
   return {
     rows,
@@ -83,7 +86,9 @@ function useLive(state: ExploreState, on: boolean, identity: string) {
       if (state.text && !row.text.toLowerCase().includes(state.text.toLowerCase())) return
       waiting.push(row)
     })
-    stream.addEventListener('gap', (message) => setMissed((n) => n + (JSON.parse((message as MessageEvent<string>).data) as { missed: number }).missed))
+    stream.addEventListener('gap', (message) =>
+      setMissed((n) => n + (JSON.parse((message as MessageEvent<string>).data) as { missed: number }).missed),
+    )
     // A burst of a thousand events is one drawing, not a thousand.
     const flush = setInterval(() => {
       if (waiting.length === 0) return

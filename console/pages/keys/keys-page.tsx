@@ -28,13 +28,15 @@ export default function KeysPage() {
         <Stack>
           {!data.enforced && (
             <Alert color="indigo" title="This instance is open">
-              Keys can be made, but nothing checks them: whoever reaches the daemon may do everything. Start it with <code>--auth</code> to require a login.
+              Keys can be made, but nothing checks them: whoever reaches the daemon may do everything. Start
+              it with <code>--auth</code> to require a login.
             </Alert>
           )}
           {data.keys.length === 0 ? (
             <Empty title="No keys yet">
               <Text c="dimmed" maw={520}>
-                A producer gets an ingest key, an agent that reads gets a read key. Each is shown once and can be revoked at any time.
+                A producer gets an ingest key, an agent that reads gets a read key. Each is shown once and can
+                be revoked at any time.
               </Text>
               <Button onClick={() => setMaking(true)}>New key</Button>
             </Empty>
@@ -73,7 +75,8 @@ function KeyRow({ entry }: { entry: Key }) {
   const revoke = useMutation({
     mutationFn: () => api.revokeKey(entry.id),
     onSuccess: (result) => notifications.show({ message: result.note }),
-    onError: (error) => notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+    onError: (error) =>
+      notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
     onSettled: () => {
       setAsking(false)
       return queries.invalidateQueries({ queryKey: keys.apiKeys })
@@ -105,15 +108,29 @@ function KeyRow({ entry }: { entry: Key }) {
       </Table.Td>
       <Table.Td>
         {entry.accepts.includes('revoke') ? (
-          <Button size="compact-sm" variant="light" color="red" onClick={() => setAsking(true)} aria-label={`Revoke ${entry.name}`}>
+          <Button
+            size="compact-sm"
+            variant="light"
+            color="red"
+            onClick={() => setAsking(true)}
+            aria-label={`Revoke ${entry.name}`}
+          >
             Revoke
           </Button>
         ) : (
           'revoked'
         )}
-        <Modal opened={asking} onClose={() => setAsking(false)} title={`Revoke ${entry.name}?`} centered closeButtonProps={{ 'aria-label': 'Close' }}>
+        <Modal
+          opened={asking}
+          onClose={() => setAsking(false)}
+          title={`Revoke ${entry.name}?`}
+          centered
+          closeButtonProps={{ 'aria-label': 'Close' }}
+        >
           <Stack>
-            <Text size="sm">Whoever uses it is refused from now on, and its live streams close. This cannot be undone.</Text>
+            <Text size="sm">
+              Whoever uses it is refused from now on, and its live streams close. This cannot be undone.
+            </Text>
             <Group justify="flex-end">
               <Button variant="default" onClick={() => setAsking(false)}>
                 Keep it

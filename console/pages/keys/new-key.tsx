@@ -9,8 +9,16 @@ import { CopyBlock } from '../../parts/copy.tsx'
 type Scope = 'read' | 'ingest' | 'admin'
 
 const SCOPES: { value: Scope; label: string; description: string }[] = [
-  { value: 'read', label: 'read', description: 'Timelines, sources, labels: what an agent or a dashboard needs.' },
-  { value: 'ingest', label: 'ingest', description: 'Sending events and recording memories: what a producer needs.' },
+  {
+    value: 'read',
+    label: 'read',
+    description: 'Timelines, sources, labels: what an agent or a dashboard needs.',
+  },
+  {
+    value: 'ingest',
+    label: 'ingest',
+    description: 'Sending events and recording memories: what a producer needs.',
+  },
   { value: 'admin', label: 'admin', description: 'Every change, keys included; implies the others.' },
 ]
 
@@ -21,7 +29,12 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
   const [source, setSource] = useState<string | null>(null)
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources, enabled: opened })
   const create = useMutation({
-    mutationFn: () => api.createKey({ name: name.trim(), scopes, ...(source && isIngestOnly(scopes) ? { source } : {}) } as KeyCreate),
+    mutationFn: () =>
+      api.createKey({
+        name: name.trim(),
+        scopes,
+        ...(source && isIngestOnly(scopes) ? { source } : {}),
+      } as KeyCreate),
     onSuccess: () => queries.invalidateQueries({ queryKey: keys.apiKeys }),
   })
   const close = (): void => {
@@ -32,7 +45,14 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
     setSource(null)
   }
   return (
-    <Modal opened={opened} onClose={close} title={create.data ? `${create.data.name} is ready` : 'New API key'} centered size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={create.data ? `${create.data.name} is ready` : 'New API key'}
+      centered
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
       {create.data ? (
         <Stack>
           <Alert color="yellow" title="Shown this once">
@@ -42,7 +62,10 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
           <Text size="sm" fw={600}>
             Try it
           </Text>
-          <CopyBlock value={`curl ${window.location.origin}/api/whoami -H 'Authorization: Bearer ${create.data.secret}'`} label="Copy the command" />
+          <CopyBlock
+            value={`curl ${window.location.origin}/api/whoami -H 'Authorization: Bearer ${create.data.secret}'`}
+            label="Copy the command"
+          />
           <Group justify="flex-end">
             <Button onClick={close}>Done</Button>
           </Group>
@@ -55,15 +78,38 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
           }}
         >
           <Stack>
-            <TextInput label="Name" placeholder="gateway producer" value={name} onChange={(event) => setName(event.currentTarget.value)} required maxLength={64} data-autofocus />
+            <TextInput
+              label="Name"
+              placeholder="gateway producer"
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+              required
+              maxLength={64}
+              data-autofocus
+            />
             <Checkbox.Group label="Scopes" value={scopes} onChange={(value) => setScopes(value as Scope[])}>
               <Stack gap="xs" mt={6}>
                 {SCOPES.map((scope) => (
-                  <Checkbox key={scope.value} value={scope.value} label={scope.label} description={scope.description} />
+                  <Checkbox
+                    key={scope.value}
+                    value={scope.value}
+                    label={scope.label}
+                    description={scope.description}
+                  />
                 ))}
               </Stack>
             </Checkbox.Group>
-            {isIngestOnly(scopes) && <Select label="Only for the source" description="The key then writes nowhere else." placeholder="Any source" data={(sources.data ?? []).filter((s) => s.mode === 'push').map((s) => s.name)} value={source} onChange={setSource} clearable />}
+            {isIngestOnly(scopes) && (
+              <Select
+                label="Only for the source"
+                description="The key then writes nowhere else."
+                placeholder="Any source"
+                data={(sources.data ?? []).filter((s) => s.mode === 'push').map((s) => s.name)}
+                value={source}
+                onChange={setSource}
+                clearable
+              />
+            )}
             {create.error && (
               <Alert color="red" role="alert">
                 {create.error.message}
@@ -73,7 +119,11 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
               <Button variant="default" onClick={close}>
                 Cancel
               </Button>
-              <Button type="submit" loading={create.isPending} disabled={name.trim() === '' || scopes.length === 0}>
+              <Button
+                type="submit"
+                loading={create.isPending}
+                disabled={name.trim() === '' || scopes.length === 0}
+              >
                 Create key
               </Button>
             </Group>

@@ -28,9 +28,19 @@ export default function LoginPage({ note, onDone }: { note: string; onDone: () =
           <Stack>
             <Title order={1}>Log in to svc</Title>
             <Text size="sm" c="dimmed">
-              This instance is secured. Paste the root token, or an API key. The daemon prints a login address when it starts with --auth.
+              This instance is secured. Paste the root token, or an API key. The daemon prints a login address
+              when it starts with --auth.
             </Text>
-            <PasswordInput label="Token" value={token} onChange={(event) => setToken(event.currentTarget.value)} error={error || undefined} autoComplete="current-password" data-autofocus autoFocus required />
+            <PasswordInput
+              label="Token"
+              value={token}
+              onChange={(event) => setToken(event.currentTarget.value)}
+              error={error || undefined}
+              autoComplete="current-password"
+              data-autofocus
+              autoFocus
+              required
+            />
             <Button type="submit" loading={busy} disabled={token.trim() === ''}>
               Log in
             </Button>

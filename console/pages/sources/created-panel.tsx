@@ -11,7 +11,11 @@ import { CopyBlock } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
 
 export function CreatedPanel({ created }: { created: SourceCreated }) {
-  const { data } = useQuery({ queryKey: keys.source(created.name), queryFn: () => api.source(created.name), refetchInterval: 1_500 })
+  const { data } = useQuery({
+    queryKey: keys.source(created.name),
+    queryFn: () => api.source(created.name),
+    refetchInterval: 1_500,
+  })
   const url = created.ingest_key ? `${window.location.origin}/ingest/${created.ingest_key}` : null
   const labels = (data?.config.labels ?? []) as (Label & { field?: string })[]
   const arrived = data?.health.events_total ?? 0
@@ -30,7 +34,10 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
         {created.key && (
           <Alert color="yellow" title="Its key, shown this once">
             <Stack gap="xs">
-              <Text size="sm">Whoever sends events needs it. It only writes to this source; it can be revoked under API keys.</Text>
+              <Text size="sm">
+                Whoever sends events needs it. It only writes to this source; it can be revoked under API
+                keys.
+              </Text>
               <CopyBlock value={created.key.secret} label="Copy the key" />
             </Stack>
           </Alert>
@@ -40,10 +47,14 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
             <Text fw={600} size="sm" mb={4}>
               Try it
             </Text>
-            <CopyBlock value={curlCommand({ url, token: created.key?.secret, body: exampleBody(labels) })} label="Copy the command" />
+            <CopyBlock
+              value={curlCommand({ url, token: created.key?.secret, body: exampleBody(labels) })}
+              label="Copy the command"
+            />
             {data.signed && (
               <Text size="sm" c="dimmed" mt={4}>
-                This source checks signatures, so the plain command is answered 401; point the sender here with the same secret.
+                This source checks signatures, so the plain command is answered 401; point the sender here
+                with the same secret.
               </Text>
             )}
           </div>
@@ -51,8 +62,14 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
         {url && (
           <Paper withBorder p="md" radius="md" role="status" aria-live="polite">
             <Group gap="sm">
-              {arrived > 0 ? <CircleCheck size={20} color="var(--mantine-color-teal-6)" aria-hidden /> : <Loader size="sm" aria-hidden />}
-              <Text>{arrived > 0 ? `Events arrive: ${count(arrived)} so far.` : 'Waiting for the first event…'}</Text>
+              {arrived > 0 ? (
+                <CircleCheck size={20} color="var(--mantine-color-teal-6)" aria-hidden />
+              ) : (
+                <Loader size="sm" aria-hidden />
+              )}
+              <Text>
+                {arrived > 0 ? `Events arrive: ${count(arrived)} so far.` : 'Waiting for the first event…'}
+              </Text>
             </Group>
           </Paper>
         )}

@@ -8,24 +8,50 @@ import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
 
-export function DeleteSource({ source, opened, onClose }: { source: Source; opened: boolean; onClose: () => void }) {
+export function DeleteSource({
+  source,
+  opened,
+  onClose,
+}: {
+  source: Source
+  opened: boolean
+  onClose: () => void
+}) {
   const [purge, setPurge] = useState(false)
   const go = useNavigate()
   const queries = useQueryClient()
-  const { data } = useQuery({ queryKey: ['dependents', source.name], queryFn: () => api.dependents(source.name), enabled: opened })
+  const { data } = useQuery({
+    queryKey: ['dependents', source.name],
+    queryFn: () => api.dependents(source.name),
+    enabled: opened,
+  })
   const remove = useMutation({
     mutationFn: () => api.deleteSource(source.name, purge),
     onSuccess: async (result) => {
-      notifications.show({ message: result.purged_events ? `${source.name} is deleted; ${count(result.purged_events)} events go in the background` : `${source.name} is deleted; its events stay readable` })
+      notifications.show({
+        message: result.purged_events
+          ? `${source.name} is deleted; ${count(result.purged_events)} events go in the background`
+          : `${source.name} is deleted; its events stay readable`,
+      })
       await go('/sources')
       await queries.invalidateQueries({ queryKey: keys.sources })
     },
-    onError: (error) => notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+    onError: (error) =>
+      notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
   })
   return (
-    <Modal opened={opened} onClose={onClose} title={`Delete ${source.name}?`} centered closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={`Delete ${source.name}?`}
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
       <Stack>
-        <Text size="sm">Its ingest URL and the keys made for it stop working at once. A new source of the same name starts empty.</Text>
+        <Text size="sm">
+          Its ingest URL and the keys made for it stop working at once. A new source of the same name starts
+          empty.
+        </Text>
         {data && data.dependents.length > 0 && (
           <div>
             <Text size="sm">These depend on it and go too:</Text>
@@ -38,7 +64,11 @@ export function DeleteSource({ source, opened, onClose }: { source: Source; open
             </List>
           </div>
         )}
-        <Checkbox checked={purge} onChange={(event) => setPurge(event.currentTarget.checked)} label={`Also purge its ${count(source.health.events_total)} events for good`} />
+        <Checkbox
+          checked={purge}
+          onChange={(event) => setPurge(event.currentTarget.checked)}
+          label={`Also purge its ${count(source.health.events_total)} events for good`}
+        />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Keep it

@@ -8,7 +8,10 @@ import { count } from '../../lib/time.ts'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 
 export function FieldsTab({ source }: { source: Source }) {
-  const { data, error, isPending, refetch } = useQuery({ queryKey: keys.sourceFields(source.name), queryFn: () => api.sourceFields(source.name) })
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: keys.sourceFields(source.name),
+    queryFn: () => api.sourceFields(source.name),
+  })
   if (isPending) return <LoadingRows />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   if (data.sampled === 0)
@@ -55,7 +58,12 @@ function FieldRow({ field, source }: { field: FieldCoverage; source: Source }) {
       <Table.Td className="mono">{field.name}</Table.Td>
       <Table.Td>
         <Group gap="xs" wrap="nowrap">
-          <Progress value={percent} w={90} size="sm" aria-label={`${field.name} is in ${percent} % of events`} />
+          <Progress
+            value={percent}
+            w={90}
+            size="sm"
+            aria-label={`${field.name} is in ${percent} % of events`}
+          />
           <Text size="xs">{percent} %</Text>
         </Group>
       </Table.Td>
@@ -65,7 +73,13 @@ function FieldRow({ field, source }: { field: FieldCoverage; source: Source }) {
           {field.values.map((value) => value.value).join('  ')}
         </Text>
       </Table.Td>
-      <Table.Td>{field.is_label ? <Badge tt="none">{field.is_key ? 'entity key' : 'label'}</Badge> : <AddLabel field={field.name} source={source} />}</Table.Td>
+      <Table.Td>
+        {field.is_label ? (
+          <Badge tt="none">{field.is_key ? 'entity key' : 'label'}</Badge>
+        ) : (
+          <AddLabel field={field.name} source={source} />
+        )}
+      </Table.Td>
     </Table.Tr>
   )
 }
@@ -75,13 +89,32 @@ function AddLabel({ field, source }: { field: string; source: Source }) {
   const labels = (source.config.labels ?? []) as Label[]
   const name = field.replaceAll(/[^A-Za-z0-9_]/g, '_').slice(0, 64)
   const add = useMutation({
-    mutationFn: () => api.updateSource(source.name, { name: source.name, connector: source.connector, poll: source.poll, config: { ...source.config, labels: [...labels, { name, field, ...(labels.some((label) => label.primary) ? {} : { primary: true }) }] } }),
+    mutationFn: () =>
+      api.updateSource(source.name, {
+        name: source.name,
+        connector: source.connector,
+        poll: source.poll,
+        config: {
+          ...source.config,
+          labels: [
+            ...labels,
+            { name, field, ...(labels.some((label) => label.primary) ? {} : { primary: true }) },
+          ],
+        },
+      }),
     onSuccess: () => notifications.show({ message: `New events get the label ${name}` }),
-    onError: (error) => notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+    onError: (error) =>
+      notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
     onSettled: () => queries.invalidateQueries({ queryKey: keys.sources }),
   })
   return (
-    <Button size="compact-xs" variant="default" loading={add.isPending} onClick={() => add.mutate()} aria-label={`Add ${field} as a label`}>
+    <Button
+      size="compact-xs"
+      variant="default"
+      loading={add.isPending}
+      onClick={() => add.mutate()}
+      aria-label={`Add ${field} as a label`}
+    >
       Add as label
     </Button>
   )

@@ -1,5 +1,17 @@
 /** A new source: choose its connector, fill its form, and see the first event arrive. */
-import { Alert, Anchor, Button, Group, Paper, SimpleGrid, Stack, Text, TextInput, Title, UnstyledButton } from '@mantine/core'
+import {
+  Alert,
+  Anchor,
+  Button,
+  Group,
+  Paper,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+  UnstyledButton,
+} from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
@@ -18,8 +30,14 @@ const PRESETS: Record<string, { connector: string; name: string; draft: () => So
     connector: 'webhook',
     name: 'github',
     draft: () => ({
-      config: { signature_scheme: 'github', text_template: '{action} {pull_request.title}{head_commit.message} by {sender.login}' },
-      labels: [{ ...emptyLabel(true), name: 'repo', value: 'repository.full_name' }, { ...emptyLabel(), name: 'author', value: 'sender.login' }],
+      config: {
+        signature_scheme: 'github',
+        text_template: '{action} {pull_request.title}{head_commit.message} by {sender.login}',
+      },
+      labels: [
+        { ...emptyLabel(true), name: 'repo', value: 'repository.full_name' },
+        { ...emptyLabel(), name: 'author', value: 'sender.login' },
+      ],
     }),
   },
   logs: {
@@ -27,7 +45,10 @@ const PRESETS: Record<string, { connector: string; name: string; draft: () => So
     name: 'logs',
     draft: () => ({
       config: { event_type_field: 'level', text_template: '{msg}', event_time_field: 'time' },
-      labels: [{ ...emptyLabel(true), name: 'service', value: 'service' }, { ...emptyLabel(), name: 'level', value: 'level' }],
+      labels: [
+        { ...emptyLabel(true), name: 'service', value: 'service' },
+        { ...emptyLabel(), name: 'level', value: 'level' },
+      ],
     }),
   },
 }
@@ -49,18 +70,49 @@ export default function NewSourcePage() {
       </PageHead>
       {connectors.isPending && <LoadingRows rows={3} />}
       {connectors.error && <Failed error={connectors.error} onRetry={() => void connectors.refetch()} />}
-      {connectors.data && !connector && <ChooseConnector connectors={connectors.data} onChoose={(kind) => setQuery({ connector: kind })} />}
-      {connector && chosen && <FillIn kind={chosen} connector={connector} presetName={preset?.name ?? ''} initial={preset?.draft() ?? { config: {}, labels: connector.mode === 'push' && chosen === 'webhook' ? [emptyLabel(true)] : [] }} onCreated={setCreated} />}
+      {connectors.data && !connector && (
+        <ChooseConnector connectors={connectors.data} onChoose={(kind) => setQuery({ connector: kind })} />
+      )}
+      {connector && chosen && (
+        <FillIn
+          kind={chosen}
+          connector={connector}
+          presetName={preset?.name ?? ''}
+          initial={
+            preset?.draft() ?? {
+              config: {},
+              labels: connector.mode === 'push' && chosen === 'webhook' ? [emptyLabel(true)] : [],
+            }
+          }
+          onCreated={setCreated}
+        />
+      )}
     </>
   )
 }
 
-function ChooseConnector({ connectors, onChoose }: { connectors: Record<string, Connector>; onChoose: (kind: string) => void }) {
+function ChooseConnector({
+  connectors,
+  onChoose,
+}: {
+  connectors: Record<string, Connector>
+  onChoose: (kind: string) => void
+}) {
   const [filter, setFilter] = useState('')
-  const shown = Object.entries(connectors).filter(([kind, c]) => !c.internal && `${kind} ${c.label} ${c.description}`.toLowerCase().includes(filter.toLowerCase()))
+  const shown = Object.entries(connectors).filter(
+    ([kind, c]) =>
+      !c.internal && `${kind} ${c.label} ${c.description}`.toLowerCase().includes(filter.toLowerCase()),
+  )
   return (
     <Stack>
-      <TextInput aria-label="Search connectors" placeholder="Search connectors" value={filter} onChange={(event) => setFilter(event.currentTarget.value)} maw={340} data-autofocus />
+      <TextInput
+        aria-label="Search connectors"
+        placeholder="Search connectors"
+        value={filter}
+        onChange={(event) => setFilter(event.currentTarget.value)}
+        maw={340}
+        data-autofocus
+      />
       <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
         {shown.map(([kind, connector]) => (
           <UnstyledButton key={kind} onClick={() => onChoose(kind)}>
@@ -103,7 +155,10 @@ function FillIn({ kind, connector, presetName, initial, onCreated }: FillInProps
     },
   })
   const test = useMutation({ mutationFn: () => api.testSource(body()) })
-  const nameFault = name !== '' && !NAME.test(name) ? '1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit' : undefined
+  const nameFault =
+    name !== '' && !NAME.test(name)
+      ? '1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit'
+      : undefined
   return (
     <form
       onSubmit={(event) => {
@@ -121,7 +176,17 @@ function FillIn({ kind, connector, presetName, initial, onCreated }: FillInProps
             </Anchor>
           </Text>
         </div>
-        <TextInput label="Name" description="How it is called on timelines; it does not change later." placeholder="gateway" value={name} onChange={(event) => setName(event.currentTarget.value)} error={nameFault} required maw={420} autoFocus />
+        <TextInput
+          label="Name"
+          description="How it is called on timelines; it does not change later."
+          placeholder="gateway"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={nameFault}
+          required
+          maw={420}
+          autoFocus
+        />
         <SourceForm connector={connector} value={draft} onChange={setDraft} />
         {create.error && (
           <Alert color="red" title="It was not created" role="alert">
@@ -133,7 +198,12 @@ function FillIn({ kind, connector, presetName, initial, onCreated }: FillInProps
           <Button type="submit" loading={create.isPending} disabled={name === '' || nameFault !== undefined}>
             Create source
           </Button>
-          <Button variant="default" loading={test.isPending} disabled={name === '' || nameFault !== undefined} onClick={() => test.mutate()}>
+          <Button
+            variant="default"
+            loading={test.isPending}
+            disabled={name === '' || nameFault !== undefined}
+            onClick={() => test.mutate()}
+          >
             Test
           </Button>
         </Group>
@@ -142,7 +212,13 @@ function FillIn({ kind, connector, presetName, initial, onCreated }: FillInProps
   )
 }
 
-export function TestOutcome({ result, error }: { result: SourceTestResult | undefined; error: Error | null }) {
+export function TestOutcome({
+  result,
+  error,
+}: {
+  result: SourceTestResult | undefined
+  error: Error | null
+}) {
   if (error)
     return (
       <Alert color="red" title="The test found a fault" role="alert">
@@ -151,7 +227,11 @@ export function TestOutcome({ result, error }: { result: SourceTestResult | unde
     )
   if (!result) return null
   return (
-    <Alert color={result.ok ? 'teal' : 'red'} title={result.ok ? 'The settings hold' : 'The test failed'} role="status">
+    <Alert
+      color={result.ok ? 'teal' : 'red'}
+      title={result.ok ? 'The settings hold' : 'The test failed'}
+      role="status"
+    >
       {result.note ?? result.error ?? `${result.events ?? 0} events`}
       {result.sample?.map((text) => (
         <Text key={text} size="sm" className="mono">

@@ -13,12 +13,20 @@ import { TestOutcome } from './new-source-page.tsx'
 export function SettingsTab({ source }: { source: Source }) {
   const queries = useQueryClient()
   const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
-  const fields = useQuery({ queryKey: keys.sourceFields(source.name), queryFn: () => api.sourceFields(source.name) })
+  const fields = useQuery({
+    queryKey: keys.sourceFields(source.name),
+    queryFn: () => api.sourceFields(source.name),
+  })
   const [draft, setDraft] = useState<SourceDraft>(() => {
     const { labels, ...config } = source.config
     return { config, labels: toDrafts((labels ?? []) as Label[]) }
   })
-  const body = () => ({ name: source.name, connector: source.connector, poll: source.poll, config: toConfig(draft) })
+  const body = () => ({
+    name: source.name,
+    connector: source.connector,
+    poll: source.poll,
+    config: toConfig(draft),
+  })
   const save = useMutation({
     mutationFn: () => api.updateSource(source.name, body()),
     onSuccess: () => notifications.show({ message: `${source.name} is saved; new events follow it` }),
@@ -38,7 +46,12 @@ export function SettingsTab({ source }: { source: Source }) {
         <Text size="sm" c="dimmed">
           What is stored keeps its labels; a change applies to events that come from now on.
         </Text>
-        <SourceForm connector={connector} value={draft} onChange={setDraft} knownFields={fields.data?.fields.map((field) => field.name) ?? []} />
+        <SourceForm
+          connector={connector}
+          value={draft}
+          onChange={setDraft}
+          knownFields={fields.data?.fields.map((field) => field.name) ?? []}
+        />
         {save.error && (
           <Alert color="red" title="It was not saved" role="alert">
             {save.error.message}

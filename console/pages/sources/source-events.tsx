@@ -3,12 +3,16 @@ import { Paper, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, keys } from '../../client.ts'
-import { EventRow } from '../explore/event-row.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
+import { EventRow } from '../explore/event-row.tsx'
 
 export function SourceEvents({ name }: { name: string }) {
-  const { data, error, isPending, refetch } = useQuery({ queryKey: keys.sourceEvents(name), queryFn: () => api.sourceEvents(name, 100), refetchInterval: 3_000 })
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: keys.sourceEvents(name),
+    queryFn: () => api.sourceEvents(name, 100),
+    refetchInterval: 3_000,
+  })
   const [open, setOpen] = useState<string | null>(null)
   const now = useNow()
   if (isPending) return <LoadingRows />
@@ -16,13 +20,22 @@ export function SourceEvents({ name }: { name: string }) {
   if (data.length === 0)
     return (
       <Empty title="No events yet">
-        <Text c="dimmed">Send one to its ingest URL; the command is on the Overview tab. It shows here by itself.</Text>
+        <Text c="dimmed">
+          Send one to its ingest URL; the command is on the Overview tab. It shows here by itself.
+        </Text>
       </Empty>
     )
   return (
     <Paper withBorder radius="md" style={{ overflow: 'hidden' }}>
       {data.map((event) => (
-        <EventRow key={event.id} event={event} now={now} open={open === event.id} active={false} onToggle={() => setOpen(open === event.id ? null : event.id)} />
+        <EventRow
+          key={event.id}
+          event={event}
+          now={now}
+          open={open === event.id}
+          active={false}
+          onToggle={() => setOpen(open === event.id ? null : event.id)}
+        />
       ))}
     </Paper>
   )

@@ -21,7 +21,11 @@ import { useMoveSource } from './use-move-source.ts'
 export default function SourcePage() {
   const { name = '' } = useParams()
   const [query, setQuery] = useSearchParams()
-  const { data, error, isPending, refetch } = useQuery({ queryKey: keys.source(name), queryFn: () => api.source(name), refetchInterval: 5_000 })
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: keys.source(name),
+    queryFn: () => api.source(name),
+    refetchInterval: 5_000,
+  })
   if (isPending) return <LoadingRows />
   if (error)
     return (
@@ -38,7 +42,11 @@ export default function SourcePage() {
         </Badge>
         <Actions source={data} />
       </PageHead>
-      <Tabs value={query.get('tab') ?? 'overview'} onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })} keepMounted={false}>
+      <Tabs
+        value={query.get('tab') ?? 'overview'}
+        onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}
+        keepMounted={false}
+      >
         <Tabs.List mb="md">
           <Tabs.Tab value="overview">Overview</Tabs.Tab>
           <Tabs.Tab value="events">Events</Tabs.Tab>
@@ -130,7 +138,8 @@ function Overview({ source }: { source: Source }) {
       )}
       {source.signed && (
         <Alert color="indigo" title="Signatures are checked">
-          This source takes only what is signed with its secret ({String(source.config.signature_scheme)}), and needs no key.
+          This source takes only what is signed with its secret ({String(source.config.signature_scheme)}),
+          and needs no key.
         </Alert>
       )}
       <div>
@@ -139,12 +148,19 @@ function Overview({ source }: { source: Source }) {
         </Text>
         {labels.length === 0 ? (
           <Text size="sm" c="dimmed">
-            No labels: its events are on no entity’s timeline. Add some under Settings, or pick them under Fields.
+            No labels: its events are on no entity’s timeline. Add some under Settings, or pick them under
+            Fields.
           </Text>
         ) : (
           <Group gap="xs">
             {labels.map((label) => (
-              <Badge key={label.name} variant={label.primary ? 'light' : 'default'} tt="none" size="lg" fw={500}>
+              <Badge
+                key={label.name}
+                variant={label.primary ? 'light' : 'default'}
+                tt="none"
+                size="lg"
+                fw={500}
+              >
                 {label.name} = {label.field ?? JSON.stringify(label.const)}
                 {label.primary ? ' · entity key' : ''}
               </Badge>

@@ -1,5 +1,18 @@
 /** Every source with its health. */
-import { ActionIcon, Anchor, Badge, Button, Group, Menu, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
+import {
+  ActionIcon,
+  Anchor,
+  Badge,
+  Button,
+  Group,
+  Menu,
+  Paper,
+  SimpleGrid,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
@@ -18,8 +31,14 @@ import { useMoveSource } from './use-move-source.ts'
 
 export default function SourcesPage() {
   const [filter, setFilter] = useState('')
-  const { data, error, isPending, refetch } = useQuery({ queryKey: keys.sources, queryFn: api.sources, refetchInterval: 5_000 })
-  const shown = (data ?? []).filter((source) => `${source.name} ${source.connector}`.toLowerCase().includes(filter.toLowerCase()))
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: keys.sources,
+    queryFn: api.sources,
+    refetchInterval: 5_000,
+  })
+  const shown = (data ?? []).filter((source) =>
+    `${source.name} ${source.connector}`.toLowerCase().includes(filter.toLowerCase()),
+  )
   return (
     <>
       <PageHead title="Sources">
@@ -32,7 +51,14 @@ export default function SourcesPage() {
       {data?.length === 0 && <FirstSource />}
       {data && data.length > 0 && (
         <Stack gap="sm">
-          <TextInput aria-label="Filter sources" placeholder="Filter by name or connector" leftSection={<Search size={15} aria-hidden />} value={filter} onChange={(event) => setFilter(event.currentTarget.value)} maw={340} />
+          <TextInput
+            aria-label="Filter sources"
+            placeholder="Filter by name or connector"
+            leftSection={<Search size={15} aria-hidden />}
+            value={filter}
+            onChange={(event) => setFilter(event.currentTarget.value)}
+            maw={340}
+          />
           <Paper withBorder radius="md">
             <Table.ScrollContainer minWidth={640}>
               <Table verticalSpacing="xs" highlightOnHover>
@@ -112,7 +138,9 @@ function SourceRow({ source }: { source: Source }) {
               </Menu.Item>
             )}
             {source.accepts.includes('pause') && <Menu.Item onClick={() => move('pause')}>Pause</Menu.Item>}
-            {source.accepts.includes('resume') && <Menu.Item onClick={() => move('resume')}>Resume</Menu.Item>}
+            {source.accepts.includes('resume') && (
+              <Menu.Item onClick={() => move('resume')}>Resume</Menu.Item>
+            )}
             <Menu.Item color="red" onClick={() => setDeleting(true)}>
               Delete…
             </Menu.Item>
@@ -125,19 +153,39 @@ function SourceRow({ source }: { source: Source }) {
 }
 
 const STARTS = [
-  { preset: 'github', icon: GitBranch, title: 'GitHub webhooks', text: 'Pushes, pull requests, reviews and CI runs, with their signature checked.' },
-  { preset: 'logs', icon: FileJson, title: 'Logs as NDJSON', text: 'Structured logs of any program, one JSON object a line.' },
+  {
+    preset: 'github',
+    icon: GitBranch,
+    title: 'GitHub webhooks',
+    text: 'Pushes, pull requests, reviews and CI runs, with their signature checked.',
+  },
+  {
+    preset: 'logs',
+    icon: FileJson,
+    title: 'Logs as NDJSON',
+    text: 'Structured logs of any program, one JSON object a line.',
+  },
 ]
 
 function FirstSource() {
   return (
     <Empty title="Bring in the first events">
       <Text c="dimmed" maw={560}>
-        A source is a system that sends events here. Its labels say whose timeline each event is on; sources that share a label are read together.
+        A source is a system that sends events here. Its labels say whose timeline each event is on; sources
+        that share a label are read together.
       </Text>
       <SimpleGrid cols={{ base: 1, sm: 2 }} mt="sm" maw={680}>
         {STARTS.map(({ preset, icon: Icon, title, text }) => (
-          <Paper key={preset} withBorder p="md" radius="md" component={Link} to={`/sources/new?preset=${preset}`} ta="left" style={{ textDecoration: 'none', color: 'inherit' }}>
+          <Paper
+            key={preset}
+            withBorder
+            p="md"
+            radius="md"
+            component={Link}
+            to={`/sources/new?preset=${preset}`}
+            ta="left"
+            style={{ textDecoration: 'none', color: 'inherit' }}
+          >
             <Group gap="xs" mb={4}>
               <Icon size={18} aria-hidden />
               <Text fw={600}>{title}</Text>

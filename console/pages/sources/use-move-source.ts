@@ -7,8 +7,15 @@ export function useMoveSource(name: string): (event: 'pause' | 'resume') => void
   const queries = useQueryClient()
   const { mutate } = useMutation({
     mutationFn: (event: 'pause' | 'resume') => api.moveSource(name, event),
-    onSuccess: (_result, event) => notifications.show({ message: event === 'pause' ? `${name} is paused: what is sent to it is refused` : `${name} takes events again` }),
-    onError: (error) => notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+    onSuccess: (_result, event) =>
+      notifications.show({
+        message:
+          event === 'pause'
+            ? `${name} is paused: what is sent to it is refused`
+            : `${name} takes events again`,
+      }),
+    onError: (error) =>
+      notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
     onSettled: () => queries.invalidateQueries({ queryKey: keys.sources }),
   })
   return mutate

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Scope, scopeOf, scopes } from '../../../api/http/scopes.ts'
-import { ROOT, openDoor } from './door.ts'
+import { openDoor, ROOT } from './door.ts'
 
 type Who = 'none' | 'bad' | 'read' | 'ingest' | 'admin' | 'root'
 const WHO: Who[] = ['none', 'bad', 'read', 'ingest', 'admin', 'root']
@@ -26,7 +26,9 @@ describe('a secured instance', () => {
   })
   afterAll(() => door.close())
 
-  const cases = Object.entries(scopes).flatMap(([route, scope]) => WHO.map((who) => [route, scope === 'signed-or-ingest' ? 'ingest' : scope, who] as const))
+  const cases = Object.entries(scopes).flatMap(([route, scope]) =>
+    WHO.map((who) => [route, scope === 'signed-or-ingest' ? 'ingest' : scope, who] as const),
+  )
 
   it.each(cases)('%s (%s) asked by %s', async (route, scope, who) => {
     door.clock.at += 61_000
@@ -35,11 +37,18 @@ describe('a secured instance', () => {
     const path = pattern.replace(/:\w+/, 'nothing-has-this-name')
     if (pattern === '/api/tail') return
     const token = tokens[who]
-    const answer = await door.call(method, path, method === 'POST' || method === 'PUT' ? {} : undefined, token ? door.as(token) : {})
+    const answer = await door.call(
+      method,
+      path,
+      method === 'POST' || method === 'PUT' ? {} : undefined,
+      token ? door.as(token) : {},
+    )
     const expected = EXPECTED[scope][who]
     if (expected !== 'in') {
       expect(answer.status).toBe(expected)
-      expect(answer.json().detail).toBe(expected === 401 ? 'authentication required' : `this credential lacks the '${scope}' scope`)
+      expect(answer.json().detail).toBe(
+        expected === 401 ? 'authentication required' : `this credential lacks the '${scope}' scope`,
+      )
     } else if (route !== 'POST /api/session') expect([401, 403]).not.toContain(answer.status)
   })
 
@@ -58,17 +67,23 @@ describe('a secured instance', () => {
     expect((await door.call('GET', '/api/nope')).status).toBe(401)
     const answer = await door.call('GET', '/api/nope', undefined, door.as(ROOT))
     expect([answer.status, answer.json().detail]).toEqual([404, 'unknown API path /api/nope'])
-    for (const path of ['/query', '/derive']) expect((await door.call('POST', path, {}, door.as(ROOT))).json().detail).toContain('views were removed')
+    for (const path of ['/query', '/derive'])
+      expect((await door.call('POST', path, {}, door.as(ROOT))).json().detail).toContain('views were removed')
     expect((await door.call('GET', '/api/views/x', undefined, door.as(ROOT))).status).toBe(404)
   })
 
-  it.each(['/api/%6beys', '//api/keys', '/api/keys/', '/API/keys', '/api/keys;a=b', '/mcp/../api/keys'])('does not let a read key reach the keys through %s', async (path) => {
-    expect([403, 404]).toContain((await door.call('GET', path, undefined, door.as(tokens.read!))).status)
-  })
+  it.each(['/api/%6beys', '//api/keys', '/api/keys/', '/API/keys', '/api/keys;a=b', '/mcp/../api/keys'])(
+    'does not let a read key reach the keys through %s',
+    async (path) => {
+      expect([403, 404]).toContain((await door.call('GET', path, undefined, door.as(tokens.read!))).status)
+    },
+  )
 
   it('takes a token only from its headers, whatever the case of the scheme', async () => {
     expect((await door.call('GET', `/api/sources?token=${ROOT}`)).status).toBe(401)
-    expect((await door.call('GET', '/api/sources', undefined, { authorization: `bearer  ${ROOT}` })).status).toBe(200)
+    expect(
+      (await door.call('GET', '/api/sources', undefined, { authorization: `bearer  ${ROOT}` })).status,
+    ).toBe(200)
     expect((await door.call('GET', '/api/sources', undefined, { 'x-svc-token': ROOT })).status).toBe(200)
     expect((await door.call('GET', '/api/sources', undefined, { authorization: 'Bearer ' })).status).toBe(401)
   })
@@ -76,7 +91,8 @@ describe('a secured instance', () => {
   it('slows down guessing, and never locks a right token out', async () => {
     door.clock.at += 61_000
     const statuses = []
-    for (let i = 0; i < 12; i++) statuses.push((await door.call('GET', '/api/sources', undefined, door.as('wrong'))).status)
+    for (let i = 0; i < 12; i++)
+      statuses.push((await door.call('GET', '/api/sources', undefined, door.as('wrong'))).status)
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
     expect((await door.call('GET', '/api/sources', undefined, door.as(ROOT))).status).toBe(200)
     door.clock.at += 61_000
@@ -86,10 +102,18 @@ describe('a secured instance', () => {
   it('shows a key once, lets it in until it is revoked, and never lists its secret', async () => {
     const made = await door.key(['read'])
     expect(made.secret).toMatch(/^svc_[0-9a-f]{8}_[\w-]{32}$/)
-    expect((await door.call('GET', '/api/whoami', undefined, door.as(made.secret))).json()).toEqual({ id: `key:${made.id}`, name: 'read', scopes: ['read'] })
+    expect((await door.call('GET', '/api/whoami', undefined, door.as(made.secret))).json()).toEqual({
+      id: `key:${made.id}`,
+      name: 'read',
+      scopes: ['read'],
+    })
     const listed = await door.call('GET', '/api/keys', undefined, door.as(ROOT))
     expect(listed.text).not.toContain(made.secret)
-    expect((listed.json() as unknown as { keys: { id: string; last_used_at: string }[] }).keys.find((k) => k.id === made.id)?.last_used_at).toBe(new Date(door.clock.at).toISOString())
+    expect(
+      (listed.json() as unknown as { keys: { id: string; last_used_at: string }[] }).keys.find(
+        (k) => k.id === made.id,
+      )?.last_used_at,
+    ).toBe(new Date(door.clock.at).toISOString())
     expect((await door.call('DELETE', `/api/keys/${made.id}`, undefined, door.as(ROOT))).status).toBe(200)
     expect((await door.call('GET', '/api/whoami', undefined, door.as(made.secret))).status).toBe(401)
     expect((await door.call('DELETE', `/api/keys/${made.id}`, undefined, door.as(ROOT))).status).toBe(404)
@@ -112,7 +136,9 @@ describe('a secured instance', () => {
     const second = await door.source('second')
     const mine = door.as(first.key!.secret)
     expect((await door.call('POST', first.url, '{}', mine)).status).toBe(202)
-    expect((await door.call('POST', second.url, '{}', mine)).json().detail).toBe('this key only writes to the source it was made for')
+    expect((await door.call('POST', second.url, '{}', mine)).json().detail).toBe(
+      'this key only writes to the source it was made for',
+    )
     expect((await door.call('POST', '/remember', { key: 'a', content: 'b' }, mine)).status).toBe(403)
     await door.call('DELETE', '/api/sources/first', undefined, door.as(ROOT))
     expect((await door.call('POST', second.url, '{}', mine)).status).toBe(401)
@@ -127,14 +153,20 @@ describe('a secured instance', () => {
     expect(cookie).not.toContain(made.secret)
     const session = { cookie: cookie.split(';')[0]! }
     expect((await door.call('GET', '/api/sources', undefined, session)).status).toBe(200)
-    expect((await door.call('GET', '/api/sources', undefined, { ...session, origin: 'http://evil.example' })).status).toBe(403)
+    expect(
+      (await door.call('GET', '/api/sources', undefined, { ...session, origin: 'http://evil.example' }))
+        .status,
+    ).toBe(403)
     await door.call('DELETE', `/api/keys/${made.id}`, undefined, door.as(ROOT))
     expect((await door.call('GET', '/api/sources', undefined, session)).status).toBe(401)
   })
 
   it('tells whoever has no credential only that it is there', async () => {
     expect((await door.call('GET', '/health')).json()).toEqual({ status: 'ok', auth_required: true })
-    expect((await door.call('GET', '/health', undefined, door.as(ROOT))).json()).toMatchObject({ version: '1.0.0', pct_used: expect.any(Number) })
+    expect((await door.call('GET', '/health', undefined, door.as(ROOT))).json()).toMatchObject({
+      version: '1.0.0',
+      pct_used: expect.any(Number),
+    })
   })
 })
 
@@ -146,33 +178,92 @@ describe('an open instance', () => {
   afterAll(() => door.close())
 
   it('lets everybody do everything and ignores a bad token', async () => {
-    expect((await door.call('GET', '/api/whoami', undefined, door.as('anything'))).json()).toEqual({ id: 'open', name: 'no auth configured', scopes: ['admin', 'ingest', 'read'] })
+    expect((await door.call('GET', '/api/whoami', undefined, door.as('anything'))).json()).toEqual({
+      id: 'open',
+      name: 'no auth configured',
+      scopes: ['admin', 'ingest', 'read'],
+    })
   })
 
-  const own = ['127.0.0.1:8787', 'localhost', 'localhost:8787', '[::1]:8787', '192.168.1.5:8787', 'svc.example.com', 'box.lan:1234']
-  const foreign = ['evil.example', 'localhost.', '127.0.0.1.nip.io', '127.0.0.1:8787@evil', 'evil.example:8787', 'localhost.evil', '127.0.0.1:8787:80', 'svc.example.com.evil']
-  const routes: [string, string][] = [['GET', '/api/sources'], ['POST', '/ingest/x'], ['POST', '/read'], ['GET', '/api/tail'], ['GET', '/metrics']]
+  const own = [
+    '127.0.0.1:8787',
+    'localhost',
+    'localhost:8787',
+    '[::1]:8787',
+    '192.168.1.5:8787',
+    'svc.example.com',
+    'box.lan:1234',
+  ]
+  const foreign = [
+    'evil.example',
+    'localhost.',
+    '127.0.0.1.nip.io',
+    '127.0.0.1:8787@evil',
+    'evil.example:8787',
+    'localhost.evil',
+    '127.0.0.1:8787:80',
+    'svc.example.com.evil',
+  ]
+  const routes: [string, string][] = [
+    ['GET', '/api/sources'],
+    ['POST', '/ingest/x'],
+    ['POST', '/read'],
+    ['GET', '/api/tail'],
+    ['GET', '/metrics'],
+  ]
 
-  it.each(foreign.flatMap((host) => routes.map(([method, path]) => [host, method, path] as const)))('refuses the host %s on %s %s', async (host, method, path) => {
-    const answer = await door.call(method, path, method === 'POST' ? {} : undefined, { host })
-    expect(answer.status).toBe(403)
-    expect(answer.json().detail).toContain('is not one this daemon answers to; set SVC_PUBLIC_URL or SVC_ALLOWED_HOSTS')
-  })
+  it.each(foreign.flatMap((host) => routes.map(([method, path]) => [host, method, path] as const)))(
+    'refuses the host %s on %s %s',
+    async (host, method, path) => {
+      const answer = await door.call(method, path, method === 'POST' ? {} : undefined, { host })
+      expect(answer.status).toBe(403)
+      expect(answer.json().detail).toContain(
+        'is not one this daemon answers to; set SVC_PUBLIC_URL or SVC_ALLOWED_HOSTS',
+      )
+    },
+  )
 
   it.each(own)('answers to the host %s', async (host) => {
     expect((await door.call('GET', '/api/sources', undefined, { host })).status).toBe(200)
   })
 
-  it.each(['http://evil.example', 'null', 'http://127.0.0.1:9999', 'https://127.0.0.1.evil'].flatMap((origin) => routes.map(([method, path]) => [origin, method, path] as const)))('refuses the origin %s on %s %s, and nothing happens', async (origin, method, path) => {
+  it.each(
+    ['http://evil.example', 'null', 'http://127.0.0.1:9999', 'https://127.0.0.1.evil'].flatMap((origin) =>
+      routes.map(([method, path]) => [origin, method, path] as const),
+    ),
+  )('refuses the origin %s on %s %s, and nothing happens', async (origin, method, path) => {
     const answer = await door.call(method, path, method === 'POST' ? {} : undefined, { origin })
     expect(answer.status).toBe(403)
     expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
   })
 
   it('refuses a fetch of another site, answers its own pages, and no preflight', async () => {
-    expect((await door.call('GET', '/api/sources', undefined, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).status).toBe(403)
-    expect((await door.call('GET', '/api/sources', undefined, { origin: 'http://127.0.0.1:8787', 'sec-fetch-site': 'same-origin' })).status).toBe(200)
-    expect((await door.call('GET', '/api/sources', undefined, { origin: 'https://svc.example.com' })).status).toBe(200)
-    expect((await door.call('OPTIONS', '/api/sources', undefined, { origin: 'http://evil.example', 'access-control-request-method': 'POST' })).status).toBe(403)
+    expect(
+      (
+        await door.call('GET', '/api/sources', undefined, {
+          'sec-fetch-site': 'cross-site',
+          'sec-fetch-mode': 'no-cors',
+        })
+      ).status,
+    ).toBe(403)
+    expect(
+      (
+        await door.call('GET', '/api/sources', undefined, {
+          origin: 'http://127.0.0.1:8787',
+          'sec-fetch-site': 'same-origin',
+        })
+      ).status,
+    ).toBe(200)
+    expect(
+      (await door.call('GET', '/api/sources', undefined, { origin: 'https://svc.example.com' })).status,
+    ).toBe(200)
+    expect(
+      (
+        await door.call('OPTIONS', '/api/sources', undefined, {
+          origin: 'http://evil.example',
+          'access-control-request-method': 'POST',
+        })
+      ).status,
+    ).toBe(403)
   })
 })

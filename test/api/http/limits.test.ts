@@ -1,9 +1,9 @@
-import { gzipSync } from 'node:zlib'
-import { sign } from '@octokit/webhooks-methods'
-import examples from '@octokit/webhooks-examples'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHmac } from 'node:crypto'
-import { ROOT, T0, openDoor } from './door.ts'
+import { gzipSync } from 'node:zlib'
+import examples from '@octokit/webhooks-examples'
+import { sign } from '@octokit/webhooks-methods'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDoor, ROOT, T0 } from './door.ts'
 
 describe('limits and errors', () => {
   let door: Awaited<ReturnType<typeof openDoor>>
@@ -18,73 +18,338 @@ describe('limits and errors', () => {
   afterAll(() => door.close())
 
   const deep = `${'['.repeat(101)}${']'.repeat(101)}`
-  const cases: [string, () => Promise<{ status: number; json(): { detail: string } }>, number, string | RegExp][] = [
+  const cases: [
+    string,
+    () => Promise<{ status: number; json(): { detail: string } }>,
+    number,
+    string | RegExp,
+  ][] = [
     ['an unknown ingest key', () => door.call('POST', '/ingest/app', '{}'), 404, 'unknown ingest key'],
     ['a body that is no JSON', () => door.call('POST', url, '{"a":'), 400, 'neither JSON nor NDJSON'],
-    ['a body that is not UTF-8', () => door.call('POST', url, Buffer.from([0x22, 0xff, 0x22])), 400, 'not valid UTF-8'],
-    ['an item nested deeper than 100', () => door.call('POST', url, `[${deep}]`), 400, /nests deeper than 100/],
-    ['more than 100,000 items', () => door.call('POST', url, `[${'1,'.repeat(100_000)}1]`), 413, 'at most 100000'],
-    ['more than 16 MiB', () => door.call('POST', url, Buffer.alloc(16 * 1024 * 1024 + 1, 0x20)), 413, '16 MiB'],
-    ['a gzip bomb', () => door.call('POST', url, gzipSync(Buffer.alloc(70 * 1024 * 1024, 0x20)), { 'content-encoding': 'gzip' }), 413, 'decompresses to more than'],
-    ['broken gzip', () => door.call('POST', url, Buffer.from('no gzip'), { 'content-encoding': 'gzip' }), 400, 'not valid gzip'],
-    ['another encoding', () => door.call('POST', url, '{}', { 'content-encoding': 'br' }), 415, 'must be gzip'],
-    ['two encodings', () => door.call('POST', url, '{}', { 'content-encoding': 'gzip, gzip' }), 415, 'must be gzip'],
-    ['a bad Idempotency-Key', () => door.call('POST', url, '{}', { 'idempotency-key': 'with space' }), 400, 'Idempotency-Key must be 1 to 255'],
-    ['JSON under another content type', () => door.call('POST', '/api/sources', '{"name":"x","connector":"webhook"}', { 'content-type': 'text/plain' }), 415, 'Content-Type must be application/json'],
-    ['an API body over 1 MiB', () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', config: { text_template: 'x'.repeat(1_100_000) } }), 413, 'larger than this route takes'],
-    ['broken JSON on the API', () => door.call('POST', '/api/sources', '{', { 'content-type': 'application/json' }), 400, 'the body is not valid JSON'],
-    ['an empty selector', () => door.call('POST', '/read', { selector: {} }), 400, 'selector must not be empty'],
-    ['a label name that cannot be', () => door.call('POST', '/read', { selector: { "a') OR 1=1--": 'x' } }), 400, 'selector has a name that is not allowed'],
-    ['a window that is none', () => door.call('POST', '/read', { selector: { a: 'b' }, window: 'all' }), 400, 'window must be a number and one of s, m, h, d'],
-    ['a field nobody knows', () => door.call('POST', '/read', { selector: { a: 'b' }, windw: '1h' }), 400, 'windw is not a known field'],
-    ['an as_of in the future', () => door.call('POST', '/read', { selector: { a: 'b' }, as_of: new Date(T0 + 1e6).toISOString() }), 400, 'as_of must not be in the future'],
-    ['a cursor of nobody', () => door.call('POST', '/read', { selector: { a: 'b' }, cursor: 'x.y' }), 400, 'cursor is not one this query gave'],
-    ['an unknown source in a read', () => door.call('POST', '/read', { selector: { a: 'b' }, sources: ['nope'] }), 404, 'no source is named nope'],
+    [
+      'a body that is not UTF-8',
+      () => door.call('POST', url, Buffer.from([0x22, 0xff, 0x22])),
+      400,
+      'not valid UTF-8',
+    ],
+    [
+      'an item nested deeper than 100',
+      () => door.call('POST', url, `[${deep}]`),
+      400,
+      /nests deeper than 100/,
+    ],
+    [
+      'more than 100,000 items',
+      () => door.call('POST', url, `[${'1,'.repeat(100_000)}1]`),
+      413,
+      'at most 100000',
+    ],
+    [
+      'more than 16 MiB',
+      () => door.call('POST', url, Buffer.alloc(16 * 1024 * 1024 + 1, 0x20)),
+      413,
+      '16 MiB',
+    ],
+    [
+      'a gzip bomb',
+      () =>
+        door.call('POST', url, gzipSync(Buffer.alloc(70 * 1024 * 1024, 0x20)), {
+          'content-encoding': 'gzip',
+        }),
+      413,
+      'decompresses to more than',
+    ],
+    [
+      'broken gzip',
+      () => door.call('POST', url, Buffer.from('no gzip'), { 'content-encoding': 'gzip' }),
+      400,
+      'not valid gzip',
+    ],
+    [
+      'another encoding',
+      () => door.call('POST', url, '{}', { 'content-encoding': 'br' }),
+      415,
+      'must be gzip',
+    ],
+    [
+      'two encodings',
+      () => door.call('POST', url, '{}', { 'content-encoding': 'gzip, gzip' }),
+      415,
+      'must be gzip',
+    ],
+    [
+      'a bad Idempotency-Key',
+      () => door.call('POST', url, '{}', { 'idempotency-key': 'with space' }),
+      400,
+      'Idempotency-Key must be 1 to 255',
+    ],
+    [
+      'JSON under another content type',
+      () =>
+        door.call('POST', '/api/sources', '{"name":"x","connector":"webhook"}', {
+          'content-type': 'text/plain',
+        }),
+      415,
+      'Content-Type must be application/json',
+    ],
+    [
+      'an API body over 1 MiB',
+      () =>
+        door.call('POST', '/api/sources', {
+          name: 'x',
+          connector: 'webhook',
+          config: { text_template: 'x'.repeat(1_100_000) },
+        }),
+      413,
+      'larger than this route takes',
+    ],
+    [
+      'broken JSON on the API',
+      () => door.call('POST', '/api/sources', '{', { 'content-type': 'application/json' }),
+      400,
+      'the body is not valid JSON',
+    ],
+    [
+      'an empty selector',
+      () => door.call('POST', '/read', { selector: {} }),
+      400,
+      'selector must not be empty',
+    ],
+    [
+      'a label name that cannot be',
+      () => door.call('POST', '/read', { selector: { "a') OR 1=1--": 'x' } }),
+      400,
+      'selector has a name that is not allowed',
+    ],
+    [
+      'a window that is none',
+      () => door.call('POST', '/read', { selector: { a: 'b' }, window: 'all' }),
+      400,
+      'window must be a number and one of s, m, h, d',
+    ],
+    [
+      'a field nobody knows',
+      () => door.call('POST', '/read', { selector: { a: 'b' }, windw: '1h' }),
+      400,
+      'windw is not a known field',
+    ],
+    [
+      'an as_of in the future',
+      () => door.call('POST', '/read', { selector: { a: 'b' }, as_of: new Date(T0 + 1e6).toISOString() }),
+      400,
+      'as_of must not be in the future',
+    ],
+    [
+      'a cursor of nobody',
+      () => door.call('POST', '/read', { selector: { a: 'b' }, cursor: 'x.y' }),
+      400,
+      'cursor is not one this query gave',
+    ],
+    [
+      'an unknown source in a read',
+      () => door.call('POST', '/read', { selector: { a: 'b' }, sources: ['nope'] }),
+      404,
+      'no source is named nope',
+    ],
     ['an event id that is none', () => door.call('GET', '/api/events/12'), 400, 'an event id is evt_'],
-    ['an event that is not there', () => door.call('GET', '/api/events/evt_999'), 404, 'no event has the id evt_999'],
-    ['an unknown label', () => door.call('GET', '/api/entities?label=nope'), 404, 'no event has the label nope'],
+    [
+      'an event that is not there',
+      () => door.call('GET', '/api/events/evt_999'),
+      404,
+      'no event has the id evt_999',
+    ],
+    [
+      'an unknown label',
+      () => door.call('GET', '/api/entities?label=nope'),
+      404,
+      'no event has the label nope',
+    ],
     ['an unknown source', () => door.call('GET', '/api/sources/nope'), 404, 'no source is named nope'],
-    ['a name that is taken', () => door.call('POST', '/api/sources', { name: 'app', connector: 'webhook' }), 409, 'a source named app exists'],
-    ['a name that cannot be', () => door.call('POST', '/api/sources', { name: '../x', connector: 'webhook' }), 400, 'name must be 1 to 64 letters'],
-    ['an unknown connector', () => door.call('POST', '/api/sources', { name: 'x', connector: 'carrier_pigeon' }), 400, 'connector carrier_pigeon is not known'],
-    ['an unknown config field', () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', config: { colour: 'red' } }), 400, 'colour is not a known field'],
-    ['a label with const and field', () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', config: { labels: [{ name: 'a', const: 'b', field: 'c' }] } }), 400, 'labels[0]: give exactly one of const or field'],
-    ['two primary labels', () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', config: { labels: [{ name: 'a', field: 'a', primary: true }, { name: 'b', field: 'b', primary: true }] } }), 400, 'at most one label is primary'],
-    ['a primary number', () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', config: { labels: [{ name: 'a', field: 'a', primary: true, type: 'number' }] } }), 400, 'the primary label must be a string'],
-    ['a pattern that could run for ever', () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', config: { labels: [{ name: 'a', field: 'a', pattern: '(?=x)' }] } }), 400, 'pattern is not supported'],
-    ['another name on PUT', () => door.call('PUT', '/api/sources/app', { name: 'other', connector: 'webhook' }), 400, 'name must equal the name in the path'],
-    ['another connector on PUT', () => door.call('PUT', '/api/sources/app', { name: 'app', connector: 'memory' }), 400, 'connector must stay webhook'],
-    ['a poll that is no duration', () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', poll: 'often' }), 400, 'poll must be a number and one of'],
-    ['a project that is not there', () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', project: 'p' }), 400, 'no project is named p'],
-    ['ingest into a paused source', async () => door.call('POST', `/ingest/${(await door.engine.getSource('paused')).ingest_key}`, '{}'), 400, 'source paused is paused'],
-    ['pausing what is paused', () => door.call('POST', '/api/sources/paused/pause'), 409, 'source paused is paused and does not accept pause; it accepts resume, delete'],
-    ['discovery where there is none', () => door.call('POST', '/api/sources/discover', { connector: 'webhook' }), 400, 'does not support discovery'],
+    [
+      'a name that is taken',
+      () => door.call('POST', '/api/sources', { name: 'app', connector: 'webhook' }),
+      409,
+      'a source named app exists',
+    ],
+    [
+      'a name that cannot be',
+      () => door.call('POST', '/api/sources', { name: '../x', connector: 'webhook' }),
+      400,
+      'name must be 1 to 64 letters',
+    ],
+    [
+      'an unknown connector',
+      () => door.call('POST', '/api/sources', { name: 'x', connector: 'carrier_pigeon' }),
+      400,
+      'connector carrier_pigeon is not known',
+    ],
+    [
+      'an unknown config field',
+      () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', config: { colour: 'red' } }),
+      400,
+      'colour is not a known field',
+    ],
+    [
+      'a label with const and field',
+      () =>
+        door.call('POST', '/api/sources', {
+          name: 'x',
+          connector: 'webhook',
+          config: { labels: [{ name: 'a', const: 'b', field: 'c' }] },
+        }),
+      400,
+      'labels[0]: give exactly one of const or field',
+    ],
+    [
+      'two primary labels',
+      () =>
+        door.call('POST', '/api/sources', {
+          name: 'x',
+          connector: 'webhook',
+          config: {
+            labels: [
+              { name: 'a', field: 'a', primary: true },
+              { name: 'b', field: 'b', primary: true },
+            ],
+          },
+        }),
+      400,
+      'at most one label is primary',
+    ],
+    [
+      'a primary number',
+      () =>
+        door.call('POST', '/api/sources', {
+          name: 'x',
+          connector: 'webhook',
+          config: { labels: [{ name: 'a', field: 'a', primary: true, type: 'number' }] },
+        }),
+      400,
+      'the primary label must be a string',
+    ],
+    [
+      'a pattern that could run for ever',
+      () =>
+        door.call('POST', '/api/sources', {
+          name: 'x',
+          connector: 'webhook',
+          config: { labels: [{ name: 'a', field: 'a', pattern: '(?=x)' }] },
+        }),
+      400,
+      'pattern is not supported',
+    ],
+    [
+      'another name on PUT',
+      () => door.call('PUT', '/api/sources/app', { name: 'other', connector: 'webhook' }),
+      400,
+      'name must equal the name in the path',
+    ],
+    [
+      'another connector on PUT',
+      () => door.call('PUT', '/api/sources/app', { name: 'app', connector: 'memory' }),
+      400,
+      'connector must stay webhook',
+    ],
+    [
+      'a poll that is no duration',
+      () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', poll: 'often' }),
+      400,
+      'poll must be a number and one of',
+    ],
+    [
+      'a project that is not there',
+      () => door.call('POST', '/api/sources', { name: 'x', connector: 'webhook', project: 'p' }),
+      400,
+      'no project is named p',
+    ],
+    [
+      'ingest into a paused source',
+      async () => door.call('POST', `/ingest/${(await door.engine.getSource('paused')).ingest_key}`, '{}'),
+      400,
+      'source paused is paused',
+    ],
+    [
+      'pausing what is paused',
+      () => door.call('POST', '/api/sources/paused/pause'),
+      409,
+      'source paused is paused and does not accept pause; it accepts resume, delete',
+    ],
+    [
+      'discovery where there is none',
+      () => door.call('POST', '/api/sources/discover', { connector: 'webhook' }),
+      400,
+      'does not support discovery',
+    ],
     ['GET on discover', () => door.call('GET', '/api/sources/discover'), 405, 'discover is POST-only'],
-    ['an empty memory', () => door.call('POST', '/remember', { key: 'a', content: '  ' }), 400, 'content must not be blank'],
-    ['a memory for a source that is none', () => door.call('POST', '/remember', { key: 'a', content: 'b', source: 'app' }), 400, 'app is not a memory source'],
-    ['dependents of another kind', () => door.call('GET', '/api/catalog/dependents?kind=view&name=app'), 400, 'kind must be source'],
-    ['a query field nobody knows', () => door.call('GET', '/api/entities?colour=red'), 400, 'colour is not a known field'],
-    ['a Last-Event-ID that is none', () => door.call('GET', '/api/tail', undefined, { 'last-event-id': 'x' }), 400, 'Last-Event-ID must be an event id'],
+    [
+      'an empty memory',
+      () => door.call('POST', '/remember', { key: 'a', content: '  ' }),
+      400,
+      'content must not be blank',
+    ],
+    [
+      'a memory for a source that is none',
+      () => door.call('POST', '/remember', { key: 'a', content: 'b', source: 'app' }),
+      400,
+      'app is not a memory source',
+    ],
+    [
+      'dependents of another kind',
+      () => door.call('GET', '/api/catalog/dependents?kind=view&name=app'),
+      400,
+      'kind must be source',
+    ],
+    [
+      'a query field nobody knows',
+      () => door.call('GET', '/api/entities?colour=red'),
+      400,
+      'colour is not a known field',
+    ],
+    [
+      'a Last-Event-ID that is none',
+      () => door.call('GET', '/api/tail', undefined, { 'last-event-id': 'x' }),
+      400,
+      'Last-Event-ID must be an event id',
+    ],
   ]
 
   it.each(cases)('%s', async (_name, ask, status, message) => {
     const answer = await ask()
-    expect([answer.status, answer.json().detail]).toEqual([status, expect.stringMatching(message instanceof RegExp ? message : new RegExp(message.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))])
+    expect([answer.status, answer.json().detail]).toEqual([
+      status,
+      expect.stringMatching(
+        message instanceof RegExp ? message : new RegExp(message.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')),
+      ),
+    ])
   })
 
   it('names every refused item of a batch and stores the others', async () => {
     const answer = await door.call('POST', url, `{"service":"a"}\n${deep}\nnope\n{"service":"b"}`)
-    expect([answer.status, answer.json()]).toEqual([202, { ingested: 2, ids: expect.any(Array), rejected: [{ index: 1, error: 'nests deeper than 100' }, { index: 2, error: expect.stringContaining('not valid JSON') }] }])
+    expect([answer.status, answer.json()]).toEqual([
+      202,
+      {
+        ingested: 2,
+        ids: expect.any(Array),
+        rejected: [
+          { index: 1, error: 'nests deeper than 100' },
+          { index: 2, error: expect.stringContaining('not valid JSON') },
+        ],
+      },
+    ])
   })
 
   it('explains an ingest URL to a browser, and takes an empty body as a test', async () => {
-    expect((await door.call('GET', url)).json()).toMatchObject({ ok: true, detail: expect.stringContaining('POST a JSON object') })
+    expect((await door.call('GET', url)).json()).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining('POST a JSON object'),
+    })
     const ping = await door.call('POST', url, '', { 'x-vercel-verify': 'abc' })
     expect([ping.status, ping.json(), ping.headers['x-vercel-verify']]).toEqual([202, { ingested: 0 }, 'abc'])
   })
 
   it('keeps every digit of a payload, in and out, and gives names of prototypes no power', async () => {
-    const raw = '{"service":"digits","n":9007199254740993,"x":1e400,"d":1.0,"k":1,"k":2,"z":"\\u0000","__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}'
+    const raw =
+      '{"service":"digits","n":9007199254740993,"x":1e400,"d":1.0,"k":1,"k":2,"z":"\\u0000","__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}'
     expect((await door.call('POST', url, raw)).status).toBe(202)
     const read = await door.call('POST', '/read', { selector: { service: 'digits' }, include_payload: true })
     expect(read.text).toContain(`"raw":${raw}`)
@@ -102,8 +367,13 @@ describe('limits and errors', () => {
       answer = await small.call('POST', target, JSON.stringify(Array(100).fill({ text: 'x'.repeat(1_000) })))
     }
     expect([answer.status, answer.json().detail]).toEqual([507, expect.stringContaining('SVC_MAX_DB_SIZE')])
-    expect((await small.call('GET', '/health')).json()).toMatchObject({ status: 'degraded', ingest_paused: true })
-    expect((await small.call('GET', '/api/sources/app')).json()).toMatchObject({ health: { status: 'refused' } })
+    expect((await small.call('GET', '/health')).json()).toMatchObject({
+      status: 'degraded',
+      ingest_paused: true,
+    })
+    expect((await small.call('GET', '/api/sources/app')).json()).toMatchObject({
+      health: { status: 'refused' },
+    })
     await small.close()
   })
 })
@@ -113,24 +383,53 @@ describe('signed webhooks', () => {
 
   it('take what GitHub signs, refuse one changed byte, and store a delivery once', async () => {
     const door = await openDoor({ secured: true })
-    const { url, key } = await door.source('github', { signature_scheme: 'github', signature_secret: secret, text_template: '{action} {repository.full_name}', labels: [{ name: 'repo', field: 'repository.full_name', primary: true }] })
+    const { url, key } = await door.source('github', {
+      signature_scheme: 'github',
+      signature_secret: secret,
+      text_template: '{action} {repository.full_name}',
+      labels: [{ name: 'repo', field: 'repository.full_name', primary: true }],
+    })
     expect(key).toBeUndefined()
-    const payloads = examples.flatMap((event) => event.examples.map((example) => [event.name, JSON.stringify(example)] as const))
+    const payloads = examples.flatMap((event) =>
+      event.examples.map((example) => [event.name, JSON.stringify(example)] as const),
+    )
     expect(payloads.length).toBeGreaterThan(100)
     for (const [i, [name, body]] of payloads.entries()) {
-      const headers = { 'content-type': 'application/json', 'x-github-event': name, 'x-github-delivery': `d-${i}`, 'x-hub-signature-256': await sign(secret, body) }
+      const headers = {
+        'content-type': 'application/json',
+        'x-github-event': name,
+        'x-github-delivery': `d-${i}`,
+        'x-hub-signature-256': await sign(secret, body),
+      }
       expect((await door.call('POST', url, body, headers)).json()).toMatchObject({ ingested: 1 })
       if (i % 20 !== 0) continue
       expect((await door.call('POST', url, body, headers)).json()).toEqual({ ingested: 0, duplicates: 1 })
       const tampered = await door.call('POST', url, body.replace('"', "'"), headers)
-      expect([tampered.status, tampered.json().detail]).toEqual([401, 'signature check failed (github): github signature does not match'])
+      expect([tampered.status, tampered.json().detail]).toEqual([
+        401,
+        'signature check failed (github): github signature does not match',
+      ])
     }
-    const read = await door.call('POST', '/read', { selector: { repo: 'Codertocat/Hello-World' }, limit: 2_000 }, door.as(ROOT))
+    const read = await door.call(
+      'POST',
+      '/read',
+      { selector: { repo: 'Codertocat/Hello-World' }, limit: 2_000 },
+      door.as(ROOT),
+    )
     const rows = (read.json() as unknown as { rows: { event_type: string; text: string }[] }).rows
-    expect(rows.map((row) => row.event_type)).toEqual(expect.arrayContaining(['pull_request.opened', 'push', 'issues.opened']))
-    expect((await door.call('POST', url, '{}')).json().detail).toBe('signature check failed (github): missing X-Hub-Signature-256 header')
-    expect((await door.call('POST', url, '{}', { 'x-hub-signature-256': `sha256=${'0'.repeat(63)}` })).json().detail).toContain('signature is not sha256=<hex>')
-    expect((await door.call('GET', '/api/sources/github', undefined, door.as(ROOT))).text).not.toContain(secret)
+    expect(rows.map((row) => row.event_type)).toEqual(
+      expect.arrayContaining(['pull_request.opened', 'push', 'issues.opened']),
+    )
+    expect((await door.call('POST', url, '{}')).json().detail).toBe(
+      'signature check failed (github): missing X-Hub-Signature-256 header',
+    )
+    expect(
+      (await door.call('POST', url, '{}', { 'x-hub-signature-256': `sha256=${'0'.repeat(63)}` })).json()
+        .detail,
+    ).toContain('signature is not sha256=<hex>')
+    expect((await door.call('GET', '/api/sources/github', undefined, door.as(ROOT))).text).not.toContain(
+      secret,
+    )
     await door.close()
   })
 
@@ -141,17 +440,37 @@ describe('signed webhooks', () => {
     const fresh = JSON.stringify({ webhookTimestamp: T0 - 59_000 })
     const stale = JSON.stringify({ webhookTimestamp: T0 - 61_000 })
     expect((await door.call('POST', linear.url, fresh, { 'linear-signature': hmac(fresh) })).status).toBe(202)
-    expect((await door.call('POST', linear.url, stale, { 'linear-signature': hmac(stale) })).json().detail).toBe('signature check failed (linear): webhookTimestamp is more than 60 s away')
-    const plain = await door.source('plain', { signature_scheme: 'hmac_sha256', signature_secret: 'new', signature_secret_previous: 'old', signature_header: 'X-Mine' })
-    for (const by of ['new', 'old']) expect((await door.call('POST', plain.url, '{}', { 'x-mine': `sha256=${hmac('{}', by).toUpperCase()}` })).status).toBe(202)
+    expect(
+      (await door.call('POST', linear.url, stale, { 'linear-signature': hmac(stale) })).json().detail,
+    ).toBe('signature check failed (linear): webhookTimestamp is more than 60 s away')
+    const plain = await door.source('plain', {
+      signature_scheme: 'hmac_sha256',
+      signature_secret: 'new',
+      signature_secret_previous: 'old',
+      signature_header: 'X-Mine',
+    })
+    for (const by of ['new', 'old'])
+      expect(
+        (await door.call('POST', plain.url, '{}', { 'x-mine': `sha256=${hmac('{}', by).toUpperCase()}` }))
+          .status,
+      ).toBe(202)
     expect((await door.call('POST', plain.url, '{}', { 'x-mine': hmac('{}', 'other') })).status).toBe(401)
-    expect((await door.call('POST', plain.url, '{}', { 'x-mine': `${hmac('{}', 'new')}zz` })).status).toBe(401)
+    expect((await door.call('POST', plain.url, '{}', { 'x-mine': `${hmac('{}', 'new')}zz` })).status).toBe(
+      401,
+    )
     const packed = gzipSync('{}')
     const overWire = createHmac('sha256', 'new').update(packed).digest('hex')
-    expect((await door.call('POST', plain.url, packed, { 'x-mine': overWire, 'content-encoding': 'gzip' })).status).toBe(202)
+    expect(
+      (await door.call('POST', plain.url, packed, { 'x-mine': overWire, 'content-encoding': 'gzip' })).status,
+    ).toBe(202)
     const none = await door.source('none', { signature_scheme: 'github' })
-    expect((await door.call('POST', none.url, '{}', { 'x-hub-signature-256': `sha256=${hmac('{}')}` })).json().detail).toContain('no signing secret configured')
-    expect((await door.call('GET', '/api/sources/none')).json()).toMatchObject({ health: { status: 'error', rejected: 1 } })
+    expect(
+      (await door.call('POST', none.url, '{}', { 'x-hub-signature-256': `sha256=${hmac('{}')}` })).json()
+        .detail,
+    ).toContain('no signing secret configured')
+    expect((await door.call('GET', '/api/sources/none')).json()).toMatchObject({
+      health: { status: 'error', rejected: 1 },
+    })
     await door.close()
   })
 })

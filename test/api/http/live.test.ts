@@ -1,16 +1,22 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { ROOT, openDoor } from './door.ts'
+import { openDoor, ROOT } from './door.ts'
 
 /** Reads server-sent events as they come. */
 async function* eventsOf(answer: Response): AsyncGenerator<{ id?: string; event?: string; data?: string }> {
   let text = ''
-  for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>) {
+  for await (const chunk of answer.body!.pipeThrough(
+    new TextDecoderStream(),
+  ) as unknown as AsyncIterable<string>) {
     text += chunk
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const block = text.slice(0, end)
       text = text.slice(end + 2)
-      const fields = Object.fromEntries(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]))
+      const fields = Object.fromEntries(
+        block
+          .split('\n')
+          .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+      )
       if (fields.event) yield fields
     }
   }
@@ -20,18 +26,26 @@ describe('a live tail', () => {
   it('sends what fits as it is stored, goes on after the last id, and ends when its key is revoked', async () => {
     const door = await openDoor({ secured: true })
     const base = await door.app.listen({ port: 0, host: '127.0.0.1' })
-    const { url, key } = await door.source('app', { labels: [{ name: 'service', field: 'service', primary: true }] })
+    const { url, key } = await door.source('app', {
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    })
     const reader = await door.key(['read'])
     const send = (body: string) => door.call('POST', url, body, door.as(key!.secret))
     await send('[{"service":"a","n":1},{"service":"b"},{"service":"a","n":9007199254740993}]')
-    const answer = await fetch(`${base}/api/tail?label=service%3Da&source=app`, { headers: { ...door.as(reader.secret), 'last-event-id': 'evt_1' } })
+    const answer = await fetch(`${base}/api/tail?label=service%3Da&source=app`, {
+      headers: { ...door.as(reader.secret), 'last-event-id': 'evt_1' },
+    })
     expect(answer.headers.get('content-type')).toContain('text/event-stream')
     const stream = eventsOf(answer)
     expect((await stream.next()).value).toMatchObject({ id: 'evt_3', event: 'event' })
     await send('[{"service":"b"},{"service":"a"}]')
     const next = (await stream.next()).value as { id: string; data: string }
     expect(next.id).toBe('evt_5')
-    expect(JSON.parse(next.data)).toMatchObject({ source: 'app', entity: { label: 'service', value: 'a' }, labels: { service: 'a' } })
+    expect(JSON.parse(next.data)).toMatchObject({
+      source: 'app',
+      entity: { label: 'service', value: 'a' },
+      labels: { service: 'a' },
+    })
     await door.call('DELETE', `/api/keys/${reader.id}`, undefined, door.as(ROOT))
     expect((await stream.next()).done).toBe(true)
     await door.close()
@@ -47,7 +61,9 @@ describe('a live tail', () => {
 describe('the metrics', () => {
   it('count, begin at zero, name no entity, and pass promtool where it is installed', async () => {
     const door = await openDoor()
-    const { url } = await door.source('app', { labels: [{ name: 'service', field: 'service', primary: true }] })
+    const { url } = await door.source('app', {
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    })
     const before = (await door.call('GET', '/metrics')).text
     expect(before).toContain('svc_events_ingested_total{source="app"} 0')
     await door.call('POST', url, '[{"service":"secret-entity"},{"service":"secret-entity"}]')
@@ -65,11 +81,27 @@ describe('the metrics', () => {
 describe('the API document', () => {
   it('is OpenAPI 3.1 and describes every operation, with the scope it needs', async () => {
     const door = await openDoor()
-    const document = (await door.call('GET', '/openapi.json')).json() as unknown as { openapi: string; paths: Record<string, Record<string, { operationId?: string; summary?: string; tags?: string[]; description?: string }>> }
+    const document = (await door.call('GET', '/openapi.json')).json() as unknown as {
+      openapi: string
+      paths: Record<
+        string,
+        Record<string, { operationId?: string; summary?: string; tags?: string[]; description?: string }>
+      >
+    }
     expect(document.openapi).toBe('3.1.0')
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })))
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+    )
     expect(operations.length).toBeGreaterThan(30)
-    for (const operation of operations) expect([operation.path, operation.method, typeof operation.operationId, typeof operation.summary, operation.tags?.length, /Scope: \S+\.$/.test(operation.description ?? '')]).toEqual([operation.path, operation.method, 'string', 'string', 1, true])
+    for (const operation of operations)
+      expect([
+        operation.path,
+        operation.method,
+        typeof operation.operationId,
+        typeof operation.summary,
+        operation.tags?.length,
+        /Scope: \S+\.$/.test(operation.description ?? ''),
+      ]).toEqual([operation.path, operation.method, 'string', 'string', 1, true])
     expect(new Set(operations.map((operation) => operation.operationId)).size).toBe(operations.length)
     expect((await door.call('GET', '/docs/')).text).toContain('swagger')
     await door.close()

@@ -2,12 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { removeEvents } from '../../../engine/store/remove.ts'
-import { comparePositions, eachPosition, firstPositions, type Position, type Query } from '../../../engine/store/scan.ts'
-import { createReadContext } from '../../../engine/timeline/context.ts'
 import { openReading } from '../../../engine/store/open.ts'
 import { SEGMENT_SIZE } from '../../../engine/store/posting.ts'
-import { type StoreHarness, T0, addSource, event, openHarness, random } from './store-harness.ts'
+import { removeEvents } from '../../../engine/store/remove.ts'
+import {
+  comparePositions,
+  eachPosition,
+  firstPositions,
+  type Position,
+  type Query,
+} from '../../../engine/store/scan.ts'
+import { createReadContext } from '../../../engine/timeline/context.ts'
+import { addSource, event, openHarness, random, type StoreHarness, T0 } from './store-harness.ts'
 
 interface Known extends Position {
   labels: Record<string, string>
@@ -29,10 +35,17 @@ describe('the event index', () => {
     let batch: { labels: Record<string, string>; ts: number }[] = []
     for (let i = 0; i < EVENTS; i++) {
       const lateness = next() < 0.1 ? Math.floor(next() * 600_000) : 0
-      const labels = { entity: `e${Math.floor(next() ** 3 * 3_000)}`, env: next() < 0.7 ? 'prod' : 'dev', host: `h${Math.floor(next() * 40)}` }
+      const labels = {
+        entity: `e${Math.floor(next() ** 3 * 3_000)}`,
+        env: next() < 0.7 ? 'prod' : 'dev',
+        host: `h${Math.floor(next() * 40)}`,
+      }
       batch.push({ labels, ts: T0 + Math.floor(i / 7) * 50 - lateness })
       if (batch.length < 1_000 && i < EVENTS - 1) continue
-      const ids = harness.append(batch.map((e) => event(e.labels, e.ts)), { at: T0 + i })
+      const ids = harness.append(
+        batch.map((e) => event(e.labels, e.ts)),
+        { at: T0 + i },
+      )
       batch.forEach((e, j) => known.push({ id: ids[j]!, ts: e.ts, labels: e.labels }))
       batch = []
     }
@@ -44,7 +57,9 @@ describe('the event index', () => {
   })
 
   const query = (labels: Record<string, string>, more: Partial<Query> = {}): Query => ({
-    groups: Object.entries(labels).map(([name, value]) => [harness.ctx.dictionary.find(name, value)].filter((id) => id !== undefined)),
+    groups: Object.entries(labels).map(([name, value]) =>
+      [harness.ctx.dictionary.find(name, value)].filter((id) => id !== undefined),
+    ),
     masked: [],
     from: Number.MIN_SAFE_INTEGER,
     to: Number.MAX_SAFE_INTEGER,
@@ -54,7 +69,14 @@ describe('the event index', () => {
   })
   const expected = (labels: Record<string, string>, q: Query) =>
     known
-      .filter((e) => Object.entries(labels).every(([n, v]) => e.labels[n] === v) && e.ts >= q.from && e.ts <= q.to && e.id <= q.ceiling && e.id > q.afterId)
+      .filter(
+        (e) =>
+          Object.entries(labels).every(([n, v]) => e.labels[n] === v) &&
+          e.ts >= q.from &&
+          e.ts <= q.to &&
+          e.id <= q.ceiling &&
+          e.id > q.afterId,
+      )
       .sort(comparePositions)
       .map(({ id, ts }) => ({ id, ts }))
 
@@ -77,18 +99,23 @@ describe('the event index', () => {
     }
     harness.ctx.index.refresh(false)
     expect(harness.ctx.index.sealedCount).toBe(2)
-    expect(harness.ctx.index.tail.segments.map((segment) => segment.n)).toEqual([EVENTS + 1 - 2 * SEGMENT_SIZE])
+    expect(harness.ctx.index.tail.segments.map((segment) => segment.n)).toEqual([
+      EVENTS + 1 - 2 * SEGMENT_SIZE,
+    ])
   })
 
-  it.each(cases)('finds the newest and the oldest of %s as a scan of all events does', (_name, labels, more) => {
-    const q = query(labels, more)
-    const all = expected(labels, q)
-    expect(firstPositions(harness.ctx.index.all(), q, 'asc', 150, null)).toEqual(all.slice(0, 150))
-    expect(firstPositions(harness.ctx.index.all(), q, 'desc', 150, null)).toEqual(all.slice(-150).reverse())
-    let n = 0
-    eachPosition(harness.ctx.index.all(), q, () => n++)
-    expect(n).toBe(all.length)
-  })
+  it.each(cases)(
+    'finds the newest and the oldest of %s as a scan of all events does',
+    (_name, labels, more) => {
+      const q = query(labels, more)
+      const all = expected(labels, q)
+      expect(firstPositions(harness.ctx.index.all(), q, 'asc', 150, null)).toEqual(all.slice(0, 150))
+      expect(firstPositions(harness.ctx.index.all(), q, 'desc', 150, null)).toEqual(all.slice(-150).reverse())
+      let n = 0
+      eachPosition(harness.ctx.index.all(), q, () => n++)
+      expect(n).toBe(all.length)
+    },
+  )
 
   it.each(['asc', 'desc'] as const)('pages through everything once in %s order', (direction) => {
     const q = query({ host: 'h7' })
@@ -113,7 +140,11 @@ describe('the event index', () => {
     harness.append([event({ entity: 'e1', env: 'prod' }, T0 + 1e8)], { at: T0 + EVENTS + 1 })
     reader.transaction(() => ctx.index.refresh(true)).deferred()
     expect(firstPositions(ctx.index.all(), q, 'desc', 1, null)[0]!.ts).toBe(T0 + 1e8)
-    known.push({ id: harness.ctx.index.tail.lastId, ts: T0 + 1e8, labels: { entity: 'e1', env: 'prod', host: '' } })
+    known.push({
+      id: harness.ctx.index.tail.lastId,
+      ts: T0 + 1e8,
+      labels: { entity: 'e1', env: 'prod', host: '' },
+    })
     reader.close()
     harness.store.close()
     harness = openHarness(file)
@@ -122,7 +153,9 @@ describe('the event index', () => {
 
   it('counts labels exactly, sealed and open together', () => {
     const id = harness.ctx.dictionary.find('env', 'prod')!
-    expect(harness.ctx.counts.read([id]).get(id)!.n + harness.ctx.index.tail.count(id)).toBe(known.filter((e) => e.labels.env === 'prod').length)
+    expect(harness.ctx.counts.read([id]).get(id)!.n + harness.ctx.index.tail.count(id)).toBe(
+      known.filter((e) => e.labels.env === 'prod').length,
+    )
   })
 
   it('forgets removed events in sealed segments and in the open one, and never gives their ids again', () => {
@@ -132,9 +165,13 @@ describe('the event index', () => {
     harness.ctx.index.refresh(false)
     const removed = new Set([...gone.slice(0, 999).map((e) => e.id), last.id])
     const q = query({ host: 'h9' })
-    expect(firstPositions(harness.ctx.index.all(), q, 'asc', 10_000, null)).toEqual(expected({ host: 'h9' }, q).filter((p) => !removed.has(p.id)))
+    expect(firstPositions(harness.ctx.index.all(), q, 'asc', 10_000, null)).toEqual(
+      expected({ host: 'h9' }, q).filter((p) => !removed.has(p.id)),
+    )
     const id = harness.ctx.dictionary.find('host', 'h9')!
-    expect(harness.ctx.counts.read([id]).get(id)!.n + harness.ctx.index.tail.count(id)).toBe(known.filter((e) => e.labels.host === 'h9' && !removed.has(e.id)).length)
+    expect(harness.ctx.counts.read([id]).get(id)!.n + harness.ctx.index.tail.count(id)).toBe(
+      known.filter((e) => e.labels.host === 'h9' && !removed.has(e.id)).length,
+    )
     harness.store.close()
     harness = openHarness(file)
     const [next] = harness.append([event({ entity: 'new' }, T0)], { at: T0 + EVENTS + 2 })

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync, copyFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
@@ -8,7 +17,7 @@ import { StartError } from '../../../engine/errors.ts'
 import { backupDatabase, restoreDatabase } from '../../../engine/store/backup.ts'
 import { migrate, readMigrations } from '../../../engine/store/migrate.ts'
 import { openReading, openStore } from '../../../engine/store/open.ts'
-import { T0, addSource, event, openHarness } from './store-harness.ts'
+import { addSource, event, openHarness, T0 } from './store-harness.ts'
 
 let folder: string
 let file: string
@@ -48,8 +57,16 @@ describe('opening the store', () => {
     const program = `import { openStore } from ${JSON.stringify(new URL('../../../engine/store/open.ts', import.meta.url).href)}
       try { openStore(process.argv[1], 0); console.log('opened') } catch (error) { console.log(error.exitCode + ' ' + error.message) }`
     for (const path of [file, alias]) {
-      const result = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, path], { encoding: 'utf8' })
-      expect(result.stdout).toMatch(new RegExp(`^75 another daemon \\(pid ${process.pid}, since 2026-11-20T12:00:00.000Z\\) holds .*svc\\.db; `))
+      const result = spawnSync(
+        process.execPath,
+        ['--import', 'tsx', '--input-type=module', '-e', program, path],
+        { encoding: 'utf8' },
+      )
+      expect(result.stdout).toMatch(
+        new RegExp(
+          `^75 another daemon \\(pid ${process.pid}, since 2026-11-20T12:00:00.000Z\\) holds .*svc\\.db; `,
+        ),
+      )
     }
     store.close()
     openStore(file, T0).close()
@@ -70,7 +87,10 @@ describe('opening the store', () => {
     const newer = new BetterSqlite3(file)
     newer.pragma('user_version = 999')
     newer.close()
-    expect(startError(() => openStore(file, T0))).toMatchObject({ exitCode: 78, message: expect.stringContaining('made by a newer svc (schema 999') })
+    expect(startError(() => openStore(file, T0))).toMatchObject({
+      exitCode: 78,
+      message: expect.stringContaining('made by a newer svc (schema 999'),
+    })
     const other = join(folder, 'other.db')
     const db = new BetterSqlite3(other)
     db.exec('CREATE TABLE mine (a)')
@@ -78,7 +98,10 @@ describe('opening the store', () => {
     expect(startError(() => openStore(other, T0)).message).toContain('a database of another program')
     const text = join(folder, 'text.db')
     writeFileSync(text, 'not a database, but long enough to have a header '.repeat(10))
-    expect(startError(() => openStore(text, T0))).toMatchObject({ exitCode: 78, message: expect.stringContaining('not a usable data file') })
+    expect(startError(() => openStore(text, T0))).toMatchObject({
+      exitCode: 78,
+      message: expect.stringContaining('not a usable data file'),
+    })
     expect(readFileSync(text, 'utf8')).toMatch(/^not a database/)
   })
 
@@ -113,7 +136,9 @@ describe('migrations', () => {
   })
 
   it('are numbered without gaps', () => {
-    expect(readMigrations().map((migration) => migration.version)).toEqual(readMigrations().map((_, i) => i + 1))
+    expect(readMigrations().map((migration) => migration.version)).toEqual(
+      readMigrations().map((_, i) => i + 1),
+    )
   })
 })
 

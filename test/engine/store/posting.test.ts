@@ -1,9 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { GrowingList, type Posting, decodePosting, encodePosting, has, offsetsOf, sizeOf, union } from '../../../engine/store/posting.ts'
+import {
+  decodePosting,
+  encodePosting,
+  GrowingList,
+  has,
+  offsetsOf,
+  type Posting,
+  sizeOf,
+  union,
+} from '../../../engine/store/posting.ts'
 import { decodeTimes, encodeTimes } from '../../../engine/store/times.ts'
 
-const offsets = fc.uniqueArray(fc.integer({ min: 0, max: 65_535 }), { maxLength: 6_000, size: 'max' }).map((all) => Uint16Array.from(all.sort((a, b) => a - b)))
+const offsets = fc
+  .uniqueArray(fc.integer({ min: 0, max: 65_535 }), { maxLength: 6_000, size: 'max' })
+  .map((all) => Uint16Array.from(all.sort((a, b) => a - b)))
 const posting = (all: Uint16Array): Posting => decodePosting(encodePosting(all), all.length)
 
 describe('postings', () => {
@@ -37,7 +48,9 @@ describe('postings', () => {
     const list = new GrowingList()
     for (let i = 0; i < 100; i++) list.push(i * 3)
     list.remove((offset) => offset % 2 === 0)
-    expect([...list.view()]).toEqual(Array.from({ length: 100 }, (_, i) => i * 3).filter((offset) => offset % 2))
+    expect([...list.view()]).toEqual(
+      Array.from({ length: 100 }, (_, i) => i * 3).filter((offset) => offset % 2),
+    )
   })
 })
 

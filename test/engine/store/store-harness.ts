@@ -2,7 +2,7 @@
 import type { PreparedEvent } from '../../../engine/ingest/prepared.ts'
 import { Appender } from '../../../engine/store/append.ts'
 import { type OpenStore, openStore } from '../../../engine/store/open.ts'
-import { type ReadContext, createReadContext } from '../../../engine/timeline/context.ts'
+import { createReadContext, type ReadContext } from '../../../engine/timeline/context.ts'
 
 export const T0 = Date.parse('2026-11-20T12:00:00Z')
 
@@ -15,7 +15,8 @@ export interface StoreHarness {
 }
 
 export function addSource(store: OpenStore, name: string, labels: unknown[] = []): number {
-  const sql = "INSERT INTO sources (name, connector, poll, config, snapshot, created_at, updated_at) VALUES (?, 'webhook', '5s', ?, '{\"value\":\"active\"}', 0, 0)"
+  const sql =
+    "INSERT INTO sources (name, connector, poll, config, snapshot, created_at, updated_at) VALUES (?, 'webhook', '5s', ?, '{\"value\":\"active\"}', 0, 0)"
   return Number(store.db.prepare(sql).run(name, JSON.stringify({ labels })).lastInsertRowid)
 }
 
@@ -40,8 +41,23 @@ export function openHarness(file: string | null = null): StoreHarness {
 }
 
 /** An event with string labels, the first being its entity. */
-export function event(labels: Record<string, string>, ts: number | null, more: Partial<PreparedEvent> = {}): PreparedEvent {
-  return { eventType: 'test', text: 'text', ts, claimed: null, strings: Object.entries(labels), hasEntity: Object.keys(labels).length > 0, numbers: null, dedupeKey: null, raw: Buffer.from('{}'), ...more }
+export function event(
+  labels: Record<string, string>,
+  ts: number | null,
+  more: Partial<PreparedEvent> = {},
+): PreparedEvent {
+  return {
+    eventType: 'test',
+    text: 'text',
+    ts,
+    claimed: null,
+    strings: Object.entries(labels),
+    hasEntity: Object.keys(labels).length > 0,
+    numbers: null,
+    dedupeKey: null,
+    raw: Buffer.from('{}'),
+    ...more,
+  }
 }
 
 /** Small deterministic generator (mulberry32), so that a failure can be run again. */
