@@ -378,14 +378,12 @@ function statusOf(
     pctUsed: m.pctUsed,
     detail: refusal,
     eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
-    bySource: sources
-      .live()
-      .map((source) => ({
-        source: source.name,
-        ingested: source.counters.events,
-        rejected: source.counters.rejected,
-        state: source.paused ? 'paused' : 'active',
-      })),
+    bySource: sources.live().map((source) => ({
+      source: source.name,
+      ingested: source.counters.events,
+      rejected: source.counters.rejected,
+      state: source.paused ? 'paused' : 'active',
+    })),
     counters: { ...pipeline.counters, reads: reads.counters.reads },
     dbBytes: m.dbBytes,
     walBytes: m.walBytes,

@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import { type Clock, type Engine, SvcError, systemClock } from '../../engine/index.ts'
 import { allSchemas } from '../../schemas/index.ts'
 import { Authenticator, type Identity, requireScope } from './auth.ts'
+import type { Doors, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
 import { registerOpenapi } from './openapi.ts'
 import { asSvcError, problemHandler, sendProblem } from './problems.ts'
@@ -24,43 +25,6 @@ import { tailRoutes } from './routes/tail.ts'
 import { type Scope, scopeOf } from './scopes.ts'
 import { registerConsole } from './static.ts'
 import { validatorCompiler } from './validate.ts'
-
-export interface ServerConfig {
-  host: string
-  port: number
-  /** Null: open mode. */
-  rootToken: string | null
-  publicUrl: string | null
-  allowedHosts: readonly string[]
-  version: string
-  /** Addresses of a hosted workspace, by their name in GET /health. */
-  hostedUrls: Readonly<Record<string, string>>
-  /** Built console, or null. */
-  consoleDir: string | null
-}
-
-/** What routes share. */
-export interface Doors {
-  engine: Engine
-  auth: Authenticator
-  config: ServerConfig
-  log: Logger
-  /** True once the process has been asked to stop. */
-  stopping(): boolean
-  /** Calls the listener for every answered request, with the route's pattern. */
-  onAnswered(listener: (route: string, method: string, status: number) => void): void
-  /** Called when it is, to end long answers. */
-  onStop(listener: () => void): () => void
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    identity: Identity
-  }
-  interface FastifyInstance {
-    svc: { beginStop(): void }
-  }
-}
 
 const JSON_BODY_MAX = 1024 * 1024
 const TOUCH_EVERY_MS = 60_000

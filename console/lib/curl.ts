@@ -23,7 +23,10 @@ export function exampleBody(labels: readonly { name: string; field?: string }[])
     if (!field) continue
     let at = payload
     const path = field.split('.')
-    for (const part of path.slice(0, -1)) at = (at[part] ??= {}) as Record<string, unknown>
+    for (const part of path.slice(0, -1)) {
+      at[part] ??= {}
+      at = at[part] as Record<string, unknown>
+    }
     at[path.at(-1)!] = name === 'service' ? 'checkout' : `example-${name}`
   }
   return JSON.stringify({ ...payload, message: 'hello from curl' })

@@ -17,7 +17,8 @@ export interface DataLock {
 }
 
 /** Handles live on globalThis: one only a module constant reaches can be collected, and closed. */
-const held = ((globalThis as { svcDataLocks?: Set<unknown> }).svcDataLocks ??= new Set<unknown>())
+const held = new Set<unknown>()
+Object.assign(globalThis, { svcDataLocks: held })
 
 /** The data file with symbolic links resolved, so that an alias meets the same lock. */
 export function realDataFile(dataFile: string): string {

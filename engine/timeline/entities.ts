@@ -68,7 +68,7 @@ function facetOf(ctx: ReadContext, label: string, limit: number, prefix?: string
     sources: declaring.map((source) => source.name).sort(),
     distinct,
     high_cardinality: distinct > HIGH_CARDINALITY,
-    values: values.slice(0, limit).map(({ row, events, last }) => valueOf(ctx, row, events, last)),
+    values: values.slice(0, limit).map(({ row, events, last }) => presentValue(ctx, row, events, last)),
   }
 }
 
@@ -81,7 +81,7 @@ function selectLabels(ctx: ReadContext, label: string, prefix: string | undefine
     .all(label, prefix, `${prefix}\u{10ffff}`) as LabelRow[]
 }
 
-function valueOf(ctx: ReadContext, row: LabelRow, events: number, sealedLast: number): LabelValue {
+function presentValue(ctx: ReadContext, row: LabelRow, events: number, sealedLast: number): LabelValue {
   let last = sealedLast
   for (const segment of ctx.index.tail.segments) {
     const list = segment.list(row.id)

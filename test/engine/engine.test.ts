@@ -5,7 +5,7 @@ const T0 = Date.parse('2026-11-20T12:00:00Z')
 const ME = { id: 'open', name: 'test' }
 
 /** An engine in memory whose clock the test moves. */
-export function openEngine(options: { maxDbSize?: number } = {}) {
+function openEngine(options: { maxDbSize?: number } = {}) {
   const clock = { at: T0, now: () => clock.at }
   const engine = createEngine({ dataFile: null, clock, ...options })
   const post = (ingestKey: string, body: string, more: Partial<IngestCall> = {}) =>

@@ -1,7 +1,7 @@
 /** Connectors and dependents. */
 import type { FastifyInstance } from 'fastify'
 import type { LabelsPreview } from '../../../schemas/types.ts'
-import type { Doors } from '../server.ts'
+import type { Doors } from '../doors.ts'
 import { answers, body, fields } from '../validate.ts'
 
 export function catalogRoutes(app: FastifyInstance, { engine }: Doors): void {

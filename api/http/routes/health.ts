@@ -1,7 +1,7 @@
 /** GET /health, identity, capabilities and usage. */
 import type { FastifyInstance } from 'fastify'
 import type { Health } from '../../../schemas/types.ts'
-import type { Doors } from '../server.ts'
+import type { Doors } from '../doors.ts'
 import { answers } from '../validate.ts'
 
 export function healthRoutes(app: FastifyInstance, { engine, auth, config, stopping }: Doors): void {

@@ -4,7 +4,7 @@ import { gunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fail, SvcError } from '../../../engine/index.ts'
 import type { RememberRequest } from '../../../schemas/types.ts'
-import type { Doors } from '../server.ts'
+import type { Doors } from '../doors.ts'
 import { answers, body } from '../validate.ts'
 
 const WIRE_MAX = 16 * 1024 * 1024

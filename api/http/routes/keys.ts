@@ -1,7 +1,7 @@
 /** API keys (SPEC.md, Keys; Authentication rules 1 to 3). */
 import type { FastifyInstance } from 'fastify'
 import type { KeyCreate, KeysResult } from '../../../schemas/types.ts'
-import type { Doors } from '../server.ts'
+import type { Doors } from '../doors.ts'
 import { answers, body } from '../validate.ts'
 
 export function keyRoutes(app: FastifyInstance, { engine, auth }: Doors): void {

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { Doors } from '../server.ts'
+import type { Doors } from '../doors.ts'
 
 export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered }: Doors): void {
   const registers = [new Registry()]

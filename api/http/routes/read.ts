@@ -1,8 +1,8 @@
 /** Reads (SPEC.md, Ingest and reads). */
 import type { FastifyInstance } from 'fastify'
 import type { HistogramRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
+import type { Doors } from '../doors.ts'
 import { readJson, rowJson } from '../present.ts'
-import type { Doors } from '../server.ts'
 import { answers, body, fields } from '../validate.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { SvcError } from '../../../engine/index.ts'
 import { SESSION_COOKIE } from '../auth.ts'
-import type { Doors } from '../server.ts'
+import type { Doors } from '../doors.ts'
 import { answers, body } from '../validate.ts'
 
 const MAX_AGE_SECONDS = 30 * 86_400

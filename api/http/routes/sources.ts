@@ -2,8 +2,8 @@
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { SvcError } from '../../../engine/index.ts'
 import type { DiscoverRequest, SourceWrite } from '../../../schemas/types.ts'
+import type { Doors } from '../doors.ts'
 import { rowsJson } from '../present.ts'
-import type { Doors } from '../server.ts'
 import { answers, body, fields } from '../validate.ts'
 
 type Named = { Params: { name: string } }

@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { fail, SvcError, type TailMessage } from '../../../engine/index.ts'
+import type { Doors } from '../doors.ts'
 import { rowJson } from '../present.ts'
-import type { Doors } from '../server.ts'
 import { answers, fields } from '../validate.ts'
 
 const HEARTBEAT_MS = 15_000

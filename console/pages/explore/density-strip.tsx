@@ -80,9 +80,7 @@ function Strip({
   const shown = cursor === null ? null : data.buckets[cursor]
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the strip is operated by keyboard as a slider. */}
-      <svg
-        className="density"
+      <div
         role="slider"
         tabIndex={0}
         aria-label="Events over time. Arrow keys move, Enter zooms in."
@@ -94,21 +92,6 @@ function Strip({
             ? `${new Date(shown.at).toLocaleString()}: ${shown.count} events`
             : `${data.total} events in ${n} steps`
         }
-        viewBox={`0 0 ${width} ${HEIGHT}`}
-        onPointerDown={(event) => {
-          event.currentTarget.setPointerCapture(event.pointerId)
-          setDrag([bucketAt(event), bucketAt(event)])
-        }}
-        onPointerMove={(event) =>
-          drag
-            ? setDrag([drag[0], bucketAt(event)])
-            : setCursor(Math.min(n - 1, Math.max(0, bucketAt(event))))
-        }
-        onPointerUp={() => {
-          if (drag && drag[0] !== drag[1]) zoom(...drag)
-          setDrag(null)
-        }}
-        onPointerLeave={() => setCursor(null)}
         onKeyDown={(event) => {
           const at = cursor ?? n - 1
           if (event.key === 'ArrowLeft') setCursor(Math.max(0, at - 1))
@@ -118,33 +101,53 @@ function Strip({
           event.preventDefault()
         }}
       >
-        {marked && (
-          <rect
-            x={marked[0]! * step}
-            y={0}
-            width={(marked[1]! - marked[0]! + 1) * step}
-            height={HEIGHT}
-            fill="var(--mantine-primary-color-light)"
+        <svg
+          className="density"
+          aria-hidden
+          viewBox={`0 0 ${width} ${HEIGHT}`}
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId)
+            setDrag([bucketAt(event), bucketAt(event)])
+          }}
+          onPointerMove={(event) =>
+            drag
+              ? setDrag([drag[0], bucketAt(event)])
+              : setCursor(Math.min(n - 1, Math.max(0, bucketAt(event))))
+          }
+          onPointerUp={() => {
+            if (drag && drag[0] !== drag[1]) zoom(...drag)
+            setDrag(null)
+          }}
+          onPointerLeave={() => setCursor(null)}
+        >
+          {marked && (
+            <rect
+              x={marked[0]! * step}
+              y={0}
+              width={(marked[1]! - marked[0]! + 1) * step}
+              height={HEIGHT}
+              fill="var(--mantine-primary-color-light)"
+            />
+          )}
+          {stackBars(data, width, HEIGHT).map((bar) => (
+            <rect
+              key={`${bar.x}-${bar.source}`}
+              x={bar.x}
+              y={bar.y}
+              width={bar.width}
+              height={bar.height}
+              fill={colourOf(bar.source)}
+            />
+          ))}
+          <line
+            x1={0}
+            x2={width}
+            y1={HEIGHT - 0.5}
+            y2={HEIGHT - 0.5}
+            stroke="var(--mantine-color-default-border)"
           />
-        )}
-        {stackBars(data, width, HEIGHT).map((bar) => (
-          <rect
-            key={`${bar.x}-${bar.source}`}
-            x={bar.x}
-            y={bar.y}
-            width={bar.width}
-            height={bar.height}
-            fill={colourOf(bar.source)}
-          />
-        ))}
-        <line
-          x1={0}
-          x2={width}
-          y1={HEIGHT - 0.5}
-          y2={HEIGHT - 0.5}
-          stroke="var(--mantine-color-default-border)"
-        />
-      </svg>
+        </svg>
+      </div>
       <VisuallyHidden>
         <table>
           <caption>Events over time</caption>

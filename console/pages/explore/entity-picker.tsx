@@ -52,7 +52,7 @@ export function EntityPicker({ value, onChange }: Props) {
             ))}
             <Combobox.EventsTarget>
               <PillsInput.Field
-                id="entity-search"
+                data-entity-search
                 aria-label="Entity: type a value or label=value"
                 placeholder={Object.keys(value).length ? 'and…' : 'Search a service, an order, a host…'}
                 value={text}

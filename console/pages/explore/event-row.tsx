@@ -22,29 +22,23 @@ export function EventRow({ event, now, open, active, isNew = false, onToggle, on
   const labels = Object.entries(event.labels)
   return (
     <div>
-      {/* The row is a button by role, because buttons for its labels lie inside. */}
-      {/* biome-ignore lint/a11y/useSemanticElements: see above. */}
-      <div
-        className="timeline-row"
-        role="button"
-        tabIndex={0}
-        aria-expanded={open}
-        data-active={active}
-        data-new={isNew}
-        onClick={onToggle}
-        onKeyDown={(key) =>
-          (key.key === 'Enter' || key.key === ' ') &&
-          key.target === key.currentTarget &&
-          (key.preventDefault(), onToggle())
-        }
-      >
-        <time
-          className="mono"
-          dateTime={event.event_time}
-          title={`${event.event_time} · ${relative(event.event_time, now)} · stored ${event.ingested_at}`}
+      <div className="timeline-row" data-active={active} data-new={isNew}>
+        {/* The button's area is the whole row (see app.css); the label buttons lie above it. */}
+        <button
+          type="button"
+          className="row-open mono"
+          data-event={event.id}
+          aria-expanded={open}
+          aria-label={`${event.text}, ${event.source}, ${relative(event.event_time, now)}`}
+          onClick={onToggle}
         >
-          {event.reference ? 'reference' : clock(event.event_time, now)}
-        </time>
+          <time
+            dateTime={event.event_time}
+            title={`${event.event_time} · ${relative(event.event_time, now)} · stored ${event.ingested_at}`}
+          >
+            {event.reference ? 'reference' : clock(event.event_time, now)}
+          </time>
+        </button>
         <Group gap={6} wrap="nowrap" className="ellipsis">
           <span className="dot" style={{ background: colourOf(event.source) }} aria-hidden />
           <Text size="sm" component="span" className="ellipsis">
@@ -68,12 +62,9 @@ export function EventRow({ event, now, open, active, isNew = false, onToggle, on
               {...(onLabel && typeof value === 'string'
                 ? {
                     component: 'button' as const,
-                    style: { cursor: 'pointer' },
+                    className: 'row-label',
                     title: `Only ${name}=${value}`,
-                    onClick: (click: React.MouseEvent) => {
-                      click.stopPropagation()
-                      onLabel(name, value)
-                    },
+                    onClick: () => onLabel(name, value),
                   }
                 : {})}
             >
@@ -94,12 +85,7 @@ function Payload({ event }: { event: ApiEvent }) {
     staleTime: Number.POSITIVE_INFINITY,
   })
   return (
-    <div
-      className="payload mono"
-      role="region"
-      aria-label={`Payload of ${event.id}`}
-      style={{ position: 'relative' }}
-    >
+    <section className="payload mono" aria-label={`Payload of ${event.id}`} style={{ position: 'relative' }}>
       <Group justify="space-between" wrap="nowrap" mb={4}>
         <Text size="xs" c="dimmed">
           {event.id} · happened {event.event_time} · stored {event.ingested_at}
@@ -107,13 +93,9 @@ function Payload({ event }: { event: ApiEvent }) {
         </Text>
         {data !== undefined && <CopyIcon value={data} label="Copy the payload" />}
       </Group>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long payload is scrolled by keyboard. */}
-      <pre
-        tabIndex={0}
-        style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontFamily: 'inherit' }}
-      >
+      <pre style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontFamily: 'inherit' }}>
         {error ? error.message : data === undefined ? 'Loading…' : indentJson(data)}
       </pre>
-    </div>
+    </section>
   )
 }

@@ -55,10 +55,9 @@ export default function ExplorePage() {
   const [help, setHelp] = useState(false)
   const chosen = Object.keys(state.selector).length > 0
   useHotkeys([
-    ['/', () => document.getElementById('entity-search')?.focus()],
+    ['/', () => document.querySelector<HTMLElement>('[data-entity-search]')?.focus()],
     ['l', () => change({ live: !state.live })],
     ['shift+?', () => setHelp(true)],
-    ['j', () => document.getElementById('timeline')?.focus()],
   ])
   const addLabel = (name: string, value: string) => change({ selector: { ...state.selector, [name]: value } })
   return (
@@ -300,6 +299,8 @@ function PickOne({ onPick }: { onPick: (name: string, value: string) => void }) 
   const { data, isPending, error, refetch } = useQuery({
     queryKey: keys.entities,
     queryFn: () => api.entities(12),
+    refetchOnMount: 'always',
+    refetchInterval: 5_000,
   })
   if (isPending) return <LoadingRows rows={4} />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />

@@ -1,5 +1,6 @@
 /** The timeline itself: only the rows in view are drawn, so 100,000 scroll smoothly. */
 import { Button, Text } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { ApiEvent } from '../../client.ts'
@@ -45,7 +46,14 @@ export function TimelineList({ timeline, group, onLabel }: Props) {
     if (!lines[next]) return
     setActive(next)
     list.scrollToIndex(next)
+    // Drawn after the scroll; its button then takes Enter by itself.
+    const { id } = (lines[next] as { event: ApiEvent }).event
+    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-event="${id}"]`)?.focus())
   }
+  useHotkeys([
+    ['j', () => move(1)],
+    ['k', () => move(-1)],
+  ])
   return (
     <div style={{ position: 'relative', flex: 1, minHeight: 280, display: 'flex' }}>
       {arrived.count > 0 && (
@@ -58,30 +66,11 @@ export function TimelineList({ timeline, group, onLabel }: Props) {
           {count(arrived.count)} new {arrived.count === 1 ? 'event' : 'events'}
         </Button>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the list is scrolled and walked by keyboard. */}
       <section
         ref={box}
         className="timeline"
         style={{ flex: 1 }}
-        tabIndex={0}
-        id="timeline"
-        aria-label={`Timeline, ${lines.length} rows, newest first. J and K move, Enter opens.`}
-        onKeyDown={(event) => {
-          if (event.key === 'j' || (event.key === 'ArrowDown' && event.target === event.currentTarget))
-            move(1)
-          else if (event.key === 'k' || (event.key === 'ArrowUp' && event.target === event.currentTarget))
-            move(-1)
-          else if (
-            event.key === 'Enter' &&
-            event.target === event.currentTarget &&
-            lines[active] &&
-            'event' in lines[active]!
-          ) {
-            const { id } = (lines[active] as { event: ApiEvent }).event
-            setOpen(open === id ? null : id)
-          } else return
-          event.preventDefault()
-        }}
+        aria-label={`Timeline, ${lines.length} rows, newest first`}
       >
         <div style={{ height: list.getTotalSize(), position: 'relative' }}>
           {items.map((item) => {

@@ -46,7 +46,7 @@ describe('the event index', () => {
         batch.map((e) => event(e.labels, e.ts)),
         { at: T0 + i },
       )
-      batch.forEach((e, j) => known.push({ id: ids[j]!, ts: e.ts, labels: e.labels }))
+      for (const [j, e] of batch.entries()) known.push({ id: ids[j]!, ts: e.ts, labels: e.labels })
       batch = []
     }
   }, 60_000)

@@ -1,0 +1,41 @@
+/** What the routes share, and how the server is set up. */
+import type { Logger } from 'pino'
+import type { Engine } from '../../engine/index.ts'
+import type { Authenticator, Identity } from './auth.ts'
+
+export interface ServerConfig {
+  host: string
+  port: number
+  /** Null: open mode. */
+  rootToken: string | null
+  publicUrl: string | null
+  allowedHosts: readonly string[]
+  version: string
+  /** Addresses of a hosted workspace, by their name in GET /health. */
+  hostedUrls: Readonly<Record<string, string>>
+  /** Built console, or null. */
+  consoleDir: string | null
+}
+
+/** What routes share. */
+export interface Doors {
+  engine: Engine
+  auth: Authenticator
+  config: ServerConfig
+  log: Logger
+  /** True once the process has been asked to stop. */
+  stopping(): boolean
+  /** Calls the listener for every answered request, with the route's pattern. */
+  onAnswered(listener: (route: string, method: string, status: number) => void): void
+  /** Called when it is, to end long answers. */
+  onStop(listener: () => void): () => void
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    identity: Identity
+  }
+  interface FastifyInstance {
+    svc: { beginStop(): void }
+  }
+}

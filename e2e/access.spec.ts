@@ -1,0 +1,119 @@
+import AxeBuilder from '@axe-core/playwright'
+import { expect } from '@playwright/test'
+import { startDaemon, test } from './daemon.ts'
+
+test('a secured instance asks for a token, takes the login address, and forgets on log out', async ({
+  page,
+}) => {
+  const daemon = await startDaemon(['--auth'])
+  await page.goto(`${daemon.url}/keys`)
+  await expect(page.getByRole('heading', { name: 'Log in to svc' })).toBeVisible()
+  await page.getByLabel('Token').fill('wrong')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await expect(page.getByText('this token is not known')).toBeVisible()
+  await page.goto(daemon.loginUrl)
+  await expect(page.getByRole('heading', { name: 'Sources' })).toBeVisible()
+  expect(page.url()).not.toContain('token')
+  const [cookie] = await page.context().cookies()
+  expect(cookie).toMatchObject({ name: 'svc_session', httpOnly: true, sameSite: 'Strict' })
+  expect(daemon.loginUrl).not.toContain(cookie!.value)
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await expect(page.getByRole('heading', { name: 'Log in to svc' })).toBeVisible()
+  await daemon.stop()
+})
+
+test('a key is made, shown once, and revoked', async ({ page, daemon }) => {
+  await page.goto(`${daemon.url}/keys`)
+  await page.getByRole('banner').waitFor()
+  await page.getByRole('button', { name: 'New key' }).first().click()
+  await page.getByLabel('Name').fill('assistant')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await expect(page.getByText('Shown this once')).toBeVisible()
+  const secret = await page.locator('pre').first().textContent()
+  expect(secret).toMatch(/^svc_[0-9a-f]{8}_/)
+  await page.getByRole('button', { name: 'Done' }).click()
+  expect(await page.content()).not.toContain(secret!)
+  await page.getByRole('button', { name: 'Revoke assistant' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
+  await expect(page.getByRole('cell', { name: 'revoked' })).toBeVisible()
+})
+
+test('everything is reached by keyboard alone', async ({ page, daemon }) => {
+  await daemon.call(
+    'POST',
+    await daemon.source('app', {
+      text_template: '{msg}',
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    }),
+    '[{"service":"checkout","msg":"one"},{"service":"checkout","msg":"two"}]',
+  )
+  await page.goto(daemon.url)
+  await expect(page.getByRole('link', { name: 'app' })).toBeVisible()
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('link', { name: 'Skip to the page' })).toBeFocused()
+  await page.keyboard.press('Control+k')
+  await page.getByPlaceholder('Search pages, sources and entities').fill('service=check')
+  await expect(page.getByText('service=checkout')).toBeVisible()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()
+  await expect(page.getByText('two', { exact: true })).toBeVisible()
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await expect(page.getByRole('button', { name: /^one, app/ })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page.getByLabel('Payload of evt_1')).toBeVisible()
+  await page.keyboard.press('/')
+  await expect(page.locator('[data-entity-search]')).toBeFocused()
+  await page.keyboard.type('env=prod')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/l=env%3Dprod/)
+})
+
+for (const scheme of ['light', 'dark'] as const)
+  test(`no page has an accessibility fault, ${scheme}`, async ({ browser, daemon }) => {
+    const url = await daemon.source('app', {
+      text_template: '{msg}',
+      event_type_field: 'level',
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    })
+    const context = await browser.newContext({ colorScheme: scheme, reducedMotion: 'reduce' })
+    const page = await context.newPage()
+    const visit = async (path: string, ready: () => Promise<void>): Promise<void> => {
+      await page.goto(daemon.url + path)
+      await ready()
+      const { violations } = await new AxeBuilder({ page })
+        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'])
+        .analyze()
+      expect(
+        violations.map(
+          (v) => `${path}: ${v.id}: ${v.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`,
+        ),
+      ).toEqual([])
+    }
+    const heading = (name: string) => () =>
+      expect(page.getByRole('heading', { name, level: 1 })).toBeVisible()
+    await visit('/explore', heading('Explore'))
+    await daemon.call(
+      'POST',
+      url,
+      JSON.stringify(
+        Array.from({ length: 40 }, (_, i) => ({ service: 'checkout', level: 'info', msg: `event ${i}` })),
+      ),
+    )
+    await daemon.call('POST', '/api/keys', { name: 'k', scopes: ['read'] })
+    await visit('/sources', () => expect(page.getByRole('link', { name: 'app' })).toBeVisible())
+    await visit('/sources/new', () => expect(page.getByText('Reference documents')).toBeVisible())
+    await visit('/sources/new?preset=github', () =>
+      expect(page.getByText('Signing secret').first()).toBeVisible(),
+    )
+    await visit('/sources/app', () => expect(page.getByText('Ingest URL')).toBeVisible())
+    await visit('/sources/app?tab=events', () => expect(page.getByText('event 39')).toBeVisible())
+    await visit('/sources/app?tab=fields', () => expect(page.getByText('Most frequent')).toBeVisible())
+    await visit('/sources/app?tab=settings', () => expect(page.getByText('Text template')).toBeVisible())
+    await visit('/explore?l=service%3Dcheckout', () =>
+      expect(page.getByText('event 39', { exact: true })).toBeVisible(),
+    )
+    await visit('/keys', () => expect(page.getByRole('button', { name: 'Revoke k' })).toBeVisible())
+    await visit('/nowhere', heading('Not found'))
+    await context.close()
+  })

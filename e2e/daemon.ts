@@ -1,0 +1,73 @@
+/** The built daemon for a test, with a data home of its own. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { test as base } from '@playwright/test'
+
+interface RunningDaemon {
+  url: string
+  /** Printed with --auth: the address that logs in. */
+  loginUrl: string
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+  /** Makes a webhook source; returns its ingest path. */
+  source(name: string, config: Record<string, unknown>): Promise<string>
+}
+
+export async function startDaemon(args: string[] = []): Promise<RunningDaemon & { stop(): Promise<void> }> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
+  const command = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
+  const child = spawn(process.execPath, [command, 'up', '--port', '0', '--data-dir', home, ...args], {
+    env: { PATH: process.env.PATH ?? '', HOME: home, SVC_LOG_FORMAT: 'json', SVC_LOG_LEVEL: 'error' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const lines: string[] = []
+  await new Promise<void>((resolve, reject) => {
+    child.on('exit', (code) => reject(new Error(`the daemon ended with ${code}:\n${lines.join('\n')}`)))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      lines.push(line)
+      const wanted = args.includes('--auth') ? /log in at/ : /console at/
+      if (wanted.test(line)) resolve()
+    })
+  })
+  const url = /console at (http:\/\/[^\s/]+)/.exec(lines.join('\n'))![1]!
+  const call: RunningDaemon['call'] = (method, path, body, headers = {}) =>
+    fetch(url + path, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+  return {
+    url,
+    loginUrl: /log in at (\S+)/.exec(lines.join('\n'))?.[1] ?? '',
+    call,
+    source: async (name, config) => {
+      const answer = await call('POST', '/api/sources', { name, connector: 'webhook', config })
+      return `/ingest/${((await answer.json()) as { ingest_key: string }).ingest_key}`
+    },
+    stop: async () => {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A test with an open daemon; a fault on the page fails it. */
+export const test = base.extend<{ daemon: RunningDaemon }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
+  daemon: async ({}, use) => {
+    const daemon = await startDaemon()
+    await use(daemon)
+    await daemon.stop()
+  },
+  page: async ({ page }, use) => {
+    const faults: string[] = []
+    page.on('pageerror', (error) => faults.push(error.message))
+    await use(page)
+    if (faults.length) throw new Error(`the page met a fault: ${faults.join('; ')}`)
+  },
+})

@@ -1,0 +1,159 @@
+import examples from '@octokit/webhooks-examples' with { type: 'json' }
+import { sign } from '@octokit/webhooks-methods'
+import { expect } from '@playwright/test'
+import { test } from './daemon.ts'
+
+test('a new user makes a source, sees its first event arrive, and reads it on its timeline', async ({
+  page,
+  daemon,
+}) => {
+  await page.goto(daemon.url)
+  await expect(page.getByRole('heading', { name: 'Bring in the first events' })).toBeVisible()
+  await page.getByRole('link', { name: /Logs as NDJSON/ }).click()
+  await expect(page.getByLabel('Name', { exact: false }).first()).toHaveValue('logs')
+  await page.getByLabel('Paste a sample event').fill('{"service":"checkout","level":"error","msg":"boom"}')
+  await expect(page.getByText('1 of 1 events: checkout')).toBeVisible()
+  await page.getByRole('button', { name: 'Test' }).click()
+  await expect(page.getByText('The settings hold')).toBeVisible()
+  await page.getByRole('button', { name: 'Create source' }).click()
+  await expect(page.getByText('Waiting for the first event…')).toBeVisible()
+  const { ingest_key } = (await (await daemon.call('GET', '/api/sources/logs')).json()) as {
+    ingest_key: string
+  }
+  await daemon.call(
+    'POST',
+    `/ingest/${ingest_key}`,
+    '{"service":"checkout","level":"error","msg":"boom","n":9007199254740993}',
+  )
+  await expect(page.getByText('Events arrive: 1 so far.')).toBeVisible()
+  await page.getByRole('link', { name: 'Explore', exact: true }).click()
+  await page.getByRole('button', { name: /^checkout/ }).click()
+  await page.getByRole('button', { name: /^boom, logs/ }).click()
+  await expect(page.getByLabel('Payload of evt_1')).toContainText('"n": 9007199254740993')
+  expect(page.url()).toContain('l=service%3Dcheckout')
+})
+
+test('signed GitHub webhooks and the logs of a program are one timeline, the same rows in Explore and in a read', async ({
+  page,
+  daemon,
+}) => {
+  const secret = 'shared'
+  const github = await daemon.source('github', {
+    signature_scheme: 'github',
+    signature_secret: secret,
+    text_template: '{action} {pull_request.title}',
+    labels: [
+      { name: 'repo', field: 'repository.full_name' },
+      { name: 'service', const: 'svc', primary: true },
+    ],
+  })
+  const logs = await daemon.source('logs', {
+    event_type_field: 'level',
+    text_template: '{msg}',
+    event_time_field: 'time',
+    labels: [{ name: 'service', field: 'name', primary: true }],
+  })
+  const pulls = examples.find((event) => event.name === 'pull_request')!.examples.slice(0, 4)
+  for (const [i, example] of pulls.entries()) {
+    const body = JSON.stringify(example)
+    const answer = await daemon.call('POST', github, body, {
+      'x-hub-signature-256': await sign(secret, body),
+      'x-github-event': 'pull_request',
+      'x-github-delivery': `d${i}`,
+    })
+    expect(answer.status).toBe(202)
+  }
+  const lines = Array.from({ length: 30 }, (_, i) =>
+    JSON.stringify({
+      level: 'info',
+      time: new Date(Date.now() - i * 1_000).toISOString(),
+      name: 'svc',
+      msg: `request ${i}`,
+    }),
+  ).join('\n')
+  expect((await daemon.call('POST', logs, lines)).status).toBe(202)
+  const read = (await (
+    await daemon.call('POST', '/read', { selector: { service: 'svc' }, window: '1h', order: 'desc' })
+  ).json()) as { sources: string[]; rows: { text: string }[] }
+  expect(read.sources).toEqual(['github', 'logs'])
+  await page.goto(`${daemon.url}/explore?l=service%3Dsvc`)
+  await expect(page.getByText('34 events', { exact: true })).toBeVisible()
+  const shown = await page.locator('.row-text').allTextContents()
+  expect(shown.length).toBeGreaterThan(8)
+  expect(shown).toEqual(read.rows.slice(0, shown.length).map((row) => row.text))
+})
+
+test('live events arrive by themselves, and a long timeline keeps only what is in view', async ({
+  page,
+  daemon,
+}) => {
+  const url = await daemon.source('app', {
+    text_template: '{msg}',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+  const batch = (from: number) =>
+    JSON.stringify(Array.from({ length: 2_000 }, (_, i) => ({ service: 'a', msg: `event ${from + i}` })))
+  for (let i = 0; i < 4; i++) await daemon.call('POST', url, batch(i * 2_000))
+  await page.goto(`${daemon.url}/explore?l=service%3Da&live=1`)
+  await expect(page.getByText('event 7999', { exact: true })).toBeVisible()
+  expect(await page.locator('.timeline-row').count()).toBeLessThan(80)
+  await daemon.call('POST', url, '{"service":"a","msg":"just now"}')
+  await expect(page.getByText('just now', { exact: true }).first()).toBeVisible()
+  await page
+    .locator('.timeline')
+    .evaluate((element) => Object.assign(element, { scrollTop: 4_000 }) && undefined)
+  await expect(page.getByText('event 7999', { exact: true })).toBeHidden()
+  await daemon.call('POST', url, '{"service":"a","msg":"while reading"}')
+  await page.getByRole('button', { name: '1 new event' }).click()
+  await expect(page.getByText('while reading', { exact: true })).toBeVisible()
+})
+
+test('pausing, changing and deleting a source does what it says', async ({ page, daemon }) => {
+  await daemon.call(
+    'POST',
+    await daemon.source('app', { labels: [{ name: 'service', field: 'service', primary: true }] }),
+    '{"service":"a","region":"eu"}',
+  )
+  await page.goto(`${daemon.url}/sources/app`)
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await expect(page.getByText('app is paused')).toBeVisible()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('tab', { name: 'Fields' }).click()
+  await page.getByRole('button', { name: 'Add region as a label' }).click()
+  await expect(page.getByText('New events get the label region')).toBeVisible()
+  await page.getByRole('tab', { name: 'Settings' }).click()
+  await page.getByLabel('Text template').fill('in {region}')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('app is saved')).toBeVisible()
+  const source = (await (await daemon.call('GET', '/api/sources/app')).json()) as { config: unknown }
+  expect(source.config).toEqual({
+    text_template: 'in {region}',
+    labels: [
+      { name: 'service', field: 'service', primary: true },
+      { name: 'region', field: 'region' },
+    ],
+  })
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByLabel(/Also purge its 1 events/).check()
+  await page.getByRole('button', { name: 'Delete and purge' }).click()
+  await expect(page.getByRole('heading', { name: 'Bring in the first events' })).toBeVisible()
+})
+
+test('text from events stays text', async ({ page, daemon }) => {
+  const evil = '<img src=x onerror="document.title=\'pwned\'"><script>document.title="pwned"</script>'
+  const url = await daemon.source('app', {
+    text_template: '{msg}',
+    labels: [
+      { name: 'service', field: 'service', primary: true },
+      { name: 'evil', field: 'msg' },
+    ],
+  })
+  await daemon.call('POST', url, JSON.stringify({ service: 'a', msg: evil }))
+  await page.goto(`${daemon.url}/explore?l=service%3Da`)
+  await expect(page.locator('.row-text')).toHaveText(evil)
+  await page.locator('.row-open').click()
+  await expect(page.locator('.payload')).toContainText('onerror')
+  await page.goto(`${daemon.url}/explore?l=${encodeURIComponent(`service=${evil}`)}`)
+  await expect(page.getByText('No events in this window')).toBeVisible()
+  expect(await page.title()).toBe('Explore · svc')
+})
