@@ -13,7 +13,7 @@ import { ApiError } from './client.ts'
 
 const theme = createTheme({
   primaryColor: 'indigo',
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: { light: 7, dark: 7 },
   autoContrast: true,
   defaultRadius: 'md',
   cursorType: 'pointer',

@@ -171,7 +171,7 @@ function FillIn({ kind, connector, presetName, initial, onCreated }: FillInProps
           <Title order={2}>{connector.label}</Title>
           <Text size="sm" c="dimmed">
             {connector.description}{' '}
-            <Anchor component={Link} to="/sources/new" size="sm">
+            <Anchor component={Link} to="/sources/new" size="sm" underline="always">
               Choose another
             </Anchor>
           </Text>

@@ -12,6 +12,7 @@ import {
   Table,
   Text,
   TextInput,
+  VisuallyHidden,
 } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
@@ -69,7 +70,7 @@ export default function SourcesPage() {
                     <Table.Th ta="right">Events</Table.Th>
                     <Table.Th>Last event</Table.Th>
                     <Table.Th w={48}>
-                      <span className="visually-hidden" />
+                      <VisuallyHidden>Actions</VisuallyHidden>
                     </Table.Th>
                   </Table.Tr>
                 </Table.Thead>
