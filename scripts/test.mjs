@@ -1,6 +1,6 @@
 /**
  * `npm test`: sets up, then checks, unit and integration tests, browser tests; ends at the first
- * step that fails, with its output. Results stay in test-results/ for `.ci/run`.
+ * step that fails, with its output. Results stay in dist/results/ for `.ci/run`.
  */
 import { rmSync } from 'node:fs'
 import { ensureBrowser } from './browser.mjs'
@@ -23,7 +23,7 @@ await main(async () => {
   for (const file of [VITEST_RESULTS, PLAYWRIGHT_RESULTS]) rmSync(file, { force: true })
   await setUp()
   const browser = await ensureBrowser()
-  const isGood = await runSteps([...checks, unitTests, browserTests(browser)])
+  const isGood = await runSteps([...checks, unitTests, ...browserTests(browser)])
   const unit = countVitest()
   const e2e = countPlaywright()
   const all = { passed: unit.passed + e2e.passed, failed: unit.failed + e2e.failed }

@@ -2,6 +2,7 @@
 import type BetterSqlite3 from 'better-sqlite3'
 
 export type Database = BetterSqlite3.Database
+export type { Statement } from 'better-sqlite3'
 
 export interface StoreHandle {
   /** The one writing connection. */

@@ -2,10 +2,9 @@
  * What reads need to know of sources: names, kinds, which labels are numbers. Read from the rows,
  * again whenever one changed, so that a reader thread needs no messages from the writer.
  */
-import type { Statement } from 'better-sqlite3'
 import type { Label } from '../../schemas/types.ts'
 import { connectorOf } from '../connectors/index.ts'
-import type { Database } from '../store/handle.ts'
+import type { Database, Statement } from '../store/handle.ts'
 
 export interface SourceFacts {
   id: number

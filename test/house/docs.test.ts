@@ -8,8 +8,11 @@ import type { Io } from '../../api/cli/terminal.ts'
 import { environment } from '../../api/environment.ts'
 import { describeConnectors } from '../../engine/connectors/index.ts'
 import { errorTable } from '../../engine/index.ts'
-import { projectFiles, root, textOf } from './project-files.ts'
+import { projectFiles, textOf as rawTextOf, root } from './project-files.ts'
 
+/** The text of a file, the cells of its tables without padding. */
+const textOf = (file: string) =>
+  file.endsWith('.md') ? rawTextOf(file).replace(/ +\|/g, ' |').replace(/\| +/g, '| ') : rawTextOf(file)
 const docs = projectFiles().filter((file) => file.endsWith('.md'))
 const all = (pattern: RegExp, text: string) => [...text.matchAll(pattern)].map((match) => match[1]!)
 /** First cells of the rows of every table that are in backquotes. */

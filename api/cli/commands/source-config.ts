@@ -9,17 +9,19 @@ export interface ConfigFlags {
   number?: string[]
   primary?: string
   set?: string[]
+  setJson?: string[]
   config?: string
 }
 
 /**
- * Adds --set fields and --label, --const, --number and --primary labels to `base`.
+ * Adds --set and --set-json fields and --label, --const, --number and --primary labels to `base`.
  * @throws CliError 2 when an option does not fit, or --primary or --number names no label.
  */
 export function buildConfig(base: Record<string, unknown>, flags: ConfigFlags): Record<string, unknown> {
-  const fields = Object.entries(parsePairs(flags.set ?? [], 'field=value')).map(([name, value]) => [
+  const texts = parsePairs(flags.set ?? [], 'field=value')
+  const values = Object.entries(parsePairs(flags.setJson ?? [], 'field=json')).map(([name, text]) => [
     name,
-    scalarOf(value),
+    parseJson(name, text),
   ])
   const labels: Label[] = [...((base.labels as Label[] | undefined) ?? [])]
   for (const [name, field] of Object.entries(parsePairs(flags.label ?? [], 'name=field')))
@@ -30,17 +32,15 @@ export function buildConfig(base: Record<string, unknown>, flags: ConfigFlags): 
     labels.find((label) => label.name === name) ?? missing(name, option)
   for (const name of flags.number ?? []) named(name, '--number').type = 'number'
   if (flags.primary !== undefined) named(flags.primary, '--primary').primary = true
-  return { ...base, ...Object.fromEntries(fields), ...(labels.length ? { labels } : {}) }
+  return { ...base, ...texts, ...Object.fromEntries(values), ...(labels.length ? { labels } : {}) }
 }
 
-/** JSON where the text is a number, a truth value, an array or an object; else the text itself. */
-function scalarOf(value: string): unknown {
-  if (!/^(-?\d|true$|false$|\[|\{)/.test(value)) return value
+function parseJson(name: string, text: string): unknown {
   try {
-    return JSON.parse(value)
+    return JSON.parse(text)
   } catch {
-    // Text that only begins like JSON, such as 5s or an address.
-    return value
+    // The parser's message would show a part of the value, which may be a secret.
+    throw usageError(`--set-json ${name}: the value is not JSON; a text is given with --set`)
   }
 }
 

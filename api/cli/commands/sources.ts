@@ -94,7 +94,10 @@ function addCommand(io: Io): Command {
     .addOption(repeatable('--const <name=value>', 'label with a fixed value'))
     .addOption(repeatable('--number <label>', 'this label is a number'))
     .option('--primary <label>', 'this label names the entity')
-    .addOption(repeatable('--set <field=value>', "field of the connector's config"))
+    .addOption(repeatable('--set <field=value>', "text field of the connector's config"))
+    .addOption(
+      repeatable('--set-json <field=json>', 'field that is not a text: number, truth value, list, object'),
+    )
     .option(
       '--config <file>',
       'config as JSON from a file, - for standard input; other options are added to it',

@@ -66,10 +66,12 @@ function openEngine(config: Config, log: Logger): Promise<Engine> {
     dataFile: config.dataFile,
     maxDbSize: config.maxDbSize,
     retention: config.retention,
-    onFatal: (error) => {
-      log.fatal({ err: error }, 'the store failed; exiting, so that the next start opens the file anew')
-      process.exit(EXIT.disk)
-    },
+    // A turn later: where the start itself failed, its own message and exit code come first.
+    onFatal: (error) =>
+      void setImmediate(() => {
+        log.fatal({ err: error }, 'the store failed; exiting, so that the next start opens the file anew')
+        process.exit(EXIT.disk)
+      }),
     onFault: (id, stack) => log.error({ id, stack }, 'a fault in the engine'),
   })
 }

@@ -64,8 +64,10 @@ describe('svc sources', () => {
       'service',
       '--set',
       'event_type_field=kind',
-      '--set',
+      '--set-json',
       'n=5',
+      '--set',
+      'secret=123456',
       '--set',
       'poll_after=5s',
     ]
@@ -80,6 +82,7 @@ describe('svc sources', () => {
         text_template: '{msg}',
         event_type_field: 'kind',
         n: 5,
+        secret: '123456',
         poll_after: '5s',
         labels: [
           { name: 'service', field: 'svc.name', primary: true },
