@@ -14,6 +14,6 @@ export type {
   TailFilter,
   TailMessage,
 } from './engine.ts'
-export { type ErrorCode, errorTable, fail, StartError, SvcError } from './errors.ts'
+export { type ErrorCode, errorTable, fail, SvcError } from './errors.ts'
 export { backupDatabase, restoreDatabase } from './store/backup.ts'
 export { type StartOptions, startEngine } from './threads/start.ts'

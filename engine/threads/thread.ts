@@ -30,15 +30,20 @@ export class EngineThread {
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: FromThread) => {
         if (message.t === 'ready') resolve()
-        else if (message.t === 'not_started') reject(new StartError(message.message, message.exitCode))
-        else thread.receive(message)
+        else if (message.t === 'not_started') {
+          // The thread ends by itself now; that is not a second failure.
+          thread.stopping = true
+          reject(new StartError(message.message, message.exitCode))
+        } else thread.receive(message)
       })
       worker.on('error', (error) => {
         reject(error)
         thread.fail(error)
       })
       worker.on('exit', (code) => {
-        if (!thread.stopping) thread.fail(new Error(`the ${options.role} thread ended with code ${code}`))
+        const error = new Error(`the ${options.role} thread ended with code ${code}`)
+        reject(error)
+        thread.fail(error)
       })
     })
     return thread
@@ -95,6 +100,8 @@ export class EngineThread {
   }
 
   private fail(error: Error): void {
+    if (this.stopping) return
+    this.stopping = true
     for (const { reject } of this.waiting.values())
       reject(new SvcError('unavailable', 'the engine has stopped'))
     this.waiting.clear()
