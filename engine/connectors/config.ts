@@ -8,50 +8,74 @@ import { fail } from '../errors.ts'
 import { validateLabels } from '../ingest/label.ts'
 import { connectorOf } from './index.ts'
 
-interface ConfigSchema {
-  properties: Record<string, { default?: unknown; 'x-secret'?: boolean }>
-}
+const FAULTS_TOLD = 5
 
-/** Names of the config fields that are never returned. */
+type Properties = Record<string, { default?: unknown; 'x-secret'?: boolean }>
+
+/** Names of the config fields that are never returned. @throws SvcError invalid: unknown connector */
 export function secretFields(kind: string): string[] {
-  const { properties } = schemaOf(connectorOf(kind).configSchema) as unknown as ConfigSchema
+  const properties = propertiesOf(kind)
   return Object.keys(properties).filter((name) => properties[name]!['x-secret'])
 }
 
 /**
+ * @param config as given; empty text, null and empty lists stand for absent fields.
  * @returns the config in schema order, labels last, without empty values and defaults.
- * @throws SvcError invalid, naming the field and the rule.
+ * @throws SvcError invalid, naming the field and the rule, never a value.
  */
 export function validateConfig(kind: string, config: Record<string, unknown>): Record<string, unknown> {
   const connector = connectorOf(kind)
-  const given = Object.fromEntries(Object.entries(config).filter(([, value]) => !isEmpty(value)))
+  const properties = propertiesOf(kind)
+  const given = Object.fromEntries(
+    Object.entries(config)
+      .filter(([name, value]) => !isEmpty(value) || !Object.hasOwn(properties, name))
+      .map(([name, value]) => [name, name === 'labels' ? withoutEmpty(value) : value]),
+  )
   const fault = check(connector.configSchema, given)
   if (fault) fail('invalid', fault, { field: 'config' })
-  const faults = [...validateLabels((given.labels ?? []) as Label[]), ...(connector.validate?.(given) ?? [])]
-  if (faults.length) fail('invalid', faults.slice(0, 5).join('; '), { field: 'config' })
-  const { properties } = schemaOf(connector.configSchema) as unknown as ConfigSchema
+  const labels = (given.labels ?? []) as Label[]
+  const faults = [...validateLabels(labels), ...(connector.validate?.(given) ?? [])]
+  if (faults.length) fail('invalid', faults.slice(0, FAULTS_TOLD).join('; '), { field: 'config' })
   const names = Object.keys(properties).filter(
     (name) => name !== 'labels' && given[name] !== undefined && given[name] !== properties[name]!.default,
   )
   const normal = Object.fromEntries(names.map((name) => [name, given[name]]))
-  return given.labels === undefined
-    ? normal
-    : { ...normal, labels: (given.labels as Label[]).map(normaliseLabel) }
+  return labels.length === 0 ? normal : { ...normal, labels: labels.map(normaliseLabel) }
 }
+
+function propertiesOf(kind: string): Properties {
+  return (schemaOf(connectorOf(kind).configSchema) as unknown as { properties: Properties }).properties
+}
+
+const isMap = (value: unknown): value is Record<string, string> => value !== null && typeof value === 'object'
+
+const isEmptyMap = (value: unknown): boolean => isMap(value) && Object.keys(value).length === 0
 
 function isEmpty(value: unknown): boolean {
   return value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0)
+}
+
+/** A form sends every field of a label, the unused ones empty. */
+function withoutEmpty(labels: unknown): unknown {
+  if (!Array.isArray(labels)) return labels
+  return labels.map((label: unknown) =>
+    label !== null && typeof label === 'object' && !Array.isArray(label)
+      ? Object.fromEntries(Object.entries(label).filter(([, value]) => !isEmpty(value) && !isEmptyMap(value)))
+      : label,
+  )
 }
 
 const LABEL_ORDER = ['name', 'const', 'field', 'primary', 'type', 'pattern', 'replace', 'map']
 
 function normaliseLabel(label: Label): Label {
   const all = label as unknown as Record<string, unknown>
-  const kept = LABEL_ORDER.filter(
-    (key) =>
-      all[key] !== undefined &&
-      !(key === 'primary' && all[key] === false) &&
-      !(key === 'type' && all[key] === 'string'),
-  )
-  return Object.fromEntries(kept.map((key) => [key, all[key]])) as unknown as Label
+  const kept = LABEL_ORDER.filter((key) => all[key] !== undefined && all[key] !== DEFAULTS[key])
+  return Object.fromEntries(kept.map((key) => [key, sorted(all[key])])) as unknown as Label
+}
+
+const DEFAULTS: Record<string, unknown> = { primary: false, type: 'string' }
+
+/** The order of a map's entries means nothing. */
+function sorted(value: unknown): unknown {
+  return isMap(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
 }

@@ -20,6 +20,7 @@ export function connectorOf(kind: string): ConnectorDefinition {
   )
 }
 
+/** Whether there is such a connector. */
 export function hasConnector(kind: string): boolean {
   return byKind.has(kind)
 }
@@ -36,7 +37,7 @@ interface Property {
   format?: string
   enum?: string[]
   default?: unknown
-  items?: { type?: string }
+  additionalProperties?: unknown
   'x-secret'?: boolean
   'x-advanced'?: boolean
   'x-discover-input'?: boolean
@@ -113,6 +114,9 @@ function fieldType(property: Property): ConnectorField['type'] {
     case 'array':
       return 'list'
     default:
-      return 'json'
+      // Names of the sender's choice make a map; an object of any shape is JSON.
+      return isObject(property.additionalProperties) ? 'map' : 'json'
   }
 }
+
+const isObject = (value: unknown): boolean => value !== null && typeof value === 'object'

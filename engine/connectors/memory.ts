@@ -1,9 +1,10 @@
-/** Observations that agents and people record with POST /remember. */
-import { oneLine } from '../ingest/template.ts'
-import type { PushConnector } from './connector.ts'
+/** Observations that agents and people record with POST /remember (SPEC.md, Ingest and reads). */
+import { isLabelName } from '../ingest/label.ts'
+import { oneLine, TEXT_MAX } from '../ingest/template.ts'
+import type { MappedEvent, PushConnector } from './connector.ts'
 
 const TYPES = new Set(['observation', 'aggregation', 'decision'])
-const TEXT_MAX = 4_096
+const EVENT_TYPE_MAX = 200
 
 export const memory: PushConnector = {
   kind: 'memory',
@@ -18,31 +19,26 @@ export const memory: PushConnector = {
     { name: 'memory_type', help: 'observation, aggregation, decision, or custom:<other>.' },
     { name: 'content', help: 'What was recorded.' },
   ],
-  compile:
-    () =>
-    ({ value }) => {
-      const payload = (value !== null && typeof value === 'object' ? value : {}) as Record<string, unknown>
-      const fields = (
-        payload.fields !== null && typeof payload.fields === 'object' ? payload.fields : {}
-      ) as Record<string, unknown>
-      const label =
-        typeof payload.label === 'string' && /^[A-Za-z0-9_]{1,64}$/.test(payload.label)
-          ? payload.label
-          : 'key'
-      const key = typeof payload.key === 'string' ? payload.key : ''
-      const type =
-        typeof payload.memory_type === 'string' && payload.memory_type !== ''
-          ? payload.memory_type
-          : 'observation'
-      return [
-        {
-          eventType: TYPES.has(type) ? type : oneLine(`custom:${type}`, 200),
-          text: oneLine(typeof payload.content === 'string' ? payload.content : '', TEXT_MAX),
-          context: { ...fields, ...payload },
-          stamped: key === '' ? {} : { [label]: key },
-          entityLabel: label,
-        },
-      ]
-    },
+  compile: () => (item) => [remembered(objectOf(item.value))],
   note: () => 'Record with POST /remember.',
+}
+
+/** The entity is stamped, because its label differs from memory to memory. */
+function remembered(payload: Record<string, unknown>): MappedEvent {
+  const label = typeof payload.label === 'string' && isLabelName(payload.label) ? payload.label : 'key'
+  const key = typeof payload.key === 'number' ? String(payload.key) : payload.key
+  const type = textOf(payload.memory_type) || 'observation'
+  return {
+    eventType: TYPES.has(type) ? type : oneLine(`custom:${type}`, EVENT_TYPE_MAX),
+    text: oneLine(textOf(payload.content), TEXT_MAX),
+    context: { ...objectOf(payload.fields), ...payload },
+    ...(typeof key === 'string' ? { stamped: { [label]: key }, entityLabel: label } : {}),
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+function objectOf(value: unknown): Record<string, unknown> {
+  const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
+  return isObject ? (value as Record<string, unknown>) : {}
 }

@@ -3,10 +3,11 @@
  * surfaced whatever the window of a read (SPEC.md, Sources and labels 1).
  */
 import type { ReferenceConfig } from '../../schemas/types.ts'
-import { compileLabels } from '../ingest/label.ts'
+import { compileLabels, isLabelName } from '../ingest/label.ts'
 import { oneLine } from '../ingest/template.ts'
 import type { ReferenceConnector } from './connector.ts'
 
+const NAME_MAX = 200
 const EXCERPT = 280
 
 export const reference: ReferenceConnector = {
@@ -20,24 +21,29 @@ export const reference: ReferenceConnector = {
     { name: 'name', help: 'Document name.' },
     { name: 'format', help: 'json, csv, md or txt.' },
   ],
-  validate: (config) => {
-    const seen = new Set<string>()
-    return (config as unknown as ReferenceConfig).attachments.flatMap(({ name }, i) => {
-      const repeats = seen.has(name)
-      seen.add(name)
-      return repeats ? [`attachments[${i}].name repeats ${name}`] : []
-    })
-  },
+  validate: (config) => attachmentFaults((config as unknown as ReferenceConfig).attachments),
   documents: (config) => {
-    const { attachments, labels } = config as unknown as ReferenceConfig
-    const declared = compileLabels(labels ?? [])
+    const { attachments, labels = [] } = config as unknown as ReferenceConfig
+    const resolve = compileLabels(labels)
     return attachments.map(({ name, format = 'txt', content, labels: own = {} }) => {
-      const { strings, numbers } = declared({ name, format, ...own })
+      const { strings, numbers } = resolve({ name, format, ...own }, own)
       return {
-        text: `${oneLine(name, 200)} (${format}) ${oneLine(content, EXCERPT)}`,
+        text: `${oneLine(name, NAME_MAX)} (${format}) ${oneLine(content, EXCERPT)}`,
         raw: Buffer.from(JSON.stringify({ name, format, content, labels: own })),
-        labels: { ...own, ...Object.fromEntries(strings), ...numbers },
+        labels: { ...Object.fromEntries(strings), ...numbers },
       }
     })
   },
+}
+
+function attachmentFaults(attachments: ReferenceConfig['attachments']): string[] {
+  const seen = new Set<string>()
+  return attachments.flatMap(({ name, labels = {} }, i) => {
+    const faults = Object.keys(labels)
+      .filter((label) => !isLabelName(label))
+      .map((label) => `attachments[${i}].labels has a reserved name: ${label}`)
+    if (seen.has(name)) faults.push(`attachments[${i}].name repeats ${name}`)
+    seen.add(name)
+    return faults
+  })
 }

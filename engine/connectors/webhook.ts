@@ -1,5 +1,5 @@
 /** Any system that can POST JSON (SPEC.md, Webhook connector config). */
-
+import { createHash } from 'node:crypto'
 import type { WebhookConfig } from '../../schemas/types.ts'
 import { compileField } from '../ingest/field.ts'
 import { compileTemplate, oneLine, summarise } from '../ingest/template.ts'
@@ -9,7 +9,7 @@ const EVENT_TYPE = 'webhook_event'
 const EVENT_TYPE_MAX = 200
 /** Headers that name one delivery: a repeat is the same delivery, sent again. */
 const DELIVERY_HEADERS = ['x-github-delivery', 'linear-delivery', 'webhook-id']
-/** Headers that label fields can read, as header.<name>. */
+/** Headers that label fields can read, as header.<name>; no other, for some carry credentials. */
 const OFFERED_HEADERS = ['x-github-event', 'linear-event']
 
 export const webhook: PushConnector = {
@@ -17,7 +17,7 @@ export const webhook: PushConnector = {
   label: 'Webhook',
   mode: 'push',
   description:
-    'Any system that can POST JSON: one object, a list, or NDJSON. Signatures of GitHub, Linear or plain HMAC-SHA256 can be checked.',
+    'Any system that can POST JSON: one object, a list, or NDJSON. Signatures of GitHub, Linear or plain HMAC-SHA256 can be checked. With the GitHub scheme and no event type set, the type is the X-GitHub-Event header and the action, such as pull_request.opened.',
   sourceType: 'event_stream',
   configSchema: 'connector-webhook.json',
   provides: [
@@ -28,63 +28,77 @@ export const webhook: PushConnector = {
   note: (path) => `POST events to ${path}; the first one shows here.`,
 }
 
-type Mapper = (item: Item, headers: Record<string, string> | undefined, index: number) => MappedEvent[]
+type Headers = Record<string, string> | undefined
 
-function compileWebhook(config: WebhookConfig): Mapper {
-  const typeField = config.event_type_field === undefined ? null : compileField(config.event_type_field)
-  const timeField = config.event_time_field === undefined ? null : compileField(config.event_time_field)
-  const dedupeField = config.dedupe_field === undefined ? null : compileField(config.dedupe_field)
-  const template = config.text_template === undefined ? null : compileTemplate(config.text_template)
-  const fixedType = config.event_type ?? EVENT_TYPE
-  const fromGitHub =
-    config.signature_scheme === 'github' && !typeField && (config.event_type ?? EVENT_TYPE) === EVENT_TYPE
-  return ({ value }, headers, index) => {
-    const context = contextOf(value, headers)
-    const type = typeField
-      ? scalar(typeField(context))
-      : fromGitHub
-        ? githubType(context, headers)
-        : undefined
-    const time = timeField?.(context)
-    const key = dedupeField ? scalar(dedupeField(context)) : deliveryKey(headers, index)
+function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compile']> {
+  const typeOf = compileEventType(config)
+  const timeOf = compileField(config.event_time_field ?? '')
+  const keyOf = compileField(config.dedupe_field ?? '')
+  const template = compileTemplate(config.text_template ?? '')
+  const { event_time_field: timeField, dedupe_field: dedupeField } = config
+  return (item, headers, index) => {
+    const context = contextOf(item.value, headers)
+    const time = timeField === undefined ? undefined : timeOf(context)
+    const key = dedupeField === undefined ? undefined : itemKey(keyOf(context), item)
     return [
       {
-        eventType: type === undefined ? fixedType : oneLine(type, EVENT_TYPE_MAX),
-        text: template ? template(context) || summarise(value) : summarise(value),
+        eventType: typeOf(context, headers),
+        text: template(context).trim() || summarise(item.value),
         eventTime: typeof time === 'string' || typeof time === 'number' ? time : undefined,
         context,
-        dedupeKey: key,
+        dedupeKey: key ?? deliveryKey(headers, index),
       },
     ]
   }
 }
 
+type Context = MappedEvent['context']
+
 /** The payload's own object, so that no field is copied; anything else is wrapped as {value}. */
-function contextOf(value: unknown, headers: Record<string, string> | undefined): Record<string, unknown> {
-  const object =
-    value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : { value }
-  if (!headers) return object
-  const offered = OFFERED_HEADERS.filter((name) => headers[name] !== undefined)
-  if (offered.length === 0) return object
-  return { ...object, header: Object.fromEntries(offered.map((name) => [name, headers[name]])) }
+function contextOf(value: unknown, headers: Headers): Context {
+  const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
+  const object = isObject ? (value as Context) : { value }
+  const offered = headers ? OFFERED_HEADERS.filter((name) => headers[name] !== undefined) : []
+  if (!headers || offered.length === 0) return object
+  return { ...object, ...Object.fromEntries(offered.map((name) => [`header.${name}`, headers[name]])) }
+}
+
+function compileEventType({
+  event_type: fixed = EVENT_TYPE,
+  event_type_field: field,
+  signature_scheme: scheme,
+}: WebhookConfig): (context: Context, headers: Headers) => string {
+  if (field !== undefined) {
+    const read = compileField(field)
+    return (context) => oneLine(scalar(read(context)) ?? fixed, EVENT_TYPE_MAX)
+  }
+  if (scheme !== 'github' || fixed !== EVENT_TYPE) return () => fixed
+  return (context, headers) => oneLine(githubType(context, headers) ?? fixed, EVENT_TYPE_MAX)
 }
 
 /** GitHub names the event in a header and the action in the payload: pull_request.opened. */
-function githubType(
-  context: Record<string, unknown>,
-  headers: Record<string, string> | undefined,
-): string | undefined {
+function githubType(context: Context, headers: Headers): string | undefined {
   const event = headers?.['x-github-event']
   if (!event) return undefined
-  return typeof context.action === 'string' ? `${event}.${context.action}` : event
+  return Object.hasOwn(context, 'action') && typeof context.action === 'string'
+    ? `${event}.${context.action}`
+    : event
 }
 
-function deliveryKey(headers: Record<string, string> | undefined, index: number): string | undefined {
-  if (!headers) return undefined
-  const name = DELIVERY_HEADERS.find((header) => headers[header])
-  return name === undefined ? undefined : `${name}:${headers[name]}:${index}`
+/** One delivery may carry several items, so their place in it is part of the key. */
+function deliveryKey(headers: Headers, index: number): string | undefined {
+  const name = headers && DELIVERY_HEADERS.find((header) => headers[header])
+  return name && `${name}:${headers[name]}:${index}`
+}
+
+/**
+ * Numbers past 2^53 are rounded when parsed, so that different ids look alike; there the item's bytes
+ * tell them apart, for an event must never be taken for a repeat of another.
+ */
+function itemKey(value: unknown, { raw }: Item): string | undefined {
+  const key = scalar(value)
+  if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return key
+  return `${value}#${createHash('sha256').update(raw).digest('hex')}`
 }
 
 function scalar(value: unknown): string | undefined {

@@ -4,13 +4,17 @@
  * is found nested or flat. Only own properties count: a payload cannot reach a prototype.
  */
 
-/** @param path a name, dotted for nested values; list indexes are numbers. */
+/**
+ * @param context what the payload offers; anything but an object has no fields.
+ * @param path a name, dotted for nested values; entries of a list are counted from 0.
+ * @returns the value, or undefined where there is none.
+ */
 export function lookup(context: unknown, path: string): unknown {
   if (context === null || typeof context !== 'object') return undefined
-  if (Object.hasOwn(context, path)) return (context as Record<string, unknown>)[path]
+  if (owns(context, path)) return (context as Record<string, unknown>)[path]
   for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
     const head = path.slice(0, dot)
-    if (!Object.hasOwn(context, head)) continue
+    if (!owns(context, head)) continue
     const found = lookup((context as Record<string, unknown>)[head], path.slice(dot + 1))
     if (found !== undefined) return found
   }
@@ -21,7 +25,12 @@ export function lookup(context: unknown, path: string): unknown {
 export function compileField(path: string): (context: unknown) => unknown {
   if (path.includes('.')) return (context) => lookup(context, path)
   return (context) =>
-    context !== null && typeof context === 'object' && Object.hasOwn(context, path)
+    context !== null && typeof context === 'object' && owns(context, path)
       ? (context as Record<string, unknown>)[path]
       : undefined
+}
+
+/** A list's `length` is its own property too, but not of the payload. */
+function owns(context: object, name: string): boolean {
+  return Object.hasOwn(context, name) && !(name === 'length' && Array.isArray(context))
 }

@@ -1,6 +1,7 @@
 /**
  * Labels of an event (SPEC.md, Sources and labels 2): each is a constant or a payload field, the
- * primary one is the entity key, number labels can be aggregated. An absent value makes no label.
+ * primary one is the entity key, number labels can be aggregated. An absent value makes no label. A
+ * field's value is read as text, then rewritten by pattern, then by map, then typed.
  */
 import type { Label } from '../../schemas/types.ts'
 import { compileField } from './field.ts'
@@ -10,68 +11,79 @@ export interface ResolvedLabels {
   /** [name, value], the primary one first where `hasEntity`; no name twice. */
   strings: [string, string][]
   hasEntity: boolean
+  /** Null when there are none. */
   numbers: Record<string, number> | null
 }
 
+/**
+ * The labels of one event.
+ * @param stamped labels of the connector; a declared label that has a value wins over one of its name.
+ * @param entityLabel the stamped label that is the entity where no declared primary label has a value.
+ */
+export type ResolveLabels = (
+  context: Record<string, unknown>,
+  stamped?: Record<string, string | number>,
+  entityLabel?: string,
+) => ResolvedLabels
+
 const VALUE_BYTES_MAX = 1_024
 const LABELS_MAX = 64
+/** `key_value` addresses the entity in a selector; the other is no name an object can hold. */
+const RESERVED = new Set(['key_value', '__proto__'])
+
+/** Whether it can name a label: 1 to 64 letters, digits or underscores, and not reserved. */
+export function isLabelName(name: string): boolean {
+  return /^[A-Za-z0-9_]{1,64}$/.test(name) && !RESERVED.has(name)
+}
 
 /** Rules a schema cannot say. @returns a sentence per fault. */
 export function validateLabels(labels: readonly Label[]): string[] {
   const faults: string[] = []
   const seen = new Set<string>()
   labels.forEach((label, i) => {
-    const at = `labels[${i}]`
-    if (label.name === 'key_value') faults.push(`${at}.name key_value is reserved`)
-    if (seen.has(label.name)) faults.push(`${at}.name repeats ${label.name}`)
+    if (seen.has(label.name)) faults.push(`labels[${i}].name repeats ${label.name}`)
     seen.add(label.name)
-    if (label.primary && label.type === 'number') faults.push(`${at}: the primary label must be a string`)
-    if (label.type === 'number' && 'const' in label && toNumber(label.const) === null)
-      faults.push(`${at}.const must be a number`)
-    if ('field' in label && label.pattern !== undefined) {
-      const fault = patternFault(label.pattern)
-      if (fault) faults.push(`${at}.${fault}`)
-    }
-    if ('field' in label && label.replace !== undefined && label.pattern === undefined)
-      faults.push(`${at}.replace needs a pattern`)
+    faults.push(...labelFaults(label).map((fault) => `labels[${i}]${fault}`))
   })
   if (labels.filter((label) => label.primary).length > 1) faults.push('labels: at most one label is primary')
   return faults
 }
 
-type Resolve = (context: unknown) => string | number | undefined
+function labelFaults(label: Label): string[] {
+  const faults: string[] = []
+  if (!isLabelName(label.name)) faults.push(`.name ${label.name} is reserved`)
+  if (label.primary && label.type === 'number') faults.push(': the primary label must be a string')
+  if ('const' in label) {
+    if (label.type === 'number' && toNumber(label.const) === null) faults.push('.const must be a number')
+    if (label.type !== 'number' && toLabelValue(label.const) === undefined)
+      faults.push(`.const must have at most ${VALUE_BYTES_MAX} bytes`)
+    return faults
+  }
+  if (label.pattern !== undefined) {
+    const fault = patternFault(label.pattern, label.replace ?? '')
+    if (fault) faults.push(`.${fault}`)
+  } else if (label.replace !== undefined) faults.push('.replace needs a pattern')
+  return faults
+}
 
-/** Compiles labels into a function of an event's context. */
-export function compileLabels(
-  labels: readonly Label[],
-): (
-  context: Record<string, unknown>,
-  stamped?: Record<string, string | number>,
-  entityLabel?: string,
-) => ResolvedLabels {
-  const ordered = [...labels].sort((a, b) => Number(b.primary ?? false) - Number(a.primary ?? false))
-  const compiled = ordered.map((label) => ({
-    name: label.name,
-    primary: label.primary === true,
-    resolve: compileLabel(label),
-  }))
-  const declared = new Set(labels.map((label) => label.name))
+/** Compiles labels without a fault into a function of an event's context. */
+export function compileLabels(labels: readonly Label[]): ResolveLabels {
+  const primary = labels.find((label) => label.primary)
+  const ordered = primary ? [primary, ...labels.filter((label) => label !== primary)] : labels
+  const compiled = ordered.map((label) => ({ name: label.name, resolve: compileLabel(label) }))
   return (context, stamped, entityLabel) => {
     const strings: [string, string][] = []
     let numbers: Record<string, number> | null = null
-    let hasEntity = false
-    for (const { name, primary, resolve } of compiled) {
+    for (const { name, resolve } of compiled) {
       const value = resolve(context)
-      if (typeof value === 'string') {
-        strings.push([name, value])
-        if (primary) hasEntity = true
-      } else if (value !== undefined) {
+      if (typeof value === 'string') strings.push([name, value])
+      else if (value !== undefined) {
         numbers ??= {}
         numbers[name] = value
       }
     }
-    if (stamped) numbers = addStamped(stamped, declared, strings, numbers)
-    if (!hasEntity && entityLabel !== undefined) hasEntity = moveFirst(strings, entityLabel)
+    if (stamped) numbers = addStamped(stamped, strings, numbers)
+    const hasEntity = moveFirst(strings, primary?.name) || moveFirst(strings, entityLabel)
     return {
       strings: strings.length > LABELS_MAX ? strings.slice(0, LABELS_MAX) : strings,
       hasEntity,
@@ -82,14 +94,14 @@ export function compileLabels(
 
 function addStamped(
   stamped: Record<string, string | number>,
-  declared: ReadonlySet<string>,
   strings: [string, string][],
   numbers: Record<string, number> | null,
 ): Record<string, number> | null {
   let all = numbers
   for (const [name, given] of Object.entries(stamped)) {
-    if (declared.has(name)) continue
+    if (strings.some(([declared]) => declared === name) || (all && Object.hasOwn(all, name))) continue
     if (typeof given === 'number') {
+      if (!Number.isFinite(given)) continue
       all ??= {}
       all[name] = given
     } else {
@@ -100,50 +112,59 @@ function addStamped(
   return all
 }
 
-function moveFirst(strings: [string, string][], name: string): boolean {
-  const at = strings.findIndex(([n]) => n === name)
+/** Puts that label first. @returns whether the event has it. */
+function moveFirst(strings: [string, string][], name: string | undefined): boolean {
+  if (name === undefined) return false
+  if (strings[0]?.[0] === name) return true
+  const at = strings.findIndex(([declared]) => declared === name)
   if (at < 0) return false
   strings.unshift(...strings.splice(at, 1))
   return true
 }
 
-function compileLabel(label: Label): Resolve {
-  const number = label.type === 'number'
+function compileLabel(label: Label): (context: unknown) => string | number | undefined {
+  const isNumber = label.type === 'number'
   if ('const' in label) {
-    const value = number ? (toNumber(label.const) ?? undefined) : toLabelValue(label.const)
+    const value = isNumber ? (toNumber(label.const) ?? undefined) : toLabelValue(label.const)
     return () => value
   }
   const read = compileField(label.field)
   const replace = label.pattern === undefined ? null : compileReplace(label.pattern, label.replace ?? '')
   const map = label.map === undefined ? null : new Map(Object.entries(label.map))
-  if (!replace && !map && !number) return (context) => toLabelValue(read(context))
+  if (!replace && !map && !isNumber) return (context) => toLabelValue(read(context))
   return (context) => {
-    const found = read(context)
-    if (number && typeof found === 'number' && !replace && !map)
-      return Number.isFinite(found) ? found : undefined
-    let value = toLabelValue(found)
+    let value = toText(read(context))
     if (value !== undefined && replace) value = replace(value)
     if (value !== undefined && map) value = map.get(value) ?? value
     if (value === undefined) return undefined
-    return number ? (toNumber(value) ?? undefined) : toLabelValue(value)
+    return isNumber ? (toNumber(value) ?? undefined) : toLabelValue(value)
   }
 }
 
-function toNumber(value: unknown): number | null {
-  if (typeof value === 'string' && value.trim() === '') return null
-  const number = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
+const DECIMAL = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i
+
+function toNumber(value: string | number): number | null {
+  if (typeof value === 'string' && !DECIMAL.test(value)) return null
+  const number = Number(value)
   return Number.isFinite(number) ? number : null
 }
 
-/** The value as label text; undefined where there is none to be had. */
-function toLabelValue(value: unknown): string | undefined {
-  if (typeof value === 'string') {
-    if (value === '') return undefined
-    // 341 characters are at most 1,023 bytes: the byte count is only needed past that.
-    if (value.length > 341 && Buffer.byteLength(value) > VALUE_BYTES_MAX) return undefined
-    return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
-  }
+/** Text of a value that can be a label; numbers in their JSON form; undefined for any other. */
+function toText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
-  if (typeof value === 'boolean') return String(value)
-  return undefined
+  return typeof value === 'boolean' ? String(value) : undefined
 }
+
+/** The value as it is stored: well-formed, without NUL; undefined when it is empty or too long. */
+function toLabelValue(value: unknown): string | undefined {
+  const text = toText(value)
+  if (text === undefined || text === '') return undefined
+  // 341 characters are at most 1,023 bytes: the byte count is only needed past that.
+  if (text.length > 341 && Buffer.byteLength(text) > VALUE_BYTES_MAX) return undefined
+  return UNSTORABLE.test(text) ? text.replace(UNSTORABLE_ALL, '\ufffd') : text
+}
+
+// Half a surrogate pair has no UTF-8 form: two values that differ in memory would be one when stored.
+const UNSTORABLE = /[\0\p{Surrogate}]/u
+const UNSTORABLE_ALL = /[\0\p{Surrogate}]/gu

@@ -3,8 +3,13 @@ import type { Label } from '../../schemas/types.ts'
 import type { Item, PushConnector } from '../connectors/connector.ts'
 import { compileLabels } from './label.ts'
 import type { PreparedEvent } from './prepared.ts'
-import { parseEventTime } from './time.ts'
+import { type EventTime, parseEventTime } from './time.ts'
 
+/**
+ * @param headers lower-case names; undefined where the connector does not look at them.
+ * @param index place of the item in its body. @param nowMs epoch ms.
+ * @throws Error when the connector fails on the item: a fault of ours, which costs that item alone.
+ */
 export type Prepare = (
   item: Item,
   headers: Record<string, string> | undefined,
@@ -12,13 +17,15 @@ export type Prepare = (
   nowMs: number,
 ) => PreparedEvent[]
 
-/** @param config validated, secrets opened. */
+const NO_TIME: EventTime = { ts: null, claimed: null }
+
+/** Compiles a source, once. @param config validated, secrets opened. */
 export function compileSource(connector: PushConnector, config: Record<string, unknown>): Prepare {
   const map = connector.compile(config)
-  const label = compileLabels((config.labels ?? []) as Label[])
+  const resolve = compileLabels((config.labels ?? []) as Label[])
   return (item, headers, index, nowMs) =>
     map(item, headers, index).map((event): PreparedEvent => {
-      const { strings, hasEntity, numbers } = label(event.context, event.stamped, event.entityLabel)
+      const { strings, hasEntity, numbers } = resolve(event.context, event.stamped, event.entityLabel)
       const { ts, claimed } = event.eventTime === undefined ? NO_TIME : parseEventTime(event.eventTime, nowMs)
       return {
         eventType: event.eventType,
@@ -33,5 +40,3 @@ export function compileSource(connector: PushConnector, config: Record<string, u
       }
     })
 }
-
-const NO_TIME = { ts: null, claimed: null }

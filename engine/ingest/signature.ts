@@ -1,58 +1,69 @@
 /**
- * Webhook signatures: HMAC-SHA256 over the raw bytes as sent (SPEC.md, Webhook connector). GitHub
- * and Linear name their headers; the plain scheme's header is configurable.
+ * Webhook signatures: HMAC-SHA256 over the raw body as sent (SPEC.md, Webhook connector config:
+ * signature_scheme). GitHub and Linear name their headers; the plain scheme's header is configurable.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 export type SignatureScheme = 'github' | 'linear' | 'hmac_sha256'
 
-/** How far Linear's webhookTimestamp may be from now. */
+/** How far Linear's webhookTimestamp may be from now, either way: an older delivery is a replay. */
 const LINEAR_WINDOW_MS = 60_000
 const DEFAULT_HEADER = 'X-Signature'
+const PREFIX = 'sha256='
 
 /**
- * @param secrets current first; any of them may match while senders move to the new one.
- * @param wireBody the bytes on the wire, before any inflating. @param headers lower-case names.
- * @returns null when the signature holds, else the reason, which never holds a secret.
+ * @param keys `secrets`: the current one and, while senders move to it, the one before; any may match.
+ *   `header`: for hmac_sha256 only, X-Signature when absent.
+ * @param wireBody the bytes on the wire, before any inflating.
+ * @param headers lower-case names. @param nowMs epoch ms.
+ * @returns null when the signature holds, else the reason, which holds neither secret nor content.
  */
 export function verifySignature(
   scheme: SignatureScheme,
-  { secrets, header }: { secrets: readonly string[]; header?: string },
+  keys: { secrets: readonly string[]; header?: string },
   wireBody: Uint8Array,
   headers: Record<string, string>,
   nowMs: number,
 ): string | null {
+  // An empty secret would be one that everybody knows.
+  const secrets = keys.secrets.filter((secret) => secret !== '')
   if (secrets.length === 0) return 'no signing secret configured'
-  const name =
-    scheme === 'github'
-      ? 'X-Hub-Signature-256'
-      : scheme === 'linear'
-        ? 'Linear-Signature'
-        : (header ?? DEFAULT_HEADER)
-  const given = headers[name.toLowerCase()]?.trim()
-  if (!given) return `missing ${name} header`
-  const prefixed = given.startsWith('sha256=')
-  if (scheme === 'github' && !prefixed) return 'signature is not sha256=<hex>'
-  const hex = prefixed && scheme !== 'linear' ? given.slice(7) : given
-  // Checked before decoding: a decoder that drops a bad tail would accept a forged longer text.
-  if (!/^[0-9a-f]{64}$/i.test(hex))
-    return scheme === 'github' ? 'signature is not sha256=<hex>' : 'signature is not 64 hexadecimal digits'
-  const digest = Buffer.from(hex, 'hex')
-  const matches = secrets.filter((secret) =>
-    timingSafeEqual(createHmac('sha256', secret).update(wireBody).digest(), digest),
-  )
-  if (matches.length === 0) return `${scheme} signature does not match`
-  return scheme === 'linear' ? linearAge(wireBody, nowMs) : null
+  const header = headerOf(scheme, keys.header)
+  const given = headers[header.toLowerCase()]?.trim()
+  if (!given) return `missing ${header} header`
+  const digest = digestOf(scheme, given)
+  if (typeof digest === 'string') return digest
+  // All are tried, so that the time taken does not tell which one matched.
+  const matching = secrets.filter((secret) => timingSafeEqual(hmac(secret, wireBody), digest))
+  if (matching.length === 0) return `${scheme} signature does not match`
+  return scheme === 'linear' ? ageFault(wireBody, nowMs) : null
 }
 
-function linearAge(body: Uint8Array, nowMs: number): string | null {
-  let sent: unknown
+function headerOf(scheme: SignatureScheme, configured: string | undefined): string {
+  if (scheme === 'github') return 'X-Hub-Signature-256'
+  return scheme === 'linear' ? 'Linear-Signature' : (configured ?? DEFAULT_HEADER)
+}
+
+/** The 32 bytes of a signature header, or what is wrong with it. */
+function digestOf(scheme: SignatureScheme, given: string): Buffer | string {
+  const isPrefixed = given.startsWith(PREFIX)
+  const hex = isPrefixed && scheme !== 'linear' ? given.slice(PREFIX.length) : given
+  // Checked before decoding: the decoder drops a bad tail, so it would accept a forged longer text.
+  const isDigest = /^[0-9a-f]{64}$/i.test(hex) && (scheme !== 'github' || isPrefixed)
+  if (isDigest) return Buffer.from(hex, 'hex')
+  return scheme === 'github' ? 'signature is not sha256=<hex>' : 'signature is not 64 hexadecimal digits'
+}
+
+const hmac = (secret: string, body: Uint8Array): Buffer => createHmac('sha256', secret).update(body).digest()
+
+function ageFault(body: Uint8Array, nowMs: number): string | null {
+  let parsed: unknown
   try {
-    sent = (JSON.parse(Buffer.from(body).toString()) as { webhookTimestamp?: unknown } | null)
-      ?.webhookTimestamp
+    parsed = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
   } catch {
     return 'the body is not JSON with a webhookTimestamp'
   }
+  const sent = (parsed as { webhookTimestamp?: unknown } | null)?.webhookTimestamp
   if (typeof sent !== 'number') return 'the body has no webhookTimestamp'
   return Math.abs(nowMs - sent) > LINEAR_WINDOW_MS ? 'webhookTimestamp is more than 60 s away' : null
 }

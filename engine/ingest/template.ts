@@ -1,13 +1,18 @@
 /**
- * Summary texts. A template holds {field} placeholders, dots for nested values, and nothing else:
- * no code, no formats, so that no payload or template can make it throw.
+ * Summary texts (SPEC.md, Webhook connector config: text_template). A template holds {field}
+ * placeholders, dots for nested values, and nothing else: no code, no formats, so that no payload or
+ * template can make it throw.
  */
 import { compileField } from './field.ts'
 
-const TEXT_MAX = 4_096
+/** Characters of a text made from a template. */
+export const TEXT_MAX = 4_096
 const SUMMARY_MAX = 500
 
-/** `{{` and `}}` are literal braces; a missing field is empty text. */
+/**
+ * Compiles a template into a function of the payload: one line, at most 4,096 characters. `{{` and `}}`
+ * are literal braces, a missing field is empty text, an object or list is compact JSON.
+ */
 export function compileTemplate(template: string): (context: unknown) => string {
   const parts: (string | ((context: unknown) => unknown))[] = []
   let rest = 0
@@ -29,21 +34,25 @@ export function compileTemplate(template: string): (context: unknown) => string 
   }
 }
 
-/** Compact JSON, cut. */
+/** What a payload says without a template: text as it is, else compact JSON; at most 500 characters. */
 export function summarise(value: unknown): string {
-  return oneLine(typeof value === 'string' ? value : JSON.stringify(value), SUMMARY_MAX)
+  return oneLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), SUMMARY_MAX)
 }
 
 /** Text on one line without NUL, at most `max` characters, never half a surrogate pair. */
 export function oneLine(text: string, max: number): string {
-  const cut = text.length > max ? text.slice(0, /[\ud800-\udbff]/.test(text[max - 1]!) ? max - 1 : max) : text
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
-  if (!/[\u0000\r\n\ud800-\udfff]/.test(cut)) return cut
-  return cut
-    .replace(/\r\n|\r|\n/g, ' ')
-    .replaceAll('\0', '\ufffd')
-    .replace(/\p{Surrogate}/gu, '\ufffd')
+  const cut =
+    text.length > max ? text.slice(0, isHighSurrogate(text.charCodeAt(max - 1)) ? max - 1 : max) : text
+  // One look for nearly all texts, which need no change.
+  if (!SPECIAL.test(cut)) return cut
+  return cut.replace(LINE_BREAK, ' ').replace(UNSTORABLE, '\ufffd')
 }
+
+const SPECIAL = /[\0\n\v\f\r\u0085\u2028\u2029\ud800-\udfff]/
+const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g
+const UNSTORABLE = /[\0\p{Surrogate}]/gu
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return ''

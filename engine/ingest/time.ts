@@ -1,8 +1,14 @@
-/** Event times as payloads give them (SPEC.md, Webhook connector: ISO 8601; epoch ms by connectors). */
+/**
+ * Event times as payloads give them: ISO 8601 (SPEC.md, Webhook connector config), or epoch
+ * milliseconds. Strict: a day or an hour that does not exist is no time.
+ */
 
 const DAY_MS = 86_400_000
+/** Ten years: what is older is a clock that was never set, or a date in another unit. */
 const PAST_MS = 3_653 * DAY_MS
+/** A time further ahead would stay on top of every read. */
 const FUTURE_MS = DAY_MS
+const TEXT_MAX = 64
 
 export interface EventTime {
   /** Epoch ms, or null when ingest time is to be used. */
@@ -12,51 +18,50 @@ export interface EventTime {
 }
 
 const ISO =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s*(Z|z|[+-]\d\d:?\d\d|[+-]\d\d)?)?$/
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)? ?([Zz]|[+-]\d\d(?::?\d\d)?)?)?$/
 
 /**
- * @param value ISO 8601 text (without a zone it is UTC) or epoch milliseconds.
- * @param nowMs epoch ms. Times from ten years back to a day ahead are used.
+ * @param value ISO 8601 text (without a zone it is UTC; digits past the milliseconds are cut; a leap
+ *   second is the last millisecond of its minute) or epoch milliseconds. Anything else is no time.
+ * @param nowMs epoch ms. Times from ten years back to 24 hours ahead are used.
  */
 export function parseEventTime(value: unknown, nowMs: number): EventTime {
   const ts =
-    typeof value === 'string'
-      ? parseIso(value.trim())
-      : typeof value === 'number' && Number.isFinite(value)
-        ? Math.trunc(value)
-        : null
-  if (ts === null) return { ts: null, claimed: null }
-  if (ts < nowMs - PAST_MS || ts > nowMs + FUTURE_MS) return { ts: null, claimed: String(value).slice(0, 64) }
+    typeof value === 'string' ? parseIso(value) : typeof value === 'number' ? Math.trunc(value) : null
+  if (ts === null || !Number.isFinite(ts)) return { ts: null, claimed: null }
+  if (ts < nowMs - PAST_MS || ts > nowMs + FUTURE_MS) return { ts: null, claimed: String(value).trim() }
   return { ts, claimed: null }
 }
 
 /** Epoch ms, or null when it is not a time that exists. */
-function parseIso(text: string): number | null {
-  const match = ISO.exec(text)
+function parseIso(given: string): number | null {
+  if (given.length > TEXT_MAX) return null
+  const match = ISO.exec(given.trim())
   if (!match) return null
-  const [year, month, day, hour, minute] = [
-    match[1],
-    match[2],
-    match[3],
-    match[4] ?? '0',
-    match[5] ?? '0',
-  ].map(Number) as [number, number, number, number, number]
-  let second = Number(match[6] ?? '0')
-  let ms = Math.trunc(Number(`0.${match[7] ?? '0'}`) * 1000)
-  // A leap second is the last millisecond of its minute: the day has no place for it.
-  if (second === 60) [second, ms] = [59, 999]
-  const days = new Date(Date.UTC(2000, month, 0)).getUTCDate()
-  const leap = month === 2 && (year % 4 !== 0 || (year % 100 === 0 && year % 400 !== 0)) ? 28 : days
-  if (month < 1 || month > 12 || day < 1 || day > leap || hour > 23 || minute > 59 || second > 59) return null
-  const date = new Date(0)
-  date.setUTCFullYear(year, month - 1, day)
-  date.setUTCHours(hour, minute, second, ms)
-  return date.getTime() - zoneMs(match[8])
+  const [year, month, day, hour, minute, second] = match
+    .slice(1, 7)
+    .map((digits) => Number(digits ?? '0')) as [number, number, number, number, number, number]
+  if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return null
+  if (hour > 23 || minute > 59 || second > 60) return null
+  const offset = offsetMs(match[8])
+  if (offset === null) return null
+  const ms = second === 60 ? 59_999 : second * 1_000 + Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
+  // Not Date.UTC with all parts: it takes the years 0 to 99 for 1900 to 1999.
+  const midnight = new Date(0).setUTCFullYear(year, month - 1, day)
+  return midnight + hour * 3_600_000 + minute * 60_000 + ms - offset
 }
 
-function zoneMs(zone: string | undefined): number {
+function daysOf(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+/** Milliseconds ahead of UTC, or null when no zone has such an offset. */
+function offsetMs(zone: string | undefined): number | null {
   if (zone === undefined || zone === 'Z' || zone === 'z') return 0
-  const sign = zone.startsWith('-') ? -1 : 1
   const digits = zone.slice(1).replace(':', '')
-  return sign * (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2) || '0')) * 60_000
+  const hours = Number(digits.slice(0, 2))
+  const minutes = Number(digits.slice(2) || '0')
+  if (hours > 23 || minutes > 59) return null
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }

@@ -5,9 +5,9 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -67,8 +67,18 @@ async function withoutStore(line: string): Promise<number> {
     outfile: bundle,
     logLevel: 'error',
   })
+  cpSync(
+    fileURLToPath(new URL('../../engine/store/migrations', import.meta.url)),
+    join(dirname(bundle), 'migrations'),
+    { recursive: true },
+  )
   const child = spawn(process.execPath, [bundle], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [started] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  const lines = createInterface({ input: child.stdout })
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('the server without a store did not start')
+  })
+  const [started] = (await Promise.race([once(lines, 'line'), ended])) as [string]
+  ended.catch(() => undefined)
   const [, url, key] = /console at (\S+) (\S+)/.exec(started)!
   const { perSecond } = await singlePosts(`${url}/ingest/${key}`, line)
   child.kill()
