@@ -57,6 +57,12 @@ export class Capacity {
     return measure
   }
 
+  /** Storage in use, measured anew: for retention, which must not act on a figure of before. */
+  measureAnew(now: number): Measure {
+    this.cached = null
+    return this.measure(now)
+  }
+
   /** Why ingest is refused now, in a sentence, or null when it is not. */
   refusal(now: number): string | null {
     const m = this.measure(now)

@@ -154,7 +154,7 @@ export class Maintenance {
   private sizeStep(now: number): boolean {
     const { maxBytes } = this.parts.retention
     const { index, store, capacity } = this.parts
-    if (maxBytes === null || capacity.measure(now).usedBytes <= maxBytes) return false
+    if (maxBytes === null || capacity.measureAnew(now).usedBytes <= maxBytes) return false
     const oldest = index.all()[0]
     if (!oldest) return false
     if (oldest.seg <= index.lastSealed()) {

@@ -13,16 +13,48 @@ const scratch = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `svc-crash-
 function run(mode: 'FULL' | 'NORMAL') {
   const folder = mkdtempSync(join(tmpdir(), 'svc-crash-'))
   try {
-    return replayStates(traceWorkload(folder, 40, mode), 600, seed, scratch)
+    return replayStates(traceWorkload(folder, 40, mode), 2_000, seed, scratch)
   } finally {
     rmSync(folder, { recursive: true, force: true })
     rmSync(scratch, { recursive: true, force: true })
   }
 }
 
+/** For each acknowledgement, the flushes of the log since the one before. */
+function flushesPerAck(mode: 'FULL' | 'GROUP'): number[] {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-flush-'))
+  try {
+    const flushes: number[] = []
+    let n = 0
+    for (const operation of traceWorkload(folder, 40, mode)) {
+      if (operation.kind === 'sync' && operation.file === 'svc.db-wal') n++
+      if (operation.kind !== 'ack') continue
+      flushes.push(n)
+      n = 0
+    }
+    return flushes
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+describe.skipIf(!canTrace)('an acknowledgement', () => {
+  it('is given only after a flush of the log', () => {
+    const flushes = flushesPerAck('FULL')
+    expect(flushes).toHaveLength(40)
+    expect(Math.min(...flushes)).toBeGreaterThanOrEqual(1)
+  }, 60_000)
+
+  it('shares its flush with the requests that arrived with it', () => {
+    const flushes = flushesPerAck('GROUP')
+    // Ten at a time: the first of each ten waits for a flush, the other nine need none of their own.
+    expect(flushes.filter((n) => n > 0)).toHaveLength(4)
+  }, 60_000)
+})
+
 describe.skipIf(!canTrace)(`after a power cut (CHAOS_SEED=${seed})`, () => {
-  it('every acknowledged event is there, no batch is there in part, and the file opens, in each of 600 states of the disk', () => {
-    expect(run('FULL')).toEqual({ states: 600, lost: 0, corrupt: 0, half: 0 })
+  it('every acknowledged event is there, no batch is there in part, and the file opens, in each of 2,000 states of the disk', () => {
+    expect(run('FULL')).toEqual({ states: 2_000, lost: 0, corrupt: 0, half: 0 })
   }, 120_000)
 
   it('the same check finds losses when commits do not wait for the disk', () => {

@@ -19,7 +19,11 @@ type Operation =
   | { kind: 'ack'; n: number; size: number }
 
 /** Traces one run of the workload. @throws Error with strace's output when it cannot run. */
-export function traceWorkload(folder: string, commits: number, mode: 'FULL' | 'NORMAL'): Operation[] {
+export function traceWorkload(
+  folder: string,
+  commits: number,
+  mode: 'FULL' | 'NORMAL' | 'GROUP',
+): Operation[] {
   // Inside the project, so that the bundle finds its packages.
   const bundle = fileURLToPath(new URL('../../dist/chaos/workload.mjs', import.meta.url))
   buildSync({

@@ -16,7 +16,7 @@ const { ingest_key } = await engine.createSource(
   { id: 'open', name: 'test' },
   false,
 )
-for (let n = 0; n < Number(commits); n++) {
+const post = async (n: number): Promise<void> => {
   const size = [1, 3, 20][n % 3]!
   const body = JSON.stringify(
     Array.from({ length: size }, (_, i) => ({ e: `e${n % 7}`, n, i, pad: 'x'.repeat((n * 37) % 900) })),
@@ -30,6 +30,10 @@ for (let n = 0; n < Number(commits); n++) {
   })
   writeSync(2, `ack ${n} ${size}\n`)
 }
+// GROUP: ten requests at a time, to see how many flushes they share.
+const atOnce = mode === 'GROUP' ? 10 : 1
+for (let n = 0; n < Number(commits); n += atOnce)
+  await Promise.all(Array.from({ length: atOnce }, (_, i) => post(n + i)))
 // No close: the last states are those of a process that is simply gone.
 process.kill(process.pid, 'SIGKILL')
 
