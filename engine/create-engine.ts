@@ -287,16 +287,14 @@ function lastIngest(store: OpenStore): number {
   )
 }
 
+/** Payload bytes looked at for a preview or the Fields view. */
+const RECENT_BYTES = 16 * 1024 * 1024
+const RECENT_PAGE = 50
+
+type RecentEvent = ReturnType<Parameters<typeof createSources>[0]['recent']>[number]
+
 /** Newest arrivals of a source with payload, for previews and field coverage. */
-function recentOf(
-  ctx: ReadContext,
-  sourceId: number,
-  limit: number,
-): {
-  raw: Uint8Array
-  labels: Record<string, string | number>
-  entity: { label: string; value: string } | null
-}[] {
+function recentOf(ctx: ReadContext, sourceId: number, limit: number): RecentEvent[] {
   const labelId = ctx.dictionary.find(SOURCE_LABEL, String(sourceId))
   if (labelId === undefined) return []
   ctx.names.refresh()
@@ -309,10 +307,16 @@ function recentOf(
     ceiling: Number.MAX_SAFE_INTEGER,
   }
   const ids = firstPositions(ctx.index.all(), query, 'desc', limit, null).map((position) => position.id)
-  return ctx.rows.read(ids, true).map((stored) => {
-    const row = presentRow(stored, ctx.dictionary, ctx.names, 0)
-    return { raw: stored.raw!, labels: row.labels, entity: row.entity }
-  })
+  const recent: RecentEvent[] = []
+  let bytes = 0
+  // Read in pages up to a budget: 2,000 items of 1 MiB would not fit in memory.
+  for (let from = 0; from < ids.length && bytes < RECENT_BYTES; from += RECENT_PAGE)
+    for (const stored of ctx.rows.read(ids.slice(from, from + RECENT_PAGE), true)) {
+      const row = presentRow(stored, ctx.dictionary, ctx.names, 0)
+      recent.push({ raw: stored.raw!, labels: row.labels, entity: row.entity })
+      bytes += stored.raw!.length
+    }
+  return recent
 }
 
 function newestOf(ctx: ReadContext, sources: Sources, name: string, limit: number, now: number) {

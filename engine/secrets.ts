@@ -4,19 +4,35 @@
  * another row does not open.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { fail, StartError } from './errors.ts'
 
 const PREFIX = 'enc:v1:'
+const CIPHER = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
 
 export interface Secrets {
-  /** @param aad where the secret lives, such as sources/7/signature_secret. */
+  /**
+   * @param aad where the secret lives, such as sources/7/signature_secret; it opens nowhere else.
+   * @returns enc:v1: and base64url of nonce (12 bytes), ciphertext and tag (16 bytes).
+   */
   seal(plain: string, aad: string): string
   /** @throws SvcError invalid when it cannot be read with this key file. */
   open(sealed: string, aad: string): string
 }
 
-/** Reads the key file, making it on first use. @throws StartError 78 when it is not a key. */
+/** Reads the key file, making it (mode 0600) on first use. @throws StartError 78 when it is not a key. */
 export function openSecrets(keyFile: string): Secrets {
   return withKey(readKey(keyFile))
 }
@@ -27,16 +43,8 @@ export function memorySecrets(): Secrets {
 }
 
 function readKey(keyFile: string): Buffer {
-  try {
-    // Exclusive: of two first starts only one makes the key.
-    const made = randomBytes(32)
-    writeFileSync(keyFile, made.toString('base64'), { mode: 0o600, flag: 'wx' })
-    return made
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new StartError(`cannot write ${keyFile}: ${(error as Error).message}`, 78)
-  }
-  const key = Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'base64')
+  if (!existsSync(keyFile)) makeKey(keyFile)
+  const key = Buffer.from(readText(keyFile).trim(), 'base64')
   if (key.length !== 32)
     throw new StartError(
       `${keyFile} does not hold a key; put the right file back, or move it away and enter the secrets again`,
@@ -45,25 +53,68 @@ function readKey(keyFile: string): Buffer {
   return key
 }
 
+function readText(keyFile: string): string {
+  try {
+    return readFileSync(keyFile, 'utf8')
+  } catch (error) {
+    throw new StartError(`cannot read ${keyFile}: ${(error as Error).message}`, 78)
+  }
+}
+
+/**
+ * The key is on disk, whole, before anything is sealed with it: it is written and flushed under
+ * another name, then linked into place, which fails where another start was first.
+ */
+function makeKey(keyFile: string): void {
+  const draft = `${keyFile}.${randomBytes(4).toString('hex')}`
+  try {
+    writeFileSync(draft, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx', flush: true })
+    linkSync(draft, keyFile)
+    flushFolder(dirname(keyFile))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw new StartError(`cannot write ${keyFile}: ${(error as Error).message}`, 78)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** A new name survives power loss once its folder is flushed. */
+function flushFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
 function withKey(key: Buffer): Secrets {
   return {
     seal: (plain, aad) => {
-      const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(aad))
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(aad))
       const sealed = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
       return PREFIX + sealed.toString('base64url')
     },
     open: (sealed, aad) => {
       try {
-        const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64url')
-        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
-          .setAAD(Buffer.from(aad))
-          .setAuthTag(bytes.subarray(-16))
-        return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8')
+        return decrypt(key, sealed, aad)
       } catch {
         // Any failure here means the same: another key, another place, or damage.
         return fail('invalid', `the secret at ${aad} cannot be read here; enter it again`)
       }
     },
   }
+}
+
+/** @throws Error when the tag does not match. */
+function decrypt(key: Buffer, sealed: string, aad: string): string {
+  if (!sealed.startsWith(PREFIX)) throw new Error('not a sealed secret')
+  const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64url')
+  // Without the length a shorter tag, which is easier to guess, would be taken too.
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(aad))
+    .setAuthTag(bytes.subarray(-TAG_BYTES))
+  return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
 }

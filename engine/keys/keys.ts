@@ -3,113 +3,85 @@
  * SHA-256 of the secret is stored; 192 random bits need no salt.
  */
 import { createHash, randomBytes } from 'node:crypto'
+import { check } from '../../schemas/index.ts'
 import type { Key, KeyCreate, KeyCreated } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import type { Caller, KeyRecord } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { acceptedBy, advance, firstSnapshot, recordCreated } from '../lifecycle/advance.ts'
 import type { StoreHandle } from '../store/handle.ts'
+import { type KeyRow, keyQueries } from './queries.ts'
 
+/** A key's last use is written at most this often: a busy producer must not cost a write a call. */
 const TOUCH_MS = 60_000
 
 export interface Keys {
   /** Newest first, revoked ones included. */
   list(): Key[]
-  /** @throws SvcError invalid */
+  /**
+   * Makes a key; its secret is in the answer and nowhere else.
+   * @param bound the source it may write to, and no other; `body.source` is its name.
+   * @throws SvcError invalid
+   */
   create(body: KeyCreate, caller: Caller, bound: { sourceId?: number }): KeyCreated
   /** @throws SvcError not_found for an unknown or revoked key. */
   revoke(id: string, caller: Caller): { ok: true; note: string }
   /** Revokes every key bound to a source; inside the caller's transaction. */
   revokeOfSource(sourceId: number, caller: Caller): void
+  /** Notes that keys were used, at most once a minute and key; unknown ids are passed over. */
   touch(ids: readonly string[]): void
   /** Keys that are not revoked, for the authenticator. */
   records(): KeyRecord[]
 }
 
-interface KeyRow {
-  id: string
-  name: string
-  prefix: string
-  hash: string
-  scopes: string
-  source_id: number | null
-  source_name: string | null
-  project: string | null
-  snapshot: string
-  state: Key['state']
-  created_at: number
-  last_used_at: number | null
-  revoked_at: number | null
-}
-
+/** The keys of a store. */
 export function createKeys({ store, clock }: { store: StoreHandle; clock: Clock }): Keys {
   const { db } = store
-  const select = 'SELECT k.*, s.name AS source_name FROM keys k LEFT JOIN sources s ON s.id = k.source_id'
-  const revoke = (id: string, name: string, caller: Caller): void => {
-    advance(db, 'key', id, name, 'revoke', caller, clock.now())
-    db.prepare('UPDATE keys SET revoked_at = ? WHERE id = ?').run(clock.now(), id)
+  const queries = keyQueries(db)
+  const revoke = (id: string, caller: Caller): void => {
+    const at = clock.now()
+    advance(db, { kind: 'key', id, name: id }, 'revoke', caller, at)
+    queries.markRevoked(id, at)
   }
   return {
-    list: () => (db.prepare(`${select} ORDER BY k.created_at DESC, k.id`).all() as KeyRow[]).map(present),
+    list: () => queries.all().map(present),
     create: (body, caller, { sourceId }) => {
-      checkScopes(body, sourceId)
-      const id = randomBytes(4).toString('hex')
+      checkRules(body, sourceId)
+      const id = unusedId((candidate) => queries.byId(candidate) !== undefined)
       const secret = `svc_${id}_${randomBytes(24).toString('base64url')}`
-      const name = body.name.trim() || fail('invalid', 'name must not be blank', { field: 'name' })
+      const name = body.name.trim()
       store.tx(() => {
-        db.prepare(
-          'INSERT INTO keys (id, name, prefix, hash, scopes, source_id, snapshot, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-        ).run(
+        queries.insert({
           id,
           name,
-          `svc_${id}`,
-          hashSecret(secret),
-          JSON.stringify(body.scopes),
-          sourceId ?? null,
-          firstSnapshot('key'),
-          clock.now(),
-        )
+          prefix: `svc_${id}`,
+          hash: hashSecret(secret),
+          scopes: JSON.stringify(body.scopes),
+          sourceId: sourceId ?? null,
+          snapshot: firstSnapshot('key'),
+          at: clock.now(),
+        })
         recordCreated(db, 'key', id, caller, clock.now())
       })
-      return {
-        id,
-        name,
-        scopes: body.scopes,
-        secret,
-        ...(body.source === undefined ? {} : { source: body.source }),
-      }
+      const source = body.source === undefined ? {} : { source: body.source }
+      return { id, name, scopes: body.scopes, secret, ...source }
     },
     revoke: (id, caller) =>
       store.tx(() => {
-        const row = db.prepare('SELECT name, state FROM keys WHERE id = ?').get(id) as
-          | { name: string; state: string }
-          | undefined
+        const row = queries.byId(id)
         if (!row || row.state === 'revoked') fail('not_found', `no active key has the id ${id}`)
-        revoke(id, id, caller)
+        revoke(id, caller)
         return { ok: true, note: `${row.name} no longer opens anything` }
       }),
     revokeOfSource: (sourceId, caller) => {
-      const ids = db
-        .prepare("SELECT id FROM keys WHERE source_id = ? AND state = 'active'")
-        .pluck()
-        .all(sourceId) as string[]
-      for (const id of ids) revoke(id, id, caller)
+      for (const id of queries.activeOfSource(sourceId)) revoke(id, caller)
     },
     touch: (ids) =>
       store.tx(() => {
-        const update = db.prepare(
-          'UPDATE keys SET last_used_at = ? WHERE id = ? AND coalesce(last_used_at, 0) <= ?',
-        )
-        for (const id of ids) update.run(clock.now(), id, clock.now() - TOUCH_MS)
+        const at = clock.now()
+        for (const id of ids) queries.touch(id, at, at - TOUCH_MS)
       }),
-    records: () =>
-      (db.prepare(`${select} WHERE k.state = 'active'`).all() as KeyRow[]).map((row) => ({
-        id: row.id,
-        name: row.name,
-        hash: row.hash,
-        scopes: JSON.parse(row.scopes) as string[],
-        sourceId: row.source_id,
-      })),
+    records: () => queries.active().map(recordOf),
   }
 }
 
@@ -118,13 +90,29 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
 
-function checkScopes(body: KeyCreate, sourceId: number | undefined): void {
-  if (body.project !== undefined)
-    fail('invalid', `project: no project is named ${body.project}`, { field: 'project' })
+/** 32 bits are short enough to read aloud, and so can meet: an id is looked up before it is taken. */
+function unusedId(isTaken: (id: string) => boolean): string {
+  let id: string
+  do id = randomBytes(4).toString('hex')
+  while (isTaken(id))
+  return id
+}
+
+/** Who mints may not mint past the rules: a general key reads, ingests or administers. */
+function checkRules(body: KeyCreate, sourceId: number | undefined): void {
+  const fault = check('request-key-create.json', body)
+  if (fault) fail('invalid', fault)
+  if (body.name.trim() === '') fail('invalid', 'name must not be blank', { field: 'name' })
+  if (body.project) fail('invalid', `project: no project is named ${body.project}`, { field: 'project' })
   if (body.scopes.includes('findings'))
     fail('invalid', 'scopes: findings is a scope of project keys only', { field: 'scopes' })
   if (sourceId !== undefined && body.scopes.some((scope) => scope !== 'ingest'))
     fail('invalid', 'scopes: a key bound to a source has the ingest scope and no other', { field: 'scopes' })
+}
+
+function recordOf(row: KeyRow): KeyRecord {
+  const { id, name, hash } = row
+  return { id, name, hash, scopes: JSON.parse(row.scopes) as string[], sourceId: row.source_id }
 }
 
 function present(row: KeyRow): Key {
@@ -138,7 +126,7 @@ function present(row: KeyRow): Key {
     project: row.project,
     state: row.state,
     accepts: acceptedBy('key', row.snapshot),
-    created_at: iso(row.created_at)!,
+    created_at: new Date(row.created_at).toISOString(),
     last_used_at: iso(row.last_used_at),
     revoked_at: iso(row.revoked_at),
   }

@@ -3,6 +3,7 @@ import type { SourceHealth } from '../../schemas/types.ts'
 import type { LiveSource } from './live.ts'
 import type { SourceRow } from './queries.ts'
 
+/** @param storageReason why ingest is refused for want of storage, or null. */
 export function healthOf(row: SourceRow, live: LiveSource, storageReason: string | null): SourceHealth {
   const [status, reason] = statusOf(row, live, storageReason)
   return {
@@ -25,9 +26,21 @@ function statusOf(
   live: LiveSource,
   storageReason: string | null,
 ): [SourceHealth['status'], string | null] {
-  if (row.state === 'paused') return ['paused', 'paused; resume it to ingest']
-  if (live.connector.mode === 'reference') return ['ok', null]
+  const isReference = live.connector.mode === 'reference'
+  if (row.state === 'paused')
+    return [
+      'paused',
+      isReference
+        ? 'paused; its documents stay as they are until it is resumed'
+        : 'paused; resume it to ingest',
+    ]
+  if (isReference) return ['ok', null]
   if (storageReason) return ['refused', storageReason]
+  if (live.unreadable.includes('signature_secret'))
+    return [
+      'error',
+      'its signing secret cannot be read here, so it refuses everything; enter the secret again',
+    ]
   if (live.signature && live.signature.secrets.length === 0)
     return [
       'error',

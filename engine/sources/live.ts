@@ -1,21 +1,17 @@
-/**
- * Sources as ingest uses them: compiled once, found by ingest key. Rebuilt from the rows at start
- * and after each change is committed, never before.
- */
+/** A source as ingest uses it: its config open, its mapping and labels compiled once. */
 import type { WebhookConfig } from '../../schemas/types.ts'
 import type { ConnectorDefinition } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
 import type { IngestRoute } from '../engine.ts'
 import { compileSource, type Prepare } from '../ingest/prepare.ts'
 import type { SignatureScheme } from '../ingest/signature.ts'
+import type { OpenConfig } from './config-secrets.ts'
 import type { SourceRow } from './queries.ts'
 
-export interface LiveSource {
+export interface LiveSource extends OpenConfig {
   id: number
   name: string
   connector: ConnectorDefinition
-  /** Validated, secrets opened. */
-  config: Record<string, unknown>
   ingestKey: string
   paused: boolean
   signature: { scheme: SignatureScheme; secrets: string[]; header?: string } | null
@@ -25,33 +21,33 @@ export interface LiveSource {
   counters: { events: number; rejected: number }
 }
 
-/** @param openConfig opens the secrets of a row's config. @param before the same source until now. */
-export function compileLive(
-  row: SourceRow,
-  openConfig: (row: SourceRow) => Record<string, unknown>,
-  before: LiveSource | undefined,
-): LiveSource {
+/** @param before the same source until now, whose counters go on. */
+export function compileLive(row: SourceRow, open: OpenConfig, before: LiveSource | undefined): LiveSource {
   const connector = connectorOf(row.connector)
-  const config = openConfig(row)
   return {
     id: row.id,
     name: row.name,
     connector,
-    config,
+    ...open,
     ingestKey: row.ingest_key ?? '',
     paused: row.state === 'paused',
-    signature: signatureOf(config as WebhookConfig),
-    prepare: connector.mode === 'push' ? compileSource(connector, config) : null,
+    signature: signatureOf(open.config as WebhookConfig),
+    prepare: connector.mode === 'push' ? compileSource(connector, open.config) : null,
     counters: before?.counters ?? { events: 0, rejected: 0 },
   }
 }
 
+/** The previous secret only helps the current one: without that a source refuses everything. */
 function signatureOf(config: WebhookConfig): LiveSource['signature'] {
-  if (config.signature_scheme === undefined) return null
-  const secrets = [config.signature_secret, config.signature_secret_previous].filter(
-    (secret) => secret !== undefined,
-  )
-  return { scheme: config.signature_scheme, secrets, header: config.signature_header }
+  const {
+    signature_scheme: scheme,
+    signature_secret: secret,
+    signature_secret_previous: previous,
+    signature_header: header,
+  } = config
+  if (scheme === undefined) return null
+  const secrets = secret === undefined ? [] : previous === undefined ? [secret] : [secret, previous]
+  return { scheme, secrets, header }
 }
 
 /** What a door must know of a source before it reads a body. */

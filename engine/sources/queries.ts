@@ -26,9 +26,13 @@ export interface NewSource {
   config: string
   ingestKey: string | null
   snapshot: string
+  /** Epoch ms. */
   at: number
 }
 
+export type SourceQueries = ReturnType<typeof sourceQueries>
+
+/** The statements of sources, prepared once. */
 export function sourceQueries(db: Database) {
   const columns =
     'id, name, connector, poll, config, ingest_key, snapshot, state, owned_by, customized, created_at, updated_at, events, last_ingest'
@@ -45,7 +49,7 @@ export function sourceQueries(db: Database) {
   const update = db.prepare(
     'UPDATE sources SET poll = ?, config = ?, updated_at = ?, version = version + 1 WHERE id = ?',
   )
-  const retire = db.prepare('UPDATE sources SET ingest_key = NULL, updated_at = ? WHERE id = ?')
+  const retire = db.prepare('UPDATE sources SET ingest_key = NULL, config = ?, updated_at = ? WHERE id = ?')
   return {
     all: () => all.all(),
     byName: (name: string) => byName.get(name),
@@ -57,7 +61,10 @@ export function sourceQueries(db: Database) {
     /** Fills in the config once the id its secrets are bound to is known. */
     setConfig: (id: number, config: string) => updateConfig.run(config, id),
     update: (id: number, poll: string, config: string, at: number) => update.run(poll, config, at, id),
-    /** A deleted source keeps its row, and so its name on its events, but not its URL. */
-    retire: (id: number, at: number) => retire.run(at, id),
+    /**
+     * A deleted source keeps its row, and so its name and number labels on its events, but not its
+     * URL. @param config what is kept of it: no secret.
+     */
+    retire: (id: number, config: string, at: number) => retire.run(config, at, id),
   }
 }

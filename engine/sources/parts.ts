@@ -1,0 +1,38 @@
+/** What sources are made of and work with. */
+import type { Clock } from '../clock.ts'
+import type { DocumentsWriter } from '../documents-writer.ts'
+import type { Keys } from '../keys/keys.ts'
+import type { Secrets } from '../secrets.ts'
+import type { StoreHandle } from '../store/handle.ts'
+import { ConfigSecrets } from './config-secrets.ts'
+import { type SourceQueries, sourceQueries } from './queries.ts'
+import { SourceRegistry } from './registry.ts'
+import type { RecentEvent } from './sample/fields.ts'
+
+export interface SourcesParts {
+  store: StoreHandle
+  clock: Clock
+  secrets: Secrets
+  keys: Keys
+  documents: DocumentsWriter
+  /** Newest events of a source with their payload. */
+  recent(sourceId: number, limit: number): RecentEvent[]
+  /** Marks the source's events for removal. @returns how many there are. */
+  purge: { request(sourceId: number): number }
+  /** Why ingest is refused for want of storage, or null. */
+  storageReason(): string | null
+}
+
+/** The parts with what is derived from them. */
+export interface SourceStore extends SourcesParts {
+  queries: SourceQueries
+  configs: ConfigSecrets
+  live: SourceRegistry
+}
+
+/** Prepares the statements and compiles every source. */
+export function openSourceStore(parts: SourcesParts): SourceStore {
+  const queries = sourceQueries(parts.store.db)
+  const configs = new ConfigSecrets(parts.secrets)
+  return { ...parts, queries, configs, live: new SourceRegistry(queries, configs) }
+}

@@ -1,0 +1,57 @@
+/**
+ * The live sources, found by ingest key, id or name. Derived from the rows: loaded at start and
+ * again after each change is committed, never before.
+ */
+import type { IngestRoute } from '../engine.ts'
+import { fail } from '../errors.ts'
+import type { ConfigSecrets } from './config-secrets.ts'
+import { compileLive, type LiveSource, routeOf } from './live.ts'
+import type { SourceQueries } from './queries.ts'
+
+export class SourceRegistry {
+  private sources = new Map<number, LiveSource>()
+  private byKey = new Map<string, LiveSource>()
+  private byName = new Map<string, LiveSource>()
+
+  constructor(
+    private readonly queries: SourceQueries,
+    private readonly configs: ConfigSecrets,
+  ) {
+    this.reload()
+  }
+
+  /** Compiles every source that is not deleted; counters of those known go on. */
+  reload(): void {
+    const before = this.sources
+    const live = this.queries.all().map((row) => compileLive(row, this.configs.open(row), before.get(row.id)))
+    this.sources = new Map(live.map((source) => [source.id, source]))
+    this.byName = new Map(live.map((source) => [source.name, source]))
+    this.byKey = new Map(live.filter(({ ingestKey }) => ingestKey).map((s) => [s.ingestKey, s]))
+  }
+
+  /** In the order they were made. */
+  all(): LiveSource[] {
+    return [...this.sources.values()].sort((a, b) => a.id - b.id)
+  }
+
+  byId(id: number): LiveSource | undefined {
+    return this.sources.get(id)
+  }
+
+  byIngestKey(key: string): LiveSource | undefined {
+    return this.byKey.get(key)
+  }
+
+  /** @throws SvcError not_found */
+  requireByName(name: string): LiveSource {
+    return this.byName.get(name) ?? fail('not_found', `no source is named ${name}`)
+  }
+
+  has(name: string): boolean {
+    return this.byName.has(name)
+  }
+
+  routes(): IngestRoute[] {
+    return [...this.byKey.values()].map(routeOf)
+  }
+}

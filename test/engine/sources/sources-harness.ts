@@ -1,0 +1,84 @@
+/** Sources over a store in memory, with what surrounds them in the test's hands. */
+import { createDocumentsWriter } from '../../../engine/documents-writer.ts'
+import { createKeys } from '../../../engine/keys/keys.ts'
+import { memorySecrets, type Secrets } from '../../../engine/secrets.ts'
+import type { RecentEvent } from '../../../engine/sources/sample/fields.ts'
+import { createSources } from '../../../engine/sources/sources.ts'
+import { Appender } from '../../../engine/store/append.ts'
+import { Stamp } from '../../../engine/store/stamp.ts'
+import { createReadContext } from '../../../engine/timeline/context.ts'
+import type { SourceWrite } from '../../../schemas/types.ts'
+import { ME, openTestStore } from '../open-test-store.ts'
+
+/** The mask of a secret. */
+export const MASK = '••••••••'
+
+export function openSources(secrets: Secrets = memorySecrets()) {
+  const test = openTestStore()
+  const { store, clock } = test
+  const { dictionary, index } = createReadContext(store.db, true, 'secret')
+  const keys = createKeys(test)
+  const world = {
+    /** What `recent` gives, newest first. */
+    recent: [] as RecentEvent[],
+    purged: [] as number[],
+    storageReason: null as string | null,
+    failPurge: false,
+  }
+  const parts = {
+    store,
+    clock,
+    secrets,
+    keys,
+    documents: createDocumentsWriter(
+      store,
+      new Appender(store.db, dictionary, index.tail),
+      new Stamp(clock, 0),
+    ),
+    recent: (_sourceId: number, limit: number) => world.recent.slice(0, limit),
+    purge: {
+      request: (sourceId: number) => {
+        if (world.failPurge) throw new Error('disk')
+        world.purged.push(sourceId)
+        return 3
+      },
+    },
+    storageReason: () => world.storageReason,
+  }
+  const sources = createSources(parts)
+  return {
+    ...test,
+    keys,
+    world,
+    sources,
+    /** The same store as after a restart. */
+    reopen: (other = secrets) => createSources({ ...parts, secrets: other }),
+    create: (name: string, body: Partial<SourceWrite> = {}, mintKey = false) =>
+      sources.create({ name, connector: 'webhook', ...body }, ME, mintKey),
+    update: (name: string, body: Partial<SourceWrite> = {}) =>
+      sources.update(name, { name, connector: 'webhook', ...body }, ME),
+    remove: (name: string, purgeEvents = false) => sources.remove(name, { cascade: false, purgeEvents }, ME),
+    /** Texts of the documents a read would surface, and of those it no longer does. */
+    documents: () => {
+      const texts = (where: string) =>
+        store.db.prepare(`SELECT text FROM documents WHERE superseded_at ${where} ORDER BY id`).pluck().all()
+      return { current: texts('IS NULL'), past: texts('IS NOT NULL') }
+    },
+    /** Every stored byte of sources and keys, to look for what must not be there. */
+    stored: () =>
+      JSON.stringify([
+        store.db.prepare('SELECT * FROM sources').all(),
+        store.db.prepare('SELECT * FROM keys').all(),
+        store.db.prepare('SELECT * FROM history').all(),
+      ]),
+  }
+}
+
+/** An event as `recent` gives it. */
+export function recentEvent(
+  payload: unknown,
+  labels: RecentEvent['labels'] = {},
+  entity: RecentEvent['entity'] = null,
+): RecentEvent {
+  return { raw: Buffer.from(JSON.stringify(payload)), labels, entity }
+}
