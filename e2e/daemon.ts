@@ -12,6 +12,8 @@ interface RunningDaemon {
   url: string
   /** Printed with --auth: the address that logs in. */
   loginUrl: string
+  /** Its own structured log so far, a line of JSON each. */
+  logLines(): string[]
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
   /** Makes a webhook source; returns its ingest path. */
   source(name: string, config: Record<string, unknown>): Promise<string>
@@ -21,7 +23,7 @@ export async function startDaemon(args: string[] = []): Promise<RunningDaemon & 
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
   const command = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
   const child = spawn(process.execPath, [command, 'up', '--port', '0', '--data-dir', home, ...args], {
-    env: { PATH: process.env.PATH ?? '', HOME: home, SVC_LOG_FORMAT: 'json', SVC_LOG_LEVEL: 'error' },
+    env: { PATH: process.env.PATH ?? '', HOME: home, SVC_LOG_FORMAT: 'json', SVC_LOG_LEVEL: 'debug' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines: string[] = []
@@ -43,6 +45,7 @@ export async function startDaemon(args: string[] = []): Promise<RunningDaemon & 
   return {
     url,
     loginUrl: /log in at (\S+)/.exec(lines.join('\n'))?.[1] ?? '',
+    logLines: () => lines.filter((line) => line.startsWith('{')),
     call,
     source: async (name, config) => {
       const answer = await call('POST', '/api/sources', { name, connector: 'webhook', config })

@@ -151,6 +151,12 @@ describe('limits and errors', () => {
       404,
       'no source is named nope',
     ],
+    [
+      'a project that is not there in a read',
+      () => door.call('POST', '/read', { selector: { a: 'b' }, project: 'p' }),
+      400,
+      'no project is named p',
+    ],
     ['an event id that is none', () => door.call('GET', '/api/events/12'), 400, 'an event id is evt_'],
     [
       'an event that is not there',
