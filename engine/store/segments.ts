@@ -6,7 +6,7 @@ import type { Statement } from 'better-sqlite3'
 import { BlockStore } from './blocks.ts'
 import type { Database } from './handle.ts'
 import type { OpenSegment } from './open-segment.ts'
-import type { Posting } from './posting.ts'
+import { type Posting, SEGMENT_SIZE } from './posting.ts'
 import type { Tail } from './tail.ts'
 import { decodeTimes, type Times } from './times.ts'
 
@@ -86,7 +86,10 @@ export class SegmentIndex {
     const tailVersion = this.selectVersion.get('tail_version') ?? ''
     if (version !== this.version) this.readSegments()
     if (catchUpTail) {
-      if (tailVersion !== this.tailVersion) this.tail.rebuild(this.lastSealed())
+      // A reader that has not been asked for a while starts behind what is sealed by now, instead of
+      // walking through every event since.
+      const isFarBehind = this.tail.lastId < (this.lastSealed() + 1) * SEGMENT_SIZE - 1
+      if (tailVersion !== this.tailVersion || isFarBehind) this.tail.rebuild(this.lastSealed())
       else this.tail.catchUp()
       this.tail.dropThrough(this.lastSealed())
     }

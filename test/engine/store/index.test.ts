@@ -151,6 +151,27 @@ describe('the event index', () => {
     expect(firstPositions(harness.ctx.index.all(), q, 'desc', 501, null).slice(1)).toEqual(view)
   })
 
+  it('brings a reader that was not asked for long up to date from the newest segment on', () => {
+    const reader = openReading(file)
+    const ctx = createReadContext(reader, false, 'secret')
+    // As if it had last been asked when the store was empty.
+    ctx.index.tail.segments = []
+    ctx.index.tail.lastId = 0
+    const rebuilt: number[] = []
+    const rebuild = ctx.index.tail.rebuild.bind(ctx.index.tail)
+    ctx.index.tail.rebuild = (lastSealed) => {
+      rebuilt.push(lastSealed)
+      rebuild(lastSealed)
+    }
+    reader.transaction(() => ctx.index.refresh(true)).deferred()
+    expect(rebuilt).toEqual([1])
+    const q = query({ entity: 'e1' })
+    expect(firstPositions(ctx.index.all(), q, 'desc', 900, null)).toEqual(
+      firstPositions(harness.ctx.index.all(), q, 'desc', 900, null),
+    )
+    reader.close()
+  })
+
   it('counts labels exactly, sealed and open together', () => {
     const id = harness.ctx.dictionary.find('env', 'prod')!
     expect(harness.ctx.counts.read([id]).get(id)!.n + harness.ctx.index.tail.count(id)).toBe(
