@@ -1,0 +1,169 @@
+import { spawnSync } from 'node:child_process'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { curlCommand, exampleBody, shellQuote } from '../../console/lib/curl.ts'
+import { rangeOf, stackBars } from '../../console/lib/density.ts'
+import {
+  type ExploreState,
+  parsePair,
+  readRequest,
+  readState,
+  writeState,
+} from '../../console/lib/explore-state.ts'
+import { groupRows } from '../../console/lib/group-rows.ts'
+import { indentJson } from '../../console/lib/json-text.ts'
+import { fieldNames, parseSample } from '../../console/lib/sample.ts'
+import { relative } from '../../console/lib/time.ts'
+import type { Event as ApiEvent, HistogramResult } from '../../schemas/types.ts'
+
+describe('the address of Explore', () => {
+  const state: ExploreState = {
+    selector: { service: 'a=b & c', env: 'prod' },
+    window: '6h',
+    from: null,
+    to: null,
+    sources: ['logs'],
+    types: ['error'],
+    text: 'time out',
+    asOf: '2026-11-20T12:00:00.000Z',
+    group: 'source',
+    live: true,
+  }
+
+  it('holds the whole view and gives it back', () => {
+    expect(readState(writeState(state))).toEqual(state)
+    const custom = {
+      ...state,
+      window: null,
+      from: '2026-11-20T11:00:00.000Z',
+      to: '2026-11-20T12:00:00.000Z',
+    }
+    expect(readState(writeState(custom))).toEqual(custom)
+    expect(writeState(readState(new URLSearchParams())).toString()).toBe('')
+  })
+
+  it('asks the daemon for what it shows, newest first', () => {
+    expect(readRequest(state, 'c')).toEqual({
+      selector: state.selector,
+      window: '6h',
+      order: 'desc',
+      limit: 500,
+      cursor: 'c',
+      sources: ['logs'],
+      event_types: ['error'],
+      text: 'time out',
+      as_of: state.asOf,
+    })
+    expect(readRequest({ ...state, window: '24h' }, undefined).window).toBe('1d')
+  })
+
+  it('reads label=value as people type it', () => {
+    expect(parsePair(' service = checkout=1 ')).toEqual(['service', 'checkout=1'])
+    for (const text of ['service', '=x', 'a b=c', 'service=']) expect(parsePair(text)).toBeNull()
+  })
+})
+
+describe('payload text', () => {
+  it('is indented without changing a digit, a key or their order', () => {
+    expect(indentJson('{"n":9007199254740993,"a":1,"a":2,"e":{},"l":[ ],"s":"{,:\\"}"}')).toBe(
+      '{\n  "n": 9007199254740993,\n  "a": 1,\n  "a": 2,\n  "e": {},\n  "l": [],\n  "s": "{,:\\"}"\n}',
+    )
+  })
+
+  it('means the same afterwards, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value)
+        expect(JSON.stringify(JSON.parse(indentJson(text)))).toBe(text)
+      }),
+    )
+  })
+})
+
+describe('commands to copy', () => {
+  it('are inert whatever the values hold', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary-ascii' }).filter((text) => !text.includes('\0')),
+        (text) => {
+          const echoed = spawnSync('sh', ['-c', `printf %s ${shellQuote(text)}`], { encoding: 'utf8' })
+          expect(echoed.stdout).toBe(text)
+        },
+      ),
+      { numRuns: 40 },
+    )
+    expect(curlCommand({ url: 'http://h/ingest/k', token: "a'b", body: '{}' })).toBe(
+      "curl -X POST http://h/ingest/k -H 'Content-Type: application/json' -H 'Authorization: Bearer a'\\''b' --data-binary '{}'",
+    )
+  })
+
+  it('carry a body that fits the labels', () => {
+    expect(JSON.parse(exampleBody([{ name: 'service', field: 'a.b' }, { name: 'env' }]))).toEqual({
+      a: { b: 'checkout' },
+      message: 'hello from curl',
+    })
+  })
+})
+
+describe('a pasted sample', () => {
+  it('is one value, a list or lines, and names its fields', () => {
+    expect(parseSample('{"a":{"b":1}}\n{"c":[1]}')).toEqual([{ a: { b: 1 } }, { c: [1] }])
+    expect(parseSample('[1,2]')).toEqual([1, 2])
+    expect(parseSample('{"a":')).toBeNull()
+    expect(fieldNames([{ a: { b: 1 } }, { c: [1] }])).toEqual(['a.b', 'c'])
+  })
+})
+
+describe('rows and times', () => {
+  const row = (id: string, source: string, minute: number) =>
+    ({ id, source, event_type: 't', event_time: `2026-11-20T12:0${minute}:00.000Z` }) as ApiEvent
+
+  it('are grouped whole by source, the newest group first', () => {
+    const lines = groupRows([row('3', 'a', 3), row('2', 'b', 2), row('1', 'a', 1)], 'source')
+    expect(lines.map((line) => ('head' in line ? `${line.head}:${line.n}` : line.event.id))).toEqual([
+      'a:2',
+      '3',
+      '1',
+      'b:1',
+      '2',
+    ])
+  })
+
+  it('say how long ago', () => {
+    const now = Date.parse('2026-11-20T12:00:00Z')
+    const ago = (ms: number) => relative(new Date(now - ms).toISOString(), now)
+    expect([0, 5_000, 59_999, 60_000, 7_200_000, 172_800_000, -5_000].map(ago)).toEqual([
+      'just now',
+      '5s ago',
+      '59s ago',
+      '1m ago',
+      '2h ago',
+      '2d ago',
+      'in 5s',
+    ])
+  })
+
+  it('stack to the height of their bucket, and a drag covers whole buckets', () => {
+    const result: HistogramResult = {
+      from: '2026-11-20T12:00:00.000Z',
+      to: '2026-11-20T12:02:30.000Z',
+      bucket_ms: 60_000,
+      total: 5,
+      buckets: [
+        { at: '2026-11-20T12:00:00.000Z', count: 4, by_source: { a: 1, b: 3 } },
+        { at: '2026-11-20T12:01:00.000Z', count: 0, by_source: {} },
+        { at: '2026-11-20T12:02:00.000Z', count: 1, by_source: { a: 1 } },
+      ],
+    }
+    const bars = stackBars(result, 300, 64)
+    expect(bars.map((bar) => [bar.x, bar.source, bar.height])).toEqual([
+      [0, 'a', 16],
+      [0, 'b', 48],
+      [200, 'a', 32],
+    ])
+    expect(rangeOf(result, 9, 1)).toEqual({
+      from: '2026-11-20T12:01:00.000Z',
+      to: '2026-11-20T12:02:30.000Z',
+    })
+  })
+})
