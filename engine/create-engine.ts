@@ -12,7 +12,7 @@ import { createDocumentsWriter } from './documents-writer.ts'
 import type { Caller, Engine, EngineStatus, IngestCall, TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { createKeys } from './keys/keys.ts'
-import { Live } from './live.ts'
+import { follow, Live } from './live.ts'
 import { Pipeline } from './pipeline.ts'
 import { createReads, type Reads } from './reads.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
@@ -133,7 +133,13 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     ingest: (call) => queue.add(call),
     ingestMany: (calls) => pipeline.accept(calls),
     remember: (request, caller, key) => remember(sources, (call) => queue.add(call), request, caller, key),
-    tail: async (filter, listener) => startTail(live, reads, filter, listener),
+    tail: (filter, listener) =>
+      follow(
+        async (send) => live.add(filter, send),
+        () => reads.backlog(filter),
+        filter.afterId,
+        listener,
+      ),
     listen: (filter, send) => live.add(filter, send),
     listConnectors: async () => describeConnectors(),
     sourceEvents: async (name, limit) => newestOf(ctx, sources, name, limit, clock.now()),
@@ -244,26 +250,6 @@ async function remember(
     ingested: result.ingested,
     ...(result.ids?.[0] === undefined ? {} : { id: result.ids[0] }),
   }
-}
-
-async function startTail(
-  live: Live,
-  reads: Reads,
-  filter: TailFilter,
-  listener: (message: TailMessage) => void,
-): Promise<{ stop: () => void }> {
-  // Listening begins before the backlog is read; what both would give is sent once.
-  let held: TailMessage[] | null = []
-  const stop = live.add(filter, (message) => (held ? held.push(message) : listener(message)))
-  const { rows, more } = await reads.backlog(filter)
-  if (more) listener({ missed: 1, afterId: filter.afterId ?? '' })
-  if (rows.length) listener({ rows })
-  const seen = new Set(rows.map((row) => row.id))
-  const waiting = held
-  held = null
-  for (const message of waiting)
-    listener('rows' in message ? { rows: message.rows.filter((row) => !seen.has(row.id)) } : message)
-  return { stop }
 }
 
 function closeInstant(asOf: string, clock: Clock, stamp: Stamp): void {

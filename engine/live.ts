@@ -73,3 +73,37 @@ export class Live {
     }
   }
 }
+
+/**
+ * Follows a tail from where it was left: listening begins before the backlog is read, and what both
+ * would give is sent once.
+ * @param listen registers a listener and returns how to stop it; it has begun when this resolves.
+ */
+export async function follow(
+  listen: (send: (message: TailMessage) => void) => Promise<() => void>,
+  backlog: () => Promise<{ rows: Row[]; more: boolean }>,
+  afterId: string | undefined,
+  listener: (message: TailMessage) => void,
+): Promise<{ stop: () => void }> {
+  let held: TailMessage[] | null = []
+  const stop = await listen((message) => {
+    if (held) held.push(message)
+    else listener(message)
+  })
+  const { rows, more } = await backlog()
+  // How many were missed is not known; that some were is what counts.
+  if (more) listener({ missed: 1, afterId: afterId ?? '' })
+  if (rows.length) listener({ rows })
+  const seen = new Set(rows.map((row) => row.id))
+  const waiting = held
+  held = null
+  for (const message of waiting) {
+    if (!('rows' in message)) {
+      listener(message)
+      continue
+    }
+    const fresh = message.rows.filter((row) => !seen.has(row.id))
+    if (fresh.length) listener({ rows: fresh })
+  }
+  return { stop }
+}

@@ -5,8 +5,9 @@
 
 import type { IngestResult } from '../../schemas/types.ts'
 import { systemClock } from '../clock.ts'
-import type { Engine, IngestCall, Row, TailFilter, TailMessage } from '../engine.ts'
+import type { Engine, IngestCall } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { follow } from '../live.ts'
 import type { Retention } from '../store/maintenance.ts'
 import type { CallMeta } from './protocol.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
@@ -74,38 +75,23 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       return reader.call('read', [request])
     },
     ingest: (call) => ingest.add(call),
-    tail: (filter, listener) => startTail(writer, reader, filter, listener),
+    tail: (filter, listener) =>
+      follow(
+        async (send) => {
+          const stop = writer.listen(filter, send)
+          // A call after `listen` on the same port: once it answers, listening has begun.
+          await writer.call('directory', [])
+          return stop
+        },
+        () => reader.call('backlog', [filter]),
+        filter.afterId,
+        listener,
+      ),
     close: async () => {
       await reader.stop()
       await writer.stop()
     },
   } as Engine
-}
-
-async function startTail(
-  writer: EngineThread,
-  reader: EngineThread,
-  filter: TailFilter,
-  listener: (message: TailMessage) => void,
-): Promise<{ stop: () => void }> {
-  let held: TailMessage[] | null = []
-  const stop = writer.listen(filter, (message) => (held ? held.push(message) : listener(message)))
-  // A call after `listen` on the same port: once it answers, listening has begun.
-  await writer.call('directory', [])
-  const { rows, more } = await reader.call<{ rows: Row[]; more: boolean }>('backlog', [filter])
-  if (more) listener({ missed: 1, afterId: filter.afterId ?? '' })
-  if (rows.length) listener({ rows })
-  const seen = new Set(rows.map((row) => row.id))
-  const waiting = held
-  held = null
-  for (const message of waiting) {
-    if (!('rows' in message)) listener(message)
-    else {
-      const fresh = message.rows.filter((row) => !seen.has(row.id))
-      if (fresh.length) listener({ rows: fresh })
-    }
-  }
-  return { stop }
 }
 
 /** Small bodies are copied into one buffer; from this size their own is handed over instead. */
