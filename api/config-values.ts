@@ -114,3 +114,11 @@ export function parseToken(value: string, from: string): string {
     throw new ConfigError(`${from} must be 1 to 512 visible ASCII characters without spaces`)
   return value
 }
+
+/** 1, true, yes, on and their opposites, in any case. @throws ConfigError */
+export function parseSwitch(value: string, from: string): boolean {
+  const word = value.trim().toLowerCase()
+  if (['1', 'true', 'yes', 'on'].includes(word)) return true
+  if (['0', 'false', 'no', 'off'].includes(word)) return false
+  throw new ConfigError(`${from} must be one of 1, true, yes, on, or 0, false, no, off`)
+}

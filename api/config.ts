@@ -14,6 +14,7 @@ import {
   parseHttpUrl,
   parsePort,
   parseSize,
+  parseSwitch,
   parseToken,
 } from './config-values.ts'
 import { type Environment, readVariable } from './environment.ts'
@@ -42,6 +43,10 @@ export interface Config {
   maxDbSize: number | null
   /** Milliseconds and bytes; null keeps everything. */
   retention: { maxAgeMs: number | null; maxBytes: number | null }
+  /** Catalog file, absolute; whether it was named, and whether every boot imports it. */
+  catalog: { file: string; isNamed: boolean; sync: boolean }
+  /** Template key of a project to make once. */
+  seedProject: string | null
   logLevel: LogLevel
   logFormat: LogFormat
   /** Addresses of a hosted workspace, by their name in GET /health. */
@@ -102,6 +107,12 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
       maxAgeMs: read('SVC_RETENTION_AGE', parseDuration),
       maxBytes: read('SVC_RETENTION_SIZE', parseSize),
     }),
+    catalog: Object.freeze({
+      file: read('SVC_CATALOG', (value) => absolute(value, around)) ?? join(home, 'catalog.yaml'),
+      isNamed: readVariable(env, 'SVC_CATALOG') !== undefined,
+      sync: read('SVC_CATALOG_SYNC', parseSwitch) ?? false,
+    }),
+    seedProject: readVariable(env, 'SVC_SEED_PROJECT') ?? null,
     logLevel: read('SVC_LOG_LEVEL', (value, from) => parseChoice(value, LOG_LEVELS, from)) ?? 'info',
     logFormat:
       read('SVC_LOG_FORMAT', (value, from) => parseChoice(value, LOG_FORMATS, from)) ??

@@ -5,15 +5,24 @@
  */
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import type { IngestResult, RememberRequest, RememberResult, Usage } from '../schemas/types.ts'
+import type { IngestResult, RememberRequest, RememberResult } from '../schemas/types.ts'
+import { type BootCatalog, type BootReport, bootCatalog } from './catalog/boot.ts'
+import { openCatalog } from './catalog/catalog.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { describeConnectors } from './connectors/index.ts'
+import { declaredCalls } from './declared/calls.ts'
+import { type Declared, openDeclared } from './declared/declared.ts'
+import { requireProject } from './declared/skill-writes.ts'
+import { memorySource } from './declared/source-writes.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
-import type { Caller, Engine, EngineStatus, IngestCall, TailFilter, TailMessage } from './engine.ts'
+import type { Caller, IngestCall, TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
+import { findingsParts } from './findings-parts.ts'
+import { statusOf, usageOf } from './instance.ts'
 import { createKeys } from './keys/keys.ts'
 import { follow, Live } from './live.ts'
 import { Pipeline } from './pipeline.ts'
+import { openTemplates } from './projects/templates.ts'
 import { createReads, type Reads } from './reads.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
 import { createSources, type Sources } from './sources/sources.ts'
@@ -27,7 +36,8 @@ import { firstPositions } from './store/scan.ts'
 import { Stamp } from './store/stamp.ts'
 import { createReadContext, type ReadContext } from './timeline/context.ts'
 import { compilePlan, queryOf } from './timeline/plan.ts'
-import { iso, presentRow } from './timeline/present.ts'
+import { presentRow } from './timeline/present.ts'
+import type { Engine } from './whole-engine.ts'
 
 export interface EngineOptions {
   /** Path of the data file; null keeps everything in memory (tests). */
@@ -36,6 +46,12 @@ export interface EngineOptions {
   /** Storage limit in bytes; null: the volume's size. */
   maxDbSize?: number | null
   retention?: Retention
+  /** Read for `${NAME}` references and templates; none when absent. */
+  env?: Readonly<Record<string, string | undefined>>
+  /** The catalog file and the project to begin with. */
+  boot?: BootCatalog
+  /** Calls of template actions and detection go through it. */
+  http?: typeof fetch
   /** The disk failed while writing: the process must stop and reopen the file. */
   onFatal?: (error: Error) => void
   /** A fault of ours, with the id its caller was told. */
@@ -55,6 +71,8 @@ export interface LocalEngine extends Engine {
   /** Reads from `afterId` for a tail that resumes. */
   backlog: Reads['backlog']
   cursorSecret: string
+  /** What the boot did with the catalog. */
+  bootReport(): Promise<BootReport>
 }
 
 /**
@@ -87,9 +105,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     clock,
     secrets,
     keys,
+    env: options.env ?? {},
     documents: createDocumentsWriter(store, appender, stamp),
     recent: (sourceId, limit) => recentOf(ctx, sourceId, limit),
-    purge: { request: (sourceId) => requestPurge(store, sourceId, clock.now()) },
     storageReason: () => capacity.refusal(clock.now()),
   })
   const onFault = (error: Error): SvcError => {
@@ -121,6 +139,19 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     retention: options.retention ?? { maxAgeMs: null, maxBytes: null },
   })
   const reads = createReads(ctx, clock, false)
+  const declared = openDeclared({
+    store,
+    clock,
+    secrets,
+    keys,
+    sources,
+    templates: openTemplates(),
+    env: options.env ?? {},
+    purge: (sourceId) => requestPurge(store, sourceId, clock.now()),
+  })
+  const catalog = openCatalog(declared)
+  const booted = bootCatalog(declared, catalog, options.boot ?? {})
+  const findings = findingsParts(declared, ctx, (call) => pipeline.accept([call])[0]!)
   const queue = new IngestQueue((calls) => pipeline.accept(calls))
   return {
     ...reads,
@@ -129,10 +160,15 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
         closeInstant(request.as_of, clock, stamp)
       return reads.read(request)
     },
-    ...sourceCalls(sources),
+    ...declaredCalls({ declared, findings, catalog, http: options.http ?? fetch }),
+    bootReport: async () => booted,
+    testSource: async (body) => sources.test(body),
+    discoverSource: async (body) => sources.discover(body),
+    previewLabel: async (body) => sources.previewLabel(body),
+    sourceFields: async (name, limit) => sources.fields(name, limit),
     ingest: (call) => queue.add(call),
     ingestMany: (calls) => pipeline.accept(calls),
-    remember: (request, caller, key) => remember(sources, (call) => queue.add(call), request, caller, key),
+    remember: (request, caller, key) => remember(declared, (call) => queue.add(call), request, caller, key),
     tail: (filter, listener) =>
       follow(
         async (send) => live.add(filter, send),
@@ -144,12 +180,15 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     listConnectors: async () => describeConnectors(),
     sourceEvents: async (name, limit) => newestOf(ctx, sources, name, limit, clock.now()),
     listKeys: async () => keys.list(),
-    createKey: async (body, caller) =>
-      keys.create(
-        body,
-        caller,
-        body.source === undefined ? {} : { sourceId: sources.requireByName(body.source).id },
-      ),
+    createKey: async (body, caller) => {
+      if (body.project) {
+        if (body.source) fail('invalid', 'give source or project, not both', { field: 'project' })
+        const project = projectForKey(declared, body.project)
+        return keys.create({ ...body, project }, caller, { project })
+      }
+      const bound = body.source === undefined ? {} : { sourceId: sources.requireByName(body.source).id }
+      return keys.create(body, caller, bound)
+    },
     revokeKey: async (id, caller) => keys.revoke(id, caller),
     touchKeys: async (ids) => keys.touch(ids),
     directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
@@ -165,35 +204,13 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   }
 }
 
-/** The source methods of Engine, each one synchronous call. */
-function sourceCalls(
-  sources: Sources,
-): Pick<
-  Engine,
-  | 'listSources'
-  | 'getSource'
-  | 'createSource'
-  | 'updateSource'
-  | 'deleteSource'
-  | 'moveSource'
-  | 'testSource'
-  | 'discoverSource'
-  | 'previewLabel'
-  | 'sourceFields'
-  | 'dependents'
-> {
-  return {
-    listSources: async () => sources.list(),
-    getSource: async (name) => sources.get(name),
-    createSource: async (body, caller, mintKey) => sources.create(body, caller, mintKey),
-    updateSource: async (name, body, caller) => sources.update(name, body, caller),
-    deleteSource: async (name, how, caller) => sources.remove(name, how, caller),
-    moveSource: async (name, event, caller) => sources.move(name, event, caller),
-    testSource: async (body) => sources.test(body),
-    discoverSource: async (body) => sources.discover(body),
-    previewLabel: async (body) => sources.previewLabel(body),
-    sourceFields: async (name, limit) => sources.fields(name, limit),
-    dependents: async (kind, name) => sources.dependents(kind, name),
+/** @throws SvcError invalid: a key cannot be made for what is not there */
+function projectForKey(declared: Declared, word: string): string {
+  try {
+    return requireProject(declared, word)
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    return fail('invalid', `project: no project has the id or name ${word}`, { field: 'project' })
   }
 }
 
@@ -228,13 +245,13 @@ class IngestQueue {
 }
 
 async function remember(
-  sources: Sources,
+  declared: Declared,
   ingest: (call: IngestCall) => Promise<IngestResult>,
   request: RememberRequest,
   caller: Caller,
   idempotencyKey: string | undefined,
 ): Promise<RememberResult> {
-  const source = sources.memorySource(request.source, caller)
+  const source = memorySource(declared, request.source, { caller, origin: 'api' })
   const { source: _source, ...payload } = request
   const body = Buffer.from(JSON.stringify({ memory_type: 'observation', ...payload }))
   const result = await ingest({
@@ -330,53 +347,4 @@ function requestPurge(store: OpenStore, sourceId: number, now: number): number {
     .pluck()
     .get(sourceId) as number
   return (events ?? 0) + documents
-}
-
-function usageOf(capacity: Capacity, sources: Sources, ctx: ReadContext, now: number): Usage {
-  const m = capacity.measure(now)
-  const all = ctx.index.all()
-  const oldest = all.length ? Math.min(...all.map((segment) => segment.minTs)) : null
-  const listed = sources.list()
-  return {
-    db_bytes: m.dbBytes,
-    wal_bytes: m.walBytes,
-    free_bytes: m.freeBytes,
-    events: all.reduce((sum, segment) => sum + segment.n, 0),
-    max_bytes: m.maxBytes,
-    max_bytes_source: m.maxBytesSource,
-    disk_total: m.diskTotal,
-    disk_free: m.diskFree,
-    pct_used: m.pctUsed,
-    ingest_paused: capacity.refusal(now) !== null,
-    oldest_event: oldest === null ? null : iso(oldest),
-    sources: listed.map((source) => ({ name: source.name, events: source.health.events_total })),
-  }
-}
-
-function statusOf(
-  capacity: Capacity,
-  sources: Sources,
-  ctx: ReadContext,
-  pipeline: Pipeline,
-  reads: Reads,
-  now: number,
-): EngineStatus {
-  const m = capacity.measure(now)
-  const refusal = capacity.refusal(now)
-  return {
-    ingestPaused: refusal !== null,
-    pctUsed: m.pctUsed,
-    detail: refusal,
-    eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
-    bySource: sources.live().map((source) => ({
-      source: source.name,
-      ingested: source.counters.events,
-      rejected: source.counters.rejected,
-      state: source.paused ? 'paused' : 'active',
-    })),
-    counters: { ...pipeline.counters, reads: reads.counters.reads },
-    dbBytes: m.dbBytes,
-    walBytes: m.walBytes,
-    maxBytes: m.maxBytes,
-  }
 }

@@ -1,11 +1,10 @@
 /**
- * The engine as its callers see it. The doors (HTTP, CLI, MCP) call only this interface;
- * `createEngine` runs it in process, `startEngineThreads` runs it in worker threads behind the
- * same interface. Every method may throw SvcError (see errors.ts).
+ * The engine's core as its callers see it: ingest, reads, keys and the instance. What is declared
+ * (parts, projects, the catalog) is in declared/calls.ts; `Engine` in whole-engine.ts is both. Every
+ * method may throw SvcError (see errors.ts).
  */
 import type {
   Connector,
-  DependentsResult,
   DiscoverRequest,
   EntitiesResult,
   Event,
@@ -23,8 +22,6 @@ import type {
   ReadResult,
   RememberRequest,
   RememberResult,
-  Source,
-  SourceCreated,
   SourceTestResult,
   SourceWrite,
   StatsRequest,
@@ -71,6 +68,9 @@ export interface KeyRecord {
   hash: string
   scopes: string[]
   sourceId: number | null
+  /** Id and name of the project a project key reads. */
+  project: string | null
+  projectName: string | null
 }
 
 export interface Directory {
@@ -105,7 +105,7 @@ export interface EngineStatus {
   maxBytes: number
 }
 
-export interface Engine {
+export interface EngineCore {
   // ingest
   ingest(call: IngestCall): Promise<IngestResult>
   remember(request: RememberRequest, caller: Caller, idempotencyKey?: string): Promise<RememberResult>
@@ -121,28 +121,11 @@ export interface Engine {
   tail(filter: TailFilter, listener: (message: TailMessage) => void): Promise<{ stop: () => void }>
   // sources
   listConnectors(): Promise<Record<string, Connector>>
-  listSources(): Promise<Source[]>
-  getSource(name: string): Promise<Source>
-  /** `mintKey`: on a secured instance a push source gets an ingest key, shown once. */
-  createSource(body: SourceWrite, caller: Caller, mintKey: boolean): Promise<SourceCreated>
-  updateSource(
-    name: string,
-    body: SourceWrite,
-    caller: Caller,
-  ): Promise<{ ok: true; name: string; relabeled: false }>
-  deleteSource(
-    name: string,
-    options: { cascade: boolean; purgeEvents: boolean },
-    caller: Caller,
-  ): Promise<{ ok: true; purged_events: number; deleted: string[] }>
-  /** Lifecycle events of a source: pause, resume. */
-  moveSource(name: string, event: 'pause' | 'resume', caller: Caller): Promise<{ ok: true; state: string }>
   testSource(body: SourceWrite): Promise<SourceTestResult>
   discoverSource(body: DiscoverRequest): Promise<Record<string, unknown>>
   previewLabel(body: LabelsPreview): Promise<LabelsPreviewResult>
   sourceEvents(name: string, limit: number): Promise<Row[]>
   sourceFields(name: string, limit: number): Promise<FieldsResult>
-  dependents(kind: string, name: string): Promise<DependentsResult>
   // keys
   listKeys(): Promise<Key[]>
   createKey(body: KeyCreate, caller: Caller): Promise<KeyCreated>

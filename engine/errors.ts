@@ -4,6 +4,8 @@
  * sentence that names the field and the rule (SPEC.md, Errors). docs/errors.md is checked against
  * this table.
  */
+import type { CatalogProblem, MergeConflict } from '../schemas/types.ts'
+
 export const errorTable = {
   invalid: {
     status: 400,
@@ -62,11 +64,18 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
-/** What may accompany an error: the field it names, seconds to wait, refused items. */
+/** What may accompany an error, for programs that act on it. */
 export interface ErrorExtra {
   field?: string
   retryAfter?: number
   rejected?: { index: number; error: string }[]
+  /** Fields two writers changed, with base, mine and theirs. */
+  conflicts?: MergeConflict[]
+  /** Problems of a catalog file, with line and column. */
+  problems?: CatalogProblem[]
+  /** The state that refused an event, and what it accepts. */
+  state?: string
+  accepts?: string[]
 }
 
 /** The one error class. `message` is what the caller reads. */

@@ -45,10 +45,16 @@ export interface PipelineCounters {
   rejected: number
 }
 
+/** A call of the service's own, which may write rows of its own with its event. */
+export interface InnerCall extends IngestCall {
+  /** Called in the same transaction, once, after the first event of the call is written. */
+  alongside?(eventId: string): void
+}
+
 /** A call that has passed every check that needs no disk. */
 interface Ready {
   source: LiveSource
-  call: IngestCall
+  call: InnerCall
   events: PreparedEvent[]
   rejected: { index: number; error: string }[]
   skewed: number
@@ -67,7 +73,7 @@ export class Pipeline {
   constructor(private readonly parts: PipelineParts) {}
 
   /** Stores the calls in one transaction. @returns an answer or an error for each, in order. */
-  accept(calls: readonly IngestCall[]): (IngestResult | SvcError)[] {
+  accept(calls: readonly InnerCall[]): (IngestResult | SvcError)[] {
     const ready = calls.map((call) => this.attempt(() => this.prepare(call)))
     const due = ready.filter((r): r is Ready => !(r instanceof SvcError))
     if (due.length === 0) return ready as SvcError[]
@@ -76,7 +82,7 @@ export class Pipeline {
   }
 
   /** Everything that can be refused without the disk. @throws SvcError */
-  private prepare(call: IngestCall): Ready {
+  private prepare(call: InnerCall): Ready {
     const now = this.parts.clock.now()
     const source =
       this.parts.sources.byIngestKey(call.ingestKey) ??
@@ -84,7 +90,8 @@ export class Pipeline {
     this.checkSignature(source, call, now)
     if (source.paused) fail('invalid', `source ${source.name} is paused; resume it to ingest`)
     const full = this.parts.capacity.refusal(now)
-    if (full) fail('storage_full', full)
+    // What the service concludes is small and asked for; producers wait.
+    if (full && !source.connector.internal) fail('storage_full', full)
     const { items, rejected } = splitBody(call.body)
     const events: PreparedEvent[] = []
     let skewed = 0
@@ -205,6 +212,7 @@ export class Pipeline {
       ...(ready.skewed ? { skewed: ready.skewed } : {}),
       ...(ingested ? { ids: [`evt_${first}`, `evt_${last}`] } : {}),
     }
+    if (ingested) ready.call.alongside?.(`evt_${first}`)
     if (key) idempotency.store(key.storage, key.body, result, at)
     return result
   }

@@ -3,7 +3,7 @@
  * own in the daemon. Each call sees one snapshot of the store.
  */
 import type { Clock } from './clock.ts'
-import type { Engine, Row, TailFilter } from './engine.ts'
+import type { EngineCore, Row, TailFilter } from './engine.ts'
 import { fail } from './errors.ts'
 import { firstPositions } from './store/scan.ts'
 import type { ReadContext } from './timeline/context.ts'
@@ -18,7 +18,10 @@ import { answerStats } from './timeline/stats.ts'
 /** Rows a resumed tail is given at most before it is told of a gap. */
 const BACKLOG_MAX = 1_000
 
-export type Reads = Pick<Engine, 'read' | 'stats' | 'histogram' | 'entities' | 'entityValues' | 'event'> & {
+export type Reads = Pick<
+  EngineCore,
+  'read' | 'stats' | 'histogram' | 'entities' | 'entityValues' | 'event'
+> & {
   /** Rows stored after an event id that fit a tail's filter, oldest first. */
   backlog(filter: TailFilter): Promise<{ rows: Row[]; more: boolean }>
   counters: { reads: number }

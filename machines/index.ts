@@ -1,7 +1,40 @@
 /** Every lifecycle by the kind of object it belongs to. */
+import { delivery } from './delivery.ts'
+import { draft } from './draft.ts'
+import { handoff } from './handoff.ts'
 import { key } from './key.ts'
+import { ownership } from './ownership.ts'
+import { agent, mcpServer } from './part.ts'
+import { project } from './project.ts'
+import { run } from './run.ts'
+import { skill } from './skill.ts'
 import { source } from './source.ts'
 import type { Lifecycle } from './step.ts'
+import { trigger } from './trigger.ts'
 
-export const lifecycles = { source, key } satisfies Record<string, Lifecycle>
+/** Those of which the store has rows. */
+export const lifecycles = {
+  source,
+  key,
+  trigger,
+  agent,
+  mcp_server: mcpServer,
+  skill,
+  project,
+  ownership,
+} satisfies Record<string, Lifecycle>
+
+/** Those of which the store has no rows yet: a kind moves up with its table. */
+export const laterLifecycles = {
+  draft,
+  run,
+  delivery,
+  handoff,
+} satisfies Record<string, Lifecycle>
+
+export const allLifecycles = { ...lifecycles, ...laterLifecycles }
+
+/** A kind that has rows. */
 export type Kind = keyof typeof lifecycles
+/** Any kind of object with a lifecycle. */
+export type AnyKind = keyof typeof allLifecycles

@@ -4,13 +4,13 @@ import type { Lifecycle } from './step.ts'
 
 export const key: Lifecycle = {
   version: 1,
-  events: ['revoke'],
+  events: { revoke: 'the key, or the project it belongs to, is taken away' },
   machine: createMachine({
     id: 'key',
     initial: 'active',
     states: {
-      active: { on: { revoke: 'revoked' } },
-      revoked: { type: 'final' },
+      active: { description: 'opens what its scopes allow', on: { revoke: 'revoked' } },
+      revoked: { description: 'opens nothing, for good', type: 'final' },
     },
   }),
 }

@@ -30,8 +30,8 @@ export interface Effect {
 export interface Lifecycle {
   machine: AnyStateMachine
   version: number
-  /** Every event type the machine knows, in the order to show. */
-  events: readonly string[]
+  /** Every event type the machine knows and what it says in words, in the order to show. */
+  events: Readonly<Record<string, string>>
   /** Version of a snapshot → the snapshot as the next version writes it. */
   migrate?: Record<number, (old: Snapshot) => Snapshot>
 }
@@ -42,13 +42,32 @@ export interface Step {
   effects: Effect[]
 }
 
-/** The snapshot a new object starts with. */
-export function start(lifecycle: Lifecycle): Snapshot {
-  const [state] = initialTransition(lifecycle.machine)
-  return toStored(lifecycle, state)
+/**
+ * The snapshot a new object starts with, and what its first state causes, to be written with it.
+ * @param input what the object brings with it, such as a run's round cap; every field has a default.
+ */
+export function begin(
+  lifecycle: Lifecycle,
+  input?: Record<string, unknown>,
+): { snapshot: Snapshot; effects: Effect[] } {
+  const [state, actions] = initialTransition(lifecycle.machine, input as never)
+  return { snapshot: toStored(lifecycle, state), effects: toEffects(actions) }
 }
 
-/** @throws Error when the snapshot is of a newer version or names a state that is gone. */
+/** The snapshot a new object starts with; `begin` gives its effects too. */
+export function start(lifecycle: Lifecycle, input?: Record<string, unknown>): Snapshot {
+  return begin(lifecycle, input).snapshot
+}
+
+/** The event types a machine knows, in the order to show. */
+export function eventsOf(lifecycle: Lifecycle): string[] {
+  return Object.keys(lifecycle.events)
+}
+
+/**
+ * One step. A refused event leaves the snapshot as it is, without effects.
+ * @throws Error when the snapshot is of a newer version or names a state that is gone.
+ */
 export function step(lifecycle: Lifecycle, stored: Snapshot, event: LifecycleEvent): Step {
   const snapshot = upgrade(lifecycle, stored)
   // A finished lifecycle takes nothing, whatever its machine would do with the event.
@@ -63,13 +82,16 @@ export function step(lifecycle: Lifecycle, stored: Snapshot, event: LifecycleEve
   return {
     accepted: true,
     snapshot: toStored(lifecycle, next),
-    effects: actions.map(({ type, params }) => ({ type, params })),
+    effects: toEffects(actions),
   }
 }
 
-/** The event types a snapshot accepts now, for consoles and agents. */
-export function accepts(lifecycle: Lifecycle, stored: Snapshot): string[] {
-  return lifecycle.events.filter((type) => step(lifecycle, stored, { type }).accepted)
+/**
+ * The event types a snapshot accepts now, for consoles and agents.
+ * @param at epoch ms, for machines that wait for a time.
+ */
+export function accepts(lifecycle: Lifecycle, stored: Snapshot, at?: number): string[] {
+  return eventsOf(lifecycle).filter((type) => step(lifecycle, stored, { type, at }).accepted)
 }
 
 function upgrade(lifecycle: Lifecycle, stored: Snapshot): Snapshot {
@@ -83,6 +105,10 @@ function upgrade(lifecycle: Lifecycle, stored: Snapshot): Snapshot {
   if (snapshot.v > lifecycle.version)
     throw new Error(`a ${lifecycle.machine.id} snapshot was written by a newer version (${snapshot.v})`)
   return snapshot
+}
+
+function toEffects(actions: readonly { type: string; params: unknown }[]): Effect[] {
+  return actions.map(({ type, params }) => ({ type, params }))
 }
 
 function toStored(

@@ -16,6 +16,9 @@ export const annotationKeywords = [
   'x-advanced',
   'x-connector',
   'x-discover-input',
+  'x-env',
+  // Read by the compiler of types: a field of any JSON value.
+  'tsType',
 ]
 
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void

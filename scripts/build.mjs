@@ -1,6 +1,6 @@
 /**
  * Builds dist/: the daemon and command (dist/svc.mjs), the engine's threads
- * (dist/engine-worker.mjs), migrations, and the console (dist/console). `node scripts/build.mjs`
+ * (dist/engine-worker.mjs), migrations, the catalog, and the console (dist/console). `node scripts/build.mjs`
  * builds all of it; `ensureBuilt` builds what is missing or older than its sources, which it knows
  * by a hash of them, so that a checkout that changes times does not build again.
  */
@@ -32,6 +32,7 @@ const parts = {
       'machines',
       'engine',
       'api',
+      'catalog',
       'package.json',
       'package-lock.json',
       'tsconfig.json',
@@ -91,7 +92,7 @@ export function daemonOptions(outdir) {
 }
 
 /**
- * Puts the migrations beside the bundle and removes chunks of builds before.
+ * Puts the migrations and the catalog beside the bundle and removes chunks of builds before.
  * @param {string} outdir under the root
  * @param {readonly string[]} outputs what this build wrote
  */
@@ -100,8 +101,10 @@ export function finishDaemon(outdir, outputs) {
   const written = new Set(outputs.map((path) => basename(path)))
   for (const file of readdirSync(folder))
     if (file.startsWith('chunk-') && !written.has(file)) rmSync(join(folder, file))
-  rmSync(join(folder, 'migrations'), { recursive: true, force: true })
-  cpSync(join(root, 'engine/store/migrations'), join(folder, 'migrations'), { recursive: true })
+  for (const [from, to] of Object.entries({ 'engine/store/migrations': 'migrations', catalog: 'catalog' })) {
+    rmSync(join(folder, to), { recursive: true, force: true })
+    cpSync(join(root, from), join(folder, to), { recursive: true })
+  }
 }
 
 /** Builds the daemon. @param {string} outdir under the root */

@@ -1,15 +1,17 @@
 /**
  * `npm run generate`: writes every generated file. From the JSON Schema files, the types and the
- * registry; from the routes, api/http/openapi.json. test/house/generated.test.ts fails when one is
- * stale.
+ * registry; from the routes, api/http/openapi.json; from the machines, docs/lifecycles.md. Tests
+ * fail when one is stale.
  */
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { generate } from '../schemas/generate.ts'
+import { renderLifecycles } from './lifecycles-doc.ts'
 
 const root = new URL('../', import.meta.url)
 
 for (const [path, text] of Object.entries(await generate())) write(`schemas/${path}`, text)
+write('docs/lifecycles.md', renderLifecycles())
 // Imported now: it reads the registry that was just written.
 const { renderOpenapi } = await import('../api/http/openapi-file.ts')
 write('api/http/openapi.json', await renderOpenapi())

@@ -15,6 +15,9 @@ export interface Identity extends Caller {
   scopes: readonly string[]
   /** The only source a bound ingest key may write to. */
   sourceId: number | null
+  /** Id and name of the project of a project key. */
+  project: string | null
+  projectName: string | null
 }
 
 const OPEN: Identity = {
@@ -22,12 +25,16 @@ const OPEN: Identity = {
   name: 'no auth configured',
   scopes: ['admin', 'ingest', 'read'],
   sourceId: null,
+  project: null,
+  projectName: null,
 }
 const ROOT: Identity = {
   id: 'env:auth',
   name: 'auth token (env)',
   scopes: ['admin', 'ingest', 'read'],
   sourceId: null,
+  project: null,
+  projectName: null,
 }
 
 interface Session {
@@ -63,7 +70,14 @@ export class Authenticator {
     this.byHash = new Map(
       directory.keys.map((key) => [
         key.hash,
-        { id: `key:${key.id}`, name: key.name, scopes: key.scopes, sourceId: key.sourceId },
+        {
+          id: `key:${key.id}`,
+          name: key.name,
+          scopes: key.scopes,
+          sourceId: key.sourceId,
+          project: key.project,
+          projectName: key.projectName,
+        },
       ]),
     )
     this.routes = new Map(directory.routes.map((route) => [route.ingestKey, route]))
@@ -152,7 +166,7 @@ export class Authenticator {
 /** @throws SvcError unauthenticated, forbidden */
 export function requireScope(
   identity: Identity | null,
-  scope: 'any' | 'read' | 'ingest' | 'admin',
+  scope: 'any' | 'read' | 'ingest' | 'admin' | 'findings',
 ): Identity {
   if (!identity) throw new SvcError('unauthenticated', 'authentication required')
   if (scope !== 'any' && !identity.scopes.includes(scope) && !identity.scopes.includes('admin'))

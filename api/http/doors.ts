@@ -13,6 +13,8 @@ export interface ServerConfig {
   version: string
   /** Addresses of a hosted workspace, by their name in GET /health. */
   hostedUrls: Readonly<Record<string, string>>
+  /** What the boot could not do, as sentences; shown by GET /health. */
+  bootFailures?: readonly string[]
   /** Built console, or null. */
   consoleDir: string | null
 }

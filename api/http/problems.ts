@@ -6,7 +6,7 @@ import { SvcError } from '../../engine/index.ts'
 
 /** Answers with an SvcError. */
 export function sendProblem(reply: FastifyReply, error: SvcError): FastifyReply {
-  const { retryAfter, rejected } = error.extra
+  const { retryAfter, field: _field, ...more } = error.extra
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
   // A refusal before the body was read leaves bytes on the wire that are no next request.
@@ -14,7 +14,7 @@ export function sendProblem(reply: FastifyReply, error: SvcError): FastifyReply 
   return reply
     .code(error.status)
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ detail: error.message, ...(rejected ? { rejected } : {}) }))
+    .send(JSON.stringify({ detail: error.message, ...more }))
 }
 
 /** Fastify's own refusals in our words. */

@@ -3,7 +3,15 @@
  * its method and its pattern, never by a prefix of the address, so that no spelling of a path gets
  * past the check. The server does not start with a route that is not listed here.
  */
-export type Scope = 'public' | 'any' | 'read' | 'ingest' | 'admin' | 'signed-or-ingest'
+export type Scope =
+  | 'public'
+  | 'any'
+  | 'read'
+  | 'ingest'
+  | 'admin'
+  | 'findings'
+  | 'person'
+  | 'signed-or-ingest'
 
 export const scopes: Readonly<Record<string, Scope>> = {
   'GET /health': 'public',
@@ -29,6 +37,62 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /api/sources/:name/events': 'read',
   'GET /api/sources/:name/fields': 'read',
   'POST /api/labels/preview': 'read',
+  'GET /api/triggers': 'read',
+  'POST /api/triggers': 'admin',
+  'GET /api/triggers/:name': 'read',
+  'PUT /api/triggers/:name': 'admin',
+  'DELETE /api/triggers/:name': 'admin',
+  'POST /api/triggers/:name/pause': 'admin',
+  'POST /api/triggers/:name/resume': 'admin',
+  'GET /api/agents/builtin': 'read',
+  'POST /api/agents/builtin': 'admin',
+  'GET /api/agents/builtin/:name': 'read',
+  'PUT /api/agents/builtin/:name': 'admin',
+  'DELETE /api/agents/builtin/:name': 'admin',
+  'POST /api/agents/builtin/:name/enable': 'admin',
+  'POST /api/agents/builtin/:name/disable': 'admin',
+  'GET /api/mcp-servers': 'read',
+  'POST /api/mcp-servers': 'admin',
+  'GET /api/mcp-servers/:name': 'read',
+  'PUT /api/mcp-servers/:name': 'admin',
+  'DELETE /api/mcp-servers/:name': 'admin',
+  'GET /api/resources': 'read',
+  'GET /api/skills': 'read',
+  'GET /api/projects/:id/skills': 'read',
+  'POST /api/projects/:id/skills': 'admin',
+  'POST /api/projects/:id/skills/upload': 'admin',
+  'GET /api/projects/:id/skills/:name': 'read',
+  'PUT /api/projects/:id/skills/:name': 'admin',
+  'DELETE /api/projects/:id/skills/:name': 'admin',
+  'GET /api/projects/:id/skills/:name/download': 'read',
+  'POST /api/projects/:id/skills/:name/use': 'admin',
+  ...ofProjects('/api/projects', 'templates'),
+  // The old words, kept until two releases after 1.14 (SPEC.md, Versioning 2).
+  ...ofProjects('/api/usecases', 'recipes'),
+  'GET /api/projects/:id/wiring': 'read',
+  'PUT /api/projects/:id/wiring': 'admin',
+  'GET /api/projects/:id/deletion': 'read',
+  'POST /api/projects/:id/takeover': 'person',
+  'POST /api/projects/:id/release': 'admin',
+  'GET /api/crew/projects': 'read',
+  'GET /api/projects/:id/outline': 'read',
+  'GET /api/projects/:id/health': 'read',
+  'GET /api/projects/:id/results': 'read',
+  'GET /api/projects/:id/results/:run': 'read',
+  'POST /api/projects/:id/results/:run/handled': 'admin',
+  'GET /api/projects/:id/findings': 'read',
+  'POST /api/projects/:id/findings': 'findings',
+  'GET /api/projects/:id/keys': 'admin',
+  'POST /api/projects/:id/keys': 'admin',
+  'GET /api/change-sets': 'read',
+  'GET /api/change-sets/:id': 'read',
+  'POST /api/change-sets': 'admin',
+  'POST /api/change-sets/:id/undo': 'admin',
+  'GET /api/catalog/export': 'admin',
+  'POST /api/catalog/export': 'admin',
+  'POST /api/catalog/check': 'admin',
+  'POST /api/catalog/import': 'admin',
+  'GET /api/catalog/schema': 'read',
   'GET /api/catalog/dependents': 'read',
   'POST /read': 'read',
   'POST /api/stats': 'read',
@@ -44,6 +108,49 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /ingest/:key': 'ingest',
   'POST /remember': 'ingest',
 }
+
+/** The routes of projects that have an old spelling too. */
+function ofProjects(base: string, templates: string): Record<string, Scope> {
+  return {
+    [`GET ${base}/${templates}`]: 'read',
+    [`GET ${base}/${templates}/:key`]: 'read',
+    [`POST ${base}/${templates}/:key/detect`]: 'admin',
+    [`GET ${base}`]: 'read',
+    [`POST ${base}`]: 'admin',
+    [`GET ${base}/:id`]: 'read',
+    [`PUT ${base}/:id`]: 'admin',
+    [`DELETE ${base}/:id`]: 'admin',
+    [`POST ${base}/:id/pause`]: 'admin',
+    [`POST ${base}/:id/resume`]: 'admin',
+    [`POST ${base}/:id/repair`]: 'admin',
+    [`POST ${base}/:id/actions/:name`]: 'admin',
+    [`GET ${base}/:id/summary`]: 'read',
+  }
+}
+
+/**
+ * The routes a project key may use, all on its own project (SPEC.md, Authentication 4); any other
+ * call answers 403, whatever scopes it has.
+ */
+export const projectKeyRoutes: ReadonlySet<string> = new Set([
+  'GET /api/whoami',
+  'GET /openapi.json',
+  'POST /read',
+  'POST /api/stats',
+  ...['/api/projects', '/api/usecases'].flatMap((base) => [
+    `GET ${base}`,
+    `GET ${base}/:id`,
+    `GET ${base}/:id/summary`,
+  ]),
+  'GET /api/projects/:id/skills',
+  'GET /api/projects/:id/skills/:name',
+  'GET /api/projects/:id/results',
+  'GET /api/projects/:id/results/:run',
+  'GET /api/projects/:id/outline',
+  'GET /api/projects/:id/health',
+  'GET /api/projects/:id/findings',
+  'POST /api/projects/:id/findings',
+])
 
 /** Addresses that serve the console and the browsable API page: nothing of the instance is in them. */
 export const isPublicPage = (pattern: string): boolean =>

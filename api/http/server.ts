@@ -13,15 +13,23 @@ import type { Doors, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
 import { registerOpenapi } from './openapi.ts'
 import { asSvcError, problemHandler, sendProblem } from './problems.ts'
+import { checkProjectKey } from './project-key.ts'
+import { agentRoutes } from './routes/agents.ts'
 import { catalogRoutes } from './routes/catalog.ts'
+import { changeRoutes } from './routes/changes.ts'
 import { healthRoutes } from './routes/health.ts'
 import { ingestRoutes } from './routes/ingest.ts'
 import { keyRoutes } from './routes/keys.ts'
+import { mcpServerRoutes } from './routes/mcp-servers.ts'
 import { metricsRoutes } from './routes/metrics.ts'
+import { projectRoutes } from './routes/projects.ts'
 import { readRoutes } from './routes/read.ts'
+import { resultRoutes } from './routes/results.ts'
 import { sessionRoutes } from './routes/session.ts'
+import { skillRoutes } from './routes/skills.ts'
 import { sourceRoutes } from './routes/sources.ts'
 import { tailRoutes } from './routes/tail.ts'
+import { triggerRoutes } from './routes/triggers.ts'
 import { type Scope, scopeOf } from './scopes.ts'
 import { registerConsole } from './static.ts'
 import { validatorCompiler } from './validate.ts'
@@ -95,6 +103,13 @@ export async function buildServer({
     metricsRoutes,
     sessionRoutes,
     sourceRoutes,
+    triggerRoutes,
+    agentRoutes,
+    mcpServerRoutes,
+    skillRoutes,
+    projectRoutes,
+    resultRoutes,
+    changeRoutes,
     catalogRoutes,
     readRoutes,
     tailRoutes,
@@ -207,8 +222,22 @@ async function guard(request: FastifyRequest, doors: Doors, _response: unknown):
   if (doors.stopping() && pattern !== '/health')
     throw new SvcError('unavailable', 'the daemon is stopping', { retryAfter: 5 })
   if (scope === 'public') return
+  const isSigned =
+    scope === 'signed-or-ingest' && doors.auth.ingestRoute((request.params as { key: string }).key)?.signed
+  if (identity?.project && !isSigned) {
+    checkProjectKey(request, identity, pattern)
+    return
+  }
   if (scope === 'signed-or-ingest') guardIngest(request, doors, identity)
+  else if (scope === 'person') requirePerson(identity, cookie)
   else requireScope(identity, scope)
+}
+
+/** Only a person's session takes a project over: the console's, or the operator's root token. */
+function requirePerson(identity: Identity | null, cookie: boolean): void {
+  const caller = requireScope(identity, 'admin')
+  if (!cookie && caller.id.startsWith('key:'))
+    throw new SvcError('forbidden', "only a person's session can take a project over")
 }
 
 /** A source that checks signatures needs no key; a key bound to a source opens that source only. */

@@ -14,7 +14,8 @@ export const validatorCompiler: FastifySchemaCompiler<{ $ref?: string }> = ({ sc
     const id = schema.$ref?.replace(/#$/, '')
     if (!id) throw new Error('a body schema must be a $ref')
     return (value) => {
-      const fault = check(id, value)
+      // A body that is not sent is one that says nothing: what is required is then named.
+      const fault = check(id, value ?? {})
       return fault ? { error: new SvcError('invalid', fault) } : { value }
     }
   }

@@ -3,20 +3,27 @@ import { schemaOf } from '../../schemas/index.ts'
 import type { Connector, ConnectorField } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import type { ConnectorDefinition } from './connector.ts'
+import { finding } from './finding.ts'
 import { memory } from './memory.ts'
 import { reference } from './reference.ts'
 import { webhook } from './webhook.ts'
 
-const connectors: readonly ConnectorDefinition[] = [webhook, memory, reference]
+const connectors: readonly ConnectorDefinition[] = [webhook, memory, reference, finding]
+/** Those a person can add; the others are of the service itself. */
+const offered = connectors.filter((connector) => !connector.internal)
 const byKind = new Map(connectors.map((connector) => [connector.kind, connector]))
 
 /** @throws SvcError invalid, naming the connectors there are. */
 export function connectorOf(kind: string): ConnectorDefinition {
   return (
     byKind.get(kind) ??
-    fail('invalid', `connector ${kind} is not known; there are ${[...byKind.keys()].join(', ')}`, {
-      field: 'connector',
-    })
+    fail(
+      'invalid',
+      `connector ${kind} is not known; there are ${offered.map(({ kind }) => kind).join(', ')}`,
+      {
+        field: 'connector',
+      },
+    )
   )
 }
 
@@ -25,9 +32,9 @@ export function hasConnector(kind: string): boolean {
   return byKind.has(kind)
 }
 
-/** Every connector by its name, as the API describes it. */
+/** The connectors a person can add by name, as the API describes them. */
 export function describeConnectors(): Record<string, Connector> {
-  return Object.fromEntries(connectors.map((connector) => [connector.kind, describe(connector)]))
+  return Object.fromEntries(offered.map((connector) => [connector.kind, describe(connector)]))
 }
 
 interface Property {
@@ -120,3 +127,8 @@ function fieldType(property: Property): ConnectorField['type'] {
 }
 
 const isObject = (value: unknown): boolean => value !== null && typeof value === 'object'
+
+/** The config schema of every connector a person can add. */
+export function describeConnectorSchemas(): { kind: string; schema: object }[] {
+  return offered.map(({ kind, configSchema }) => ({ kind, schema: schemaOf(configSchema) }))
+}

@@ -20,14 +20,17 @@ export interface Keys {
   list(): Key[]
   /**
    * Makes a key; its secret is in the answer and nowhere else.
-   * @param bound the source it may write to, and no other; `body.source` is its name.
+   * @param bound the source it may write to, and no other (`body.source` is its name), or the id of
+   *   the project it reads and records findings in, and no other.
    * @throws SvcError invalid
    */
-  create(body: KeyCreate, caller: Caller, bound: { sourceId?: number }): KeyCreated
+  create(body: KeyCreate, caller: Caller, bound: { sourceId?: number; project?: string }): KeyCreated
   /** @throws SvcError not_found for an unknown or revoked key. */
   revoke(id: string, caller: Caller): { ok: true; note: string }
   /** Revokes every key bound to a source; inside the caller's transaction. */
   revokeOfSource(sourceId: number, caller: Caller): void
+  /** Revokes every key of a project; inside the caller's transaction. @returns how many. */
+  revokeOfProject(project: string, caller: Caller): number
   /** Notes that keys were used, at most once a minute and key; unknown ids are passed over. */
   touch(ids: readonly string[]): void
   /** Keys that are not revoked, for the authenticator. */
@@ -45,8 +48,9 @@ export function createKeys({ store, clock }: { store: StoreHandle; clock: Clock 
   }
   return {
     list: () => queries.all().map(present),
-    create: (body, caller, { sourceId }) => {
-      checkRules(body, sourceId)
+    create: (body, caller, { sourceId, project }) => {
+      const scopes = body.scopes ?? (project === undefined ? [] : [...PROJECT_SCOPES])
+      checkRules({ ...body, scopes }, sourceId, project)
       const id = unusedId((candidate) => queries.byId(candidate) !== undefined)
       const secret = `svc_${id}_${randomBytes(24).toString('base64url')}`
       const name = body.name.trim()
@@ -56,15 +60,16 @@ export function createKeys({ store, clock }: { store: StoreHandle; clock: Clock 
           name,
           prefix: `svc_${id}`,
           hash: hashSecret(secret),
-          scopes: JSON.stringify(body.scopes),
+          scopes: JSON.stringify(scopes),
           sourceId: sourceId ?? null,
+          project: project ?? null,
           snapshot: firstSnapshot('key'),
           at: clock.now(),
         })
         recordCreated(db, 'key', id, caller, clock.now())
       })
       const source = body.source === undefined ? {} : { source: body.source }
-      return { id, name, scopes: body.scopes, secret, ...source }
+      return { id, name, scopes, secret, ...source, ...(project === undefined ? {} : { project }) }
     },
     revoke: (id, caller) =>
       store.tx(() => {
@@ -75,6 +80,11 @@ export function createKeys({ store, clock }: { store: StoreHandle; clock: Clock 
       }),
     revokeOfSource: (sourceId, caller) => {
       for (const id of queries.activeOfSource(sourceId)) revoke(id, caller)
+    },
+    revokeOfProject: (project, caller) => {
+      const ids = queries.activeOfProject(project)
+      for (const id of ids) revoke(id, caller)
+      return ids.length
     },
     touch: (ids) =>
       store.tx(() => {
@@ -98,21 +108,30 @@ function unusedId(isTaken: (id: string) => boolean): string {
   return id
 }
 
+/** Scopes of a project key (SPEC.md, Authentication 4). */
+const PROJECT_SCOPES = ['read', 'findings'] as const
+
 /** Who mints may not mint past the rules: a general key reads, ingests or administers. */
-function checkRules(body: KeyCreate, sourceId: number | undefined): void {
+function checkRules(body: KeyCreate, sourceId: number | undefined, project: string | undefined): void {
   const fault = check('request-key-create.json', body)
   if (fault) fail('invalid', fault)
+  const scopes = body.scopes ?? []
+  if (scopes.length === 0) fail('invalid', 'scopes is required', { field: 'scopes' })
   if (body.name.trim() === '') fail('invalid', 'name must not be blank', { field: 'name' })
-  if (body.project) fail('invalid', `project: no project is named ${body.project}`, { field: 'project' })
-  if (body.scopes.includes('findings'))
+  if (project !== undefined && scopes.some((scope) => scope !== 'read' && scope !== 'findings'))
+    fail('invalid', 'scopes: a project key has the scopes read and findings and no other', {
+      field: 'scopes',
+    })
+  if (project === undefined && scopes.includes('findings'))
     fail('invalid', 'scopes: findings is a scope of project keys only', { field: 'scopes' })
-  if (sourceId !== undefined && body.scopes.some((scope) => scope !== 'ingest'))
+  if (sourceId !== undefined && scopes.some((scope) => scope !== 'ingest'))
     fail('invalid', 'scopes: a key bound to a source has the ingest scope and no other', { field: 'scopes' })
 }
 
 function recordOf(row: KeyRow): KeyRecord {
-  const { id, name, hash } = row
-  return { id, name, hash, scopes: JSON.parse(row.scopes) as string[], sourceId: row.source_id }
+  const { id, name, hash, project, project_name: projectName } = row
+  const scopes = JSON.parse(row.scopes) as string[]
+  return { id, name, hash, scopes, sourceId: row.source_id, project, projectName }
 }
 
 function present(row: KeyRow): Key {

@@ -13,6 +13,8 @@ export interface KeyRow {
   /** Name of the source it is bound to, a deleted one included. */
   source_name: string | null
   project: string | null
+  /** Name of that project, a deleted one included. */
+  project_name: string | null
   snapshot: string
   state: Key['state']
   created_at: number
@@ -27,6 +29,7 @@ export interface NewKey {
   hash: string
   scopes: string
   sourceId: number | null
+  project: string | null
   snapshot: string
   /** Epoch ms. */
   at: number
@@ -35,15 +38,18 @@ export interface NewKey {
 /** The statements of keys, prepared once. */
 export function keyQueries(db: Database) {
   const select =
-    'SELECT k.id, k.name, k.prefix, k.hash, k.scopes, k.source_id, s.name AS source_name, k.project, k.snapshot, k.state, k.created_at, k.last_used_at, k.revoked_at FROM keys k LEFT JOIN sources s ON s.id = k.source_id'
+    'SELECT k.id, k.name, k.prefix, k.hash, k.scopes, k.source_id, s.name AS source_name, k.project, p.name AS project_name, k.snapshot, k.state, k.created_at, k.last_used_at, k.revoked_at FROM keys k LEFT JOIN sources s ON s.id = k.source_id LEFT JOIN projects p ON p.id = k.project'
   const all = db.prepare<[], KeyRow>(`${select} ORDER BY k.created_at DESC, k.rowid DESC`)
   const active = db.prepare<[], KeyRow>(`${select} WHERE k.state = 'active'`)
   const byId = db.prepare<[string], KeyRow>(`${select} WHERE k.id = ?`)
   const activeOfSource = db
     .prepare<[number]>("SELECT id FROM keys WHERE source_id = ? AND state = 'active'")
     .pluck()
+  const activeOfProject = db
+    .prepare<[string]>("SELECT id FROM keys WHERE project = ? AND state = 'active'")
+    .pluck()
   const insert = db.prepare<NewKey>(
-    'INSERT INTO keys (id, name, prefix, hash, scopes, source_id, snapshot, created_at) VALUES (@id, @name, @prefix, @hash, @scopes, @sourceId, @snapshot, @at)',
+    'INSERT INTO keys (id, name, prefix, hash, scopes, source_id, project, snapshot, created_at) VALUES (@id, @name, @prefix, @hash, @scopes, @sourceId, @project, @snapshot, @at)',
   )
   const markRevoked = db.prepare<[number, string]>('UPDATE keys SET revoked_at = ? WHERE id = ?')
   const touch = db.prepare<[number, string, number]>(
@@ -55,6 +61,7 @@ export function keyQueries(db: Database) {
     active: () => active.all(),
     byId: (id: string) => byId.get(id),
     activeOfSource: (sourceId: number) => activeOfSource.all(sourceId) as string[],
+    activeOfProject: (project: string) => activeOfProject.all(project) as string[],
     insert: (key: NewKey) => insert.run(key),
     markRevoked: (id: string, at: number) => markRevoked.run(at, id),
     /** @param before a key used later than this keeps its time. */

@@ -51,6 +51,7 @@ export function advance(
     fail(
       'wrong_state',
       `${kind} ${name} is ${before.value} and does not accept ${event}; it accepts ${open.join(', ') || 'nothing more'}`,
+      { state: before.value, accepts: open },
     )
   }
   if (!queries.save(kind, id, JSON.stringify(snapshot), row.version))
@@ -65,6 +66,22 @@ export function advance(
     actor: actorOf(by),
   })
   return { state: snapshot.value, effects }
+}
+
+/** The events an object in this state accepts, where only the state is known. */
+export function acceptedIn(kind: Kind, state: string): string[] {
+  const { version } = lifecycles[kind]
+  return accepts(lifecycles[kind], { value: state, context: {}, status: 'active', v: version })
+}
+
+/** Refuses an event with the state and what it accepts. @throws SvcError wrong_state */
+export function refuseEvent(kind: Kind, name: string, state: string, event: string): never {
+  const open = acceptedIn(kind, state)
+  return fail(
+    'wrong_state',
+    `${kind} ${name} is ${state} and does not accept ${event}; it accepts ${open.join(', ') || 'nothing more'}`,
+    { state, accepts: open },
+  )
 }
 
 /** The events a stored snapshot accepts now. */

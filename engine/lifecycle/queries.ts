@@ -2,7 +2,16 @@
 import type { Kind } from '../../machines/index.ts'
 import type { Database } from '../store/handle.ts'
 
-const TABLES = { source: 'sources', key: 'keys' } as const satisfies Record<Kind, string>
+const TABLES = {
+  source: 'sources',
+  key: 'keys',
+  trigger: 'triggers',
+  agent: 'agents',
+  mcp_server: 'mcp_servers',
+  skill: 'skills',
+  project: 'projects',
+  ownership: 'planned_objects',
+} as const satisfies Record<Kind, string>
 
 export interface StoredState {
   /** JSON of the machine's snapshot. */
@@ -47,7 +56,9 @@ function prepare(db: Database): LifecycleQueries {
       `UPDATE ${table} SET snapshot = ?, version = version + 1 WHERE id = ? AND version = ?`,
     ),
   })
-  const tables = { source: ofTable(TABLES.source), key: ofTable(TABLES.key) }
+  const tables = Object.fromEntries(
+    Object.entries(TABLES).map(([kind, table]) => [kind, ofTable(table)]),
+  ) as Record<Kind, ReturnType<typeof ofTable>>
   const append = db.prepare<HistoryEntry>(
     'INSERT INTO history (at, kind, object, from_state, event, to_state, actor) VALUES (@at, @kind, @object, @from, @event, @to, @actor)',
   )

@@ -1,10 +1,11 @@
-/** The rules of a source's body, whoever sends it (SPEC.md, Sources and labels). */
+/** The rules of a declared source, whoever sends it (SPEC.md, Sources and labels). */
 import { check } from '../../schemas/index.ts'
-import type { SourceWrite } from '../../schemas/types.ts'
+import type { SourceSpec, SourceWrite } from '../../schemas/types.ts'
+import type { Doc } from '../changes/declared.ts'
 import { validateConfig } from '../connectors/config.ts'
 import { fail } from '../errors.ts'
 import { parseDuration } from '../timeline/duration.ts'
-import { refuseMask } from './config-secrets.ts'
+import { keepSecrets, type OpenConfig, refuseMask } from './config-secrets.ts'
 
 export const DEFAULT_POLL = '5s'
 
@@ -20,8 +21,38 @@ export function checkNew(body: SourceWrite): Record<string, unknown> {
 export function checkWrite(body: SourceWrite): Record<string, unknown> {
   const fault = check('request-source-write.json', body)
   if (fault) fail('invalid', fault)
-  if (body.project) fail('invalid', `project: no project is named ${body.project}`, { field: 'project' })
   // Kept for every connector, so it must hold for every connector.
   parseDuration(body.poll ?? DEFAULT_POLL, 'poll')
   return validateConfig(body.connector, body.config ?? {})
+}
+
+/**
+ * A source as a document in canonical form.
+ * @param stored what it is now: its connector stays, and secrets that are omitted are kept.
+ * @throws SvcError invalid, naming the field and the rule.
+ */
+export function normaliseSource(
+  given: SourceSpec,
+  stored: (OpenConfig & { connector: string }) | undefined,
+): Doc {
+  const { connector, poll, paused } = given
+  if (stored && stored.connector !== connector)
+    fail('invalid', `connector must stay ${stored.connector}: make another source for another connector`, {
+      field: 'connector',
+    })
+  const spec = {
+    ...given,
+    config: stored ? keepSecrets(connector, stored, given.config ?? {}) : (given.config ?? {}),
+  }
+  const fault = check('source-spec.json', spec)
+  if (fault) fail('invalid', fault)
+  if (!stored) refuseMask(connector, spec.config)
+  parseDuration(poll ?? DEFAULT_POLL, 'poll')
+  const config = validateConfig(connector, spec.config)
+  return {
+    connector,
+    ...(poll && poll !== DEFAULT_POLL ? { poll } : {}),
+    ...(Object.keys(config).length ? { config } : {}),
+    ...(paused ? { paused: true } : {}),
+  }
 }

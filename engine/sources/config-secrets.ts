@@ -2,13 +2,13 @@
  * The secrets in a source's config: sealed in its row, open in memory for ingest, a mask wherever
  * they leave the engine. Which fields are secret is said by the connector's schema (x-secret).
  */
+
+import { MASK } from '../changes/plan.ts'
 import { secretFields } from '../connectors/config.ts'
 import { fail, SvcError } from '../errors.ts'
+import { isReference } from '../parts/secret-fields.ts'
 import type { Secrets } from '../secrets.ts'
 import type { SourceRow } from './queries.ts'
-
-/** What stands for a stored secret on the wire, whatever its length. */
-export const MASK = '•'.repeat(8)
 
 type Config = Record<string, unknown>
 type SealedRow = Pick<SourceRow, 'id' | 'connector' | 'config'>
@@ -23,12 +23,19 @@ export interface OpenConfig {
 export class ConfigSecrets {
   constructor(private readonly secrets: Secrets) {}
 
-  /** The config as JSON for the row, each secret bound to the source and its field. */
-  seal(sourceId: number, kind: string, config: Config): string {
+  /**
+   * The config as JSON for the row, each secret bound to the source and its field.
+   * @param before the row's config until now: a secret that did not change keeps its sealed form.
+   */
+  seal(sourceId: number, kind: string, config: Config, before = '{}'): string {
+    const was = JSON.parse(before) as Config
+    const open = this.open({ id: sourceId, connector: kind, config: before }).config
     const sealed = { ...config }
-    for (const name of secretFields(kind))
-      if (typeof sealed[name] === 'string')
-        sealed[name] = this.secrets.seal(sealed[name], placeOf(sourceId, name))
+    for (const name of secretFields(kind)) {
+      const value = sealed[name]
+      if (typeof value !== 'string' || isReference(value)) continue
+      sealed[name] = open[name] === value ? was[name] : this.secrets.seal(value, placeOf(sourceId, name))
+    }
     return JSON.stringify(sealed)
   }
 
@@ -40,7 +47,7 @@ export class ConfigSecrets {
     const config = JSON.parse(row.config) as Config
     const unreadable: string[] = []
     for (const name of secretFields(row.connector)) {
-      if (typeof config[name] !== 'string') continue
+      if (typeof config[name] !== 'string' || isReference(config[name])) continue
       try {
         config[name] = this.secrets.open(config[name], placeOf(row.id, name))
       } catch (error) {
@@ -52,24 +59,9 @@ export class ConfigSecrets {
     return { config, unreadable }
   }
 
-  /**
-   * A config given to replace the row's: a secret that is omitted or masked is kept, "" clears it,
-   * anything else replaces it.
-   * @throws SvcError invalid for a secret to keep that cannot be read.
-   */
+  /** As keepSecrets, with what a row holds. */
   keep(row: SealedRow, given: Config): Config {
-    const { config: stored, unreadable } = this.open(row)
-    const merged = { ...given }
-    for (const name of secretFields(row.connector)) {
-      if (merged[name] !== undefined && merged[name] !== MASK) continue
-      if (unreadable.includes(name))
-        fail('invalid', `config.${name} cannot be read here; enter it again, or clear it`, {
-          field: 'config',
-        })
-      if (stored[name] === undefined) delete merged[name]
-      else merged[name] = stored[name]
-    }
-    return merged
+    return keepSecrets(row.connector, this.open(row), given)
   }
 
   /** The row's config as JSON without its secrets, for a source that is deleted. */
@@ -80,11 +72,29 @@ export class ConfigSecrets {
   }
 }
 
+/**
+ * A config given to replace the stored one: a secret that is omitted or masked is kept, "" clears
+ * it, anything else replaces it.
+ * @throws SvcError invalid for a secret to keep that cannot be read.
+ */
+export function keepSecrets(kind: string, { config: stored, unreadable }: OpenConfig, given: Config): Config {
+  const merged = { ...given }
+  for (const name of secretFields(kind)) {
+    if (merged[name] !== undefined && merged[name] !== MASK) continue
+    if (unreadable.includes(name))
+      fail('invalid', `config.${name} cannot be read here; enter it again, or clear it`, { field: 'config' })
+    if (stored[name] === undefined) delete merged[name]
+    else merged[name] = stored[name]
+  }
+  return merged
+}
+
 /** The config as it may leave the engine. */
 export function maskSecrets(kind: string, { config, unreadable }: OpenConfig): Config {
   const masked = { ...config }
   for (const name of secretFields(kind))
-    if (config[name] !== undefined || unreadable.includes(name)) masked[name] = MASK
+    if ((config[name] !== undefined && !isReference(config[name])) || unreadable.includes(name))
+      masked[name] = MASK
   return masked
 }
 
@@ -97,4 +107,37 @@ export function refuseMask(kind: string, given: Config): void {
 
 function placeOf(sourceId: number, field: string): string {
   return `sources/${sourceId}/${field}`
+}
+
+export interface Resolved {
+  config: Config
+  unresolved: { field: string; reason: string }[]
+}
+
+/**
+ * The config as a source runs with: `${NAME}` in a secret field is what the environment says. A
+ * reference to what is not there is left out, with the reason.
+ */
+export function resolveReferences(
+  kind: string,
+  config: Config,
+  env: Readonly<Record<string, string | undefined>>,
+): Resolved {
+  const unresolved: Resolved['unresolved'] = []
+  let resolved = config
+  for (const field of secretFields(kind)) {
+    const value = config[field]
+    if (!isReference(value)) continue
+    const name = /^\$\{(.+)\}$/.exec(String(value))?.[1]
+    const found = name === undefined ? undefined : env[name]
+    const { [field]: _reference, ...rest } = resolved
+    resolved = found ? { ...rest, [field]: found } : rest
+    if (!found)
+      unresolved.push({
+        field,
+        reason:
+          name === undefined ? `${String(value)} is not stored here` : `the variable ${name} is not set`,
+      })
+  }
+  return { config: resolved, unresolved }
 }

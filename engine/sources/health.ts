@@ -41,6 +41,12 @@ function statusOf(
       'error',
       'its signing secret cannot be read here, so it refuses everything; enter the secret again',
     ]
+  const [missing] = live.unresolved
+  if (missing)
+    return [
+      'error',
+      `its ${missing.field} refers to what is not there, so it refuses everything: ${missing.reason}`,
+    ]
   if (live.signature && live.signature.secrets.length === 0)
     return [
       'error',

@@ -5,10 +5,12 @@ import { connectorOf } from '../connectors/index.ts'
 import type { IngestRoute } from '../engine.ts'
 import { compileSource, type Prepare } from '../ingest/prepare.ts'
 import type { SignatureScheme } from '../ingest/signature.ts'
-import type { OpenConfig } from './config-secrets.ts'
+import { type OpenConfig, type Resolved, resolveReferences } from './config-secrets.ts'
 import type { SourceRow } from './queries.ts'
 
 export interface LiveSource extends OpenConfig {
+  /** Secret fields that refer to what is not there, with why. */
+  unresolved: Resolved['unresolved']
   id: number
   name: string
   connector: ConnectorDefinition
@@ -21,9 +23,18 @@ export interface LiveSource extends OpenConfig {
   counters: { events: number; rejected: number }
 }
 
-/** @param before the same source until now, whose counters go on. */
-export function compileLive(row: SourceRow, open: OpenConfig, before: LiveSource | undefined): LiveSource {
+/**
+ * @param before the same source until now, whose counters go on.
+ * @param env what `${NAME}` in a secret field refers to.
+ */
+export function compileLive(
+  row: SourceRow,
+  open: OpenConfig,
+  before: LiveSource | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): LiveSource {
   const connector = connectorOf(row.connector)
+  const { config, unresolved } = resolveReferences(row.connector, open.config, env)
   return {
     id: row.id,
     name: row.name,
@@ -31,8 +42,9 @@ export function compileLive(row: SourceRow, open: OpenConfig, before: LiveSource
     ...open,
     ingestKey: row.ingest_key ?? '',
     paused: row.state === 'paused',
-    signature: signatureOf(open.config as WebhookConfig),
-    prepare: connector.mode === 'push' ? compileSource(connector, open.config) : null,
+    unresolved,
+    signature: signatureOf(config as WebhookConfig),
+    prepare: connector.mode === 'push' ? compileSource(connector, config) : null,
     counters: before?.counters ?? { events: 0, rejected: 0 },
   }
 }

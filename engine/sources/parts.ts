@@ -13,12 +13,12 @@ export interface SourcesParts {
   store: StoreHandle
   clock: Clock
   secrets: Secrets
+  /** What `${NAME}` in a secret field refers to. */
+  env: Readonly<Record<string, string | undefined>>
   keys: Keys
   documents: DocumentsWriter
   /** Newest events of a source with their payload. */
   recent(sourceId: number, limit: number): RecentEvent[]
-  /** Marks the source's events for removal. @returns how many there are. */
-  purge: { request(sourceId: number): number }
   /** Why ingest is refused for want of storage, or null. */
   storageReason(): string | null
 }
@@ -34,5 +34,5 @@ export interface SourceStore extends SourcesParts {
 export function openSourceStore(parts: SourcesParts): SourceStore {
   const queries = sourceQueries(parts.store.db)
   const configs = new ConfigSecrets(parts.secrets)
-  return { ...parts, queries, configs, live: new SourceRegistry(queries, configs) }
+  return { ...parts, queries, configs, live: new SourceRegistry(queries, configs, parts.env) }
 }

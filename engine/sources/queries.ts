@@ -17,6 +17,8 @@ export interface SourceRow {
   updated_at: number
   events: number
   last_ingest: number | null
+  /** Change-set that last changed it. */
+  change_set: number
 }
 
 export interface NewSource {
@@ -35,21 +37,20 @@ export type SourceQueries = ReturnType<typeof sourceQueries>
 /** The statements of sources, prepared once. */
 export function sourceQueries(db: Database) {
   const columns =
-    'id, name, connector, poll, config, ingest_key, snapshot, state, owned_by, customized, created_at, updated_at, events, last_ingest'
+    'id, name, connector, poll, config, ingest_key, snapshot, state, owned_by, customized, created_at, updated_at, events, last_ingest, change_set'
   const all = db.prepare<[], SourceRow>(
     `SELECT ${columns} FROM sources WHERE state <> 'deleted' ORDER BY name`,
   )
   const byName = db.prepare<[string], SourceRow>(
     `SELECT ${columns} FROM sources WHERE name = ? AND state <> 'deleted'`,
   )
+  const byId = db.prepare<[number], SourceRow>(`SELECT ${columns} FROM sources WHERE id = ?`)
   const insert = db.prepare(
     'INSERT INTO sources (name, connector, poll, config, ingest_key, snapshot, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
-  const updateConfig = db.prepare('UPDATE sources SET config = ? WHERE id = ?')
   const update = db.prepare(
-    'UPDATE sources SET poll = ?, config = ?, updated_at = ?, version = version + 1 WHERE id = ?',
+    'UPDATE sources SET poll = ?, config = ?, change_set = ?, updated_at = ?, version = version + 1 WHERE id = ?',
   )
-  const retire = db.prepare('UPDATE sources SET ingest_key = NULL, config = ?, updated_at = ? WHERE id = ?')
   return {
     all: () => all.all(),
     byName: (name: string) => byName.get(name),
@@ -58,13 +59,13 @@ export function sourceQueries(db: Database) {
         insert.run(s.name, s.connector, s.poll, s.config, s.ingestKey, s.snapshot, s.at, s.at)
           .lastInsertRowid,
       ),
-    /** Fills in the config once the id its secrets are bound to is known. */
-    setConfig: (id: number, config: string) => updateConfig.run(config, id),
-    update: (id: number, poll: string, config: string, at: number) => update.run(poll, config, at, id),
-    /**
-     * A deleted source keeps its row, and so its name and number labels on its events, but not its
-     * URL. @param config what is kept of it: no secret.
-     */
-    retire: (id: number, config: string, at: number) => retire.run(config, at, id),
+    /** A deleted one included: it keeps its row, and so its name and number labels on its events. */
+    byId: (id: number) => byId.get(id),
+    update: (
+      id: number,
+      poll: string,
+      config: string,
+      { changeSet, at }: { changeSet: number; at: number },
+    ) => update.run(poll, config, changeSet, at, id),
   }
 }

@@ -16,6 +16,7 @@ export class SourceRegistry {
   constructor(
     private readonly queries: SourceQueries,
     private readonly configs: ConfigSecrets,
+    private readonly env: Readonly<Record<string, string | undefined>>,
   ) {
     this.reload()
   }
@@ -23,7 +24,9 @@ export class SourceRegistry {
   /** Compiles every source that is not deleted; counters of those known go on. */
   reload(): void {
     const before = this.sources
-    const live = this.queries.all().map((row) => compileLive(row, this.configs.open(row), before.get(row.id)))
+    const live = this.queries
+      .all()
+      .map((row) => compileLive(row, this.configs.open(row), before.get(row.id), this.env))
     this.sources = new Map(live.map((source) => [source.id, source]))
     this.byName = new Map(live.map((source) => [source.name, source]))
     this.byKey = new Map(live.filter(({ ingestKey }) => ingestKey).map((s) => [s.ingestKey, s]))
@@ -52,6 +55,7 @@ export class SourceRegistry {
   }
 
   routes(): IngestRoute[] {
-    return [...this.byKey.values()].map(routeOf)
+    // What only the service writes to has no URL.
+    return [...this.byKey.values()].filter(({ connector }) => !connector.internal).map(routeOf)
   }
 }

@@ -12,4 +12,10 @@ export interface StoreHandle {
    * becomes a savepoint, so a failure undoes only itself. Synchronous: never await inside.
    */
   tx<T>(fn: () => T): T
+  /**
+   * Runs `fn` once the outermost transaction has committed, at once where there is none; never when
+   * it is rolled back. Only for what is read again from the rows, so that running it needlessly,
+   * after a savepoint was undone, does no harm.
+   */
+  afterCommit(fn: () => void): void
 }

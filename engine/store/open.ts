@@ -79,11 +79,29 @@ function openWriting(name: string, file: string | null, lock: DataLock | null): 
   return {
     db,
     file,
+    ...transactions(db),
+    close: () => closeWriting(db, file, lock),
+  }
+}
+
+/** Transactions that nest, and what is to run once the outermost has committed. */
+function transactions(db: Database): Pick<StoreHandle, 'tx' | 'afterCommit'> {
+  let due: (() => void)[] = []
+  return {
     tx: (fn) => {
       const run = db.transaction(fn)
-      return db.inTransaction ? run() : run.immediate()
+      if (db.inTransaction) return run()
+      due = []
+      const result = run.immediate()
+      const committed = due
+      due = []
+      for (const follow of committed) follow()
+      return result
     },
-    close: () => closeWriting(db, file, lock),
+    afterCommit: (fn) => {
+      if (db.inTransaction) due.push(fn)
+      else fn()
+    },
   }
 }
 

@@ -1,4 +1,6 @@
 /** Messages between the daemon's main thread and the engine's threads. */
+
+import type { BootCatalog } from '../catalog/boot.ts'
 import type { IngestCall, TailFilter, TailMessage } from '../engine.ts'
 import type { ErrorCode, ErrorExtra } from '../errors.ts'
 import type { Retention } from '../store/maintenance.ts'
@@ -8,6 +10,8 @@ export interface ThreadOptions {
   dataFile: string
   maxDbSize: number | null
   retention: Retention
+  env?: Record<string, string | undefined>
+  boot?: BootCatalog
 }
 
 export interface WireError {

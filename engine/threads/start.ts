@@ -4,11 +4,14 @@
  */
 
 import type { IngestResult } from '../../schemas/types.ts'
+import type { BootCatalog, BootReport } from '../catalog/boot.ts'
 import { systemClock } from '../clock.ts'
-import type { Engine, IngestCall } from '../engine.ts'
+import { declaredCallNames } from '../declared/call-names.ts'
+import type { IngestCall } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { follow } from '../live.ts'
 import type { Retention } from '../store/maintenance.ts'
+import type { Engine } from '../whole-engine.ts'
 import type { CallMeta } from './protocol.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
 
@@ -18,6 +21,12 @@ export interface StartOptions {
   /** Storage limit in bytes; null: the volume's size. */
   maxDbSize: number | null
   retention: Retention
+  /** Read for `${NAME}` references and templates. */
+  env: Readonly<Record<string, string | undefined>>
+  /** The catalog file and the project to begin with. */
+  boot: BootCatalog
+  /** Told what the boot did with the catalog. */
+  onBooted(report: BootReport): void
   /** The disk failed or a thread died: the process must stop and start again. */
   onFatal(error: Error): void
   /** A fault of ours, with the id its caller was told. */
@@ -28,18 +37,11 @@ const READS = ['stats', 'histogram', 'entities', 'entityValues', 'event'] as con
 const WRITES = [
   'remember',
   'listConnectors',
-  'listSources',
-  'getSource',
-  'createSource',
-  'updateSource',
-  'deleteSource',
-  'moveSource',
   'testSource',
   'discoverSource',
   'previewLabel',
   'sourceEvents',
   'sourceFields',
-  'dependents',
   'listKeys',
   'createKey',
   'revokeKey',
@@ -47,6 +49,7 @@ const WRITES = [
   'directory',
   'usage',
   'status',
+  ...declaredCallNames,
 ] as const
 
 /** Starts the writer, then the reader beside it. @throws StartError */
@@ -57,7 +60,12 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   )
   const events: ThreadEvents = { onFatal: options.onFatal, onFault: options.onFault }
   const shared = { dataFile: options.dataFile, maxDbSize: options.maxDbSize, retention: options.retention }
-  const writer = await EngineThread.start(entry, { role: 'writer', ...shared }, events)
+  const writer = await EngineThread.start(
+    entry,
+    { role: 'writer', ...shared, env: { ...options.env }, boot: options.boot },
+    events,
+  )
+  options.onBooted(await writer.call<BootReport>('bootReport', []))
   const reader = await EngineThread.start(entry, { role: 'reader', ...shared }, events)
   const ingest = new IngestBatcher(writer)
   const forward = (thread: EngineThread, methods: readonly string[]) =>

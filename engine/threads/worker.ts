@@ -42,6 +42,8 @@ function runWriter(): void {
     dataFile: options.dataFile,
     maxDbSize: options.maxDbSize,
     retention: options.retention,
+    ...(options.env ? { env: options.env } : {}),
+    ...(options.boot ? { boot: options.boot } : {}),
     onFatal: (error) => send({ t: 'fatal', message: error.message }),
     onFault: (error, id) => send({ t: 'fault', id, stack: error.stack ?? error.message }),
   })

@@ -6,6 +6,7 @@
 import type { Row } from '../engine.ts'
 import type { Database } from '../store/handle.ts'
 import { eventId, iso, offsetOfEvent } from './present.ts'
+import { projectScope } from './project-scope.ts'
 import type { SourceNames } from './source-names.ts'
 
 interface DocumentRow {
@@ -30,6 +31,7 @@ export interface DocumentQuery {
   event_types?: string[]
   text?: string
   include_payload?: boolean
+  project?: string
 }
 
 /**
@@ -39,11 +41,13 @@ export interface DocumentQuery {
 export function readDocuments(db: Database, names: SourceNames, query: DocumentQuery, asOf: number): Row[] {
   const masked = new Set(names.masked())
   const wanted = query.sources?.length ? new Set(query.sources) : null
+  const members = query.project ? new Set(projectScope(db, names, query.project).members) : null
   if (query.event_types?.length && !query.event_types.includes('reference')) return []
   const rows: Row[] = []
   for (const row of db.prepare(CURRENT).iterate(asOf, asOf) as Iterable<DocumentRow>) {
     const source = names.get(row.source_id)
     if (!source || masked.has(row.source_id) || (wanted && !wanted.has(source.name))) continue
+    if (members && !members.has(row.source_id)) continue
     const labels = JSON.parse(row.labels) as Record<string, string | number>
     if (!matches(query.selector, labels, row.entity)) continue
     if (query.text && !row.text.toLowerCase().includes(query.text.toLowerCase())) continue

@@ -9,6 +9,7 @@ import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.t
 import type { Database } from '../store/handle.ts'
 import type { Query } from '../store/scan.ts'
 import { parseDuration } from './duration.ts'
+import { type ProjectScope, projectScope } from './project-scope.ts'
 import type { SourceNames } from './source-names.ts'
 
 const FAR = Number.MAX_SAFE_INTEGER
@@ -57,6 +58,7 @@ export interface Narrowing {
   sources?: string[]
   event_types?: string[]
   text?: string
+  project?: string
 }
 
 export interface Plan {
@@ -99,6 +101,7 @@ export function compilePlan(
   }
   if (request.sources?.length)
     groups.push(request.sources.flatMap((name) => sourceLabels(name, dictionary, names)))
+  if (request.project) groups.push(...projectGroups(projectScope(db, names, request.project), dictionary))
   if (request.event_types?.length)
     groups.push(
       request.event_types.map((type) => dictionary.find(TYPE_LABEL, type)).filter((id) => id !== undefined),
@@ -123,6 +126,17 @@ export function queryOf(
   afterId = -1,
 ): Query {
   return { groups: plan.groups, masked: plan.masked, from: window.from, to: window.to, ceiling, afterId }
+}
+
+/**
+ * What a project reads: events of its sources, and of the findings sources those recorded in it.
+ * Two groups say it: from a member or a findings source, and from a member or of the project.
+ */
+function projectGroups({ id, members, findings }: ProjectScope, dictionary: Dictionary): number[][] {
+  const labels = (ids: readonly number[]) =>
+    ids.map((source) => dictionary.find(SOURCE_LABEL, String(source))).filter((label) => label !== undefined)
+  const own = dictionary.find('project', id)
+  return [labels([...members, ...findings]), [...labels(members), ...(own === undefined ? [] : [own])]]
 }
 
 function sourceLabels(name: string, dictionary: Dictionary, names: SourceNames): number[] {

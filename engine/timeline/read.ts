@@ -5,7 +5,6 @@
  */
 import type { ReadRequest } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
-import { fail } from '../errors.ts'
 import { firstPositions, type Position, type Query } from '../store/scan.ts'
 import { classify } from './classify.ts'
 import type { ReadContext } from './context.ts'
@@ -50,8 +49,6 @@ export function answerRead(ctx: ReadContext, request: ReadRequest, now: number):
 
 function begin(ctx: ReadContext, request: ReadRequest, now: number): Reading {
   const { cursor: text, client: _client, limit: _limit, ...identity } = request
-  if (request.project)
-    fail('invalid', `project: no project is named ${request.project}`, { field: 'project' })
   const asOf = request.as_of === undefined ? null : parseInstant(request.as_of, 'as_of')
   const cursor: Cursor =
     text === undefined

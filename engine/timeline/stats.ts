@@ -21,7 +21,11 @@ export function answerStats(ctx: ReadContext, request: StatsRequest, now: number
   const window = request.window ?? '30m'
   const length = parseDuration(window, 'window')
   const plan = compilePlan(
-    { selector: request.where, sources: request.sources },
+    {
+      selector: request.where,
+      sources: request.sources,
+      ...(request.project ? { project: request.project } : {}),
+    },
     ctx.db,
     ctx.dictionary,
     ctx.names,

@@ -18,6 +18,8 @@ describe('the configuration', () => {
       allowedHosts: [],
       maxDbSize: null,
       retention: { maxAgeMs: null, maxBytes: null },
+      catalog: { file: '/users/ann/.svc/catalog.yaml', isNamed: false, sync: false },
+      seedProject: null,
       logLevel: 'info',
       logFormat: 'json',
       hostedUrls: {},

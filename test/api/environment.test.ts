@@ -11,7 +11,7 @@ describe('the environment table', () => {
     const env = {
       SVC_PORT: '1',
       SVC_PROT: '1',
-      SVC_CATALOG: 'x',
+      SVC_OTLP_GRPC_PORT: 'x',
       SVC_DEMO_API: 'x',
       PROVIDERA_API_KEY: 'secret-value',
       SVC_TEST_BROWSER: 'x',
@@ -20,8 +20,8 @@ describe('the environment table', () => {
     }
     expect(describeUnread(env)).toEqual([
       'PROVIDERA_API_KEY is set, but nothing in this version reads it',
-      'SVC_CATALOG is set, but nothing in this version reads it',
       'SVC_DEMO_API is set, but nothing in this version reads it',
+      'SVC_OTLP_GRPC_PORT is set, but nothing in this version reads it',
       'SVC_PROT is set, but svc has no variable of that name',
     ])
   })

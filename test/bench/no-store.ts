@@ -6,7 +6,7 @@ import { createEngine, type Engine } from '../../engine/index.ts'
 const real = createEngine({ dataFile: null })
 const { ingest_key } = await real.createSource(
   { name: 'none', connector: 'webhook' },
-  { id: 'open', name: 'bench' },
+  { caller: { id: 'open', name: 'bench' }, origin: 'api' },
   false,
 )
 const engine: Engine = { ...real, ingest: async () => ({ ingested: 1 }) }

@@ -13,7 +13,7 @@ if (mode === 'NORMAL') weaken()
 const engine = createEngine({ dataFile, clock: { now: () => now++ } })
 const { ingest_key } = await engine.createSource(
   { name: 'app', connector: 'webhook', config: { labels: [{ name: 'entity', field: 'e', primary: true }] } },
-  { id: 'open', name: 'test' },
+  { caller: { id: 'open', name: 'test' }, origin: 'api' },
   false,
 )
 const post = async (n: number): Promise<void> => {

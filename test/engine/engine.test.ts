@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createEngine, type IngestCall } from '../../engine/index.ts'
 
 const T0 = Date.parse('2026-11-20T12:00:00Z')
-const ME = { id: 'open', name: 'test' }
+const ME = { caller: { id: 'open', name: 'test' }, origin: 'api' as const }
 
 /** An engine in memory whose clock the test moves. */
 function openEngine(options: { maxDbSize?: number } = {}) {

@@ -5,7 +5,7 @@ import { accepts, type Lifecycle, type Snapshot, start, step } from '../../machi
 /** A retry counter: a guard over context, a self-transition without a change, effects, a final state. */
 const retry: Lifecycle = {
   version: 2,
-  events: ['try', 'touch', 'stop', 'skip'],
+  events: { try: 'once more', touch: 'changes nothing', stop: 'for good', skip: 'never taken' },
   machine: createMachine({
     id: 'retry',
     initial: 'waiting',

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { type Engine, startEngine } from '../../../engine/index.ts'
+import { type Engine, readCatalogFile, startEngine } from '../../../engine/index.ts'
 import { type Config, dataFolder, type Flags, loadConfig } from '../../config.ts'
 import { describeUnread } from '../../environment.ts'
 import { guardOldDataFile } from '../../guards.ts'
@@ -39,8 +39,9 @@ export async function up(io: Io, flags: Flags & { open?: boolean }): Promise<voi
   process.on('uncaughtException', fault)
   process.on('unhandledRejection', fault)
   for (const sentence of describeUnread(io.env)) log.warn(sentence)
-  const engine = await openEngine(config, log)
-  const server = await openServer(config, rootToken, engine, log)
+  const failures: string[] = []
+  const engine = await openEngine(config, io.env, log, failures)
+  const server = await openServer(config, rootToken, engine, log, failures)
   stopOnSignals(server, engine, log)
   const url = consoleUrl(config.host, portOf(server.server))
   io.out(warnIfExposed(config.host, portOf(server.server), rootToken) ?? '')
@@ -61,11 +62,23 @@ function makeHome(home: string): void {
     throw new CliError(`${home} is not a folder; choose another --data-dir`, 78)
 }
 
-function openEngine(config: Config, log: Logger): Promise<Engine> {
+function openEngine(config: Config, env: Io['env'], log: Logger, failures: string[]): Promise<Engine> {
+  const yaml = catalogText(config, failures)
   return startEngine({
     dataFile: config.dataFile,
     maxDbSize: config.maxDbSize,
     retention: config.retention,
+    env,
+    boot: {
+      ...(yaml === null ? {} : { catalog: { path: config.catalog.file, yaml } }),
+      sync: config.catalog.sync,
+      ...(config.seedProject === null ? {} : { seedProject: config.seedProject }),
+    },
+    onBooted: (report) => {
+      for (const sentence of report.done) log.info(sentence)
+      failures.push(...report.failed)
+      for (const sentence of failures) log.error(sentence)
+    },
     // A turn later: where the start itself failed, its own message and exit code come first.
     onFatal: (error) =>
       void setImmediate(() => {
@@ -76,11 +89,25 @@ function openEngine(config: Config, log: Logger): Promise<Engine> {
   })
 }
 
+/** The catalog file's text; null when there is none. One that is named and cannot be read is told. */
+function catalogText({ catalog: { file, isNamed, sync } }: Config, failures: string[]): string | null {
+  try {
+    const text = readCatalogFile(file)
+    if (text === null && (isNamed || sync))
+      failures.push(`${file} does not exist, so no catalog was imported`)
+    return text
+  } catch (error) {
+    failures.push(`${file} cannot be read, so no catalog was imported: ${(error as Error).message}`)
+    return null
+  }
+}
+
 async function openServer(
   config: Config,
   rootToken: string | null,
   engine: Engine,
   log: Logger,
+  failures: readonly string[],
 ): Promise<HttpServer> {
   const { host, port, publicUrl, allowedHosts, hostedUrls } = config
   try {
@@ -94,6 +121,7 @@ async function openServer(
         allowedHosts: [...allowedHosts],
         version,
         hostedUrls,
+        bootFailures: failures,
         consoleDir: consoleFolder(),
       },
       log,

@@ -19,17 +19,19 @@ export function healthRoutes(app: FastifyInstance, { engine, auth, config, stopp
     async (request, reply) => {
       const base: Health = { status: 'ok', auth_required: auth.secured, ...config.hostedUrls }
       if (stopping()) return reply.code(503).send({ ...base, status: 'stopping' })
-      if (!request.identity) return base
+      // A project key learns no more than somebody without a credential.
+      if (!request.identity || request.identity.project !== null) return base
       const status = await engine.status()
+      const detail = [status.detail, ...(config.bootFailures ?? [])].filter(Boolean).join('; ')
       return {
         ...base,
-        status: status.detail ? 'degraded' : 'ok',
+        status: detail ? 'degraded' : 'ok',
         version: config.version,
         uptime_seconds: Math.round((performance.now() - started) / 1000),
         sources: status.bySource.map((source) => source.source),
         pct_used: status.pctUsed,
         ingest_paused: status.ingestPaused,
-        ...(status.detail ? { detail: status.detail } : {}),
+        ...(detail ? { detail } : {}),
       } satisfies Health
     },
   )
@@ -43,7 +45,12 @@ export function healthRoutes(app: FastifyInstance, { engine, auth, config, stopp
         response: answers(200, 'identity.json'),
       },
     },
-    async ({ identity }) => ({ id: identity.id, name: identity.name, scopes: identity.scopes }),
+    async ({ identity }) => ({
+      id: identity.id,
+      name: identity.name,
+      scopes: identity.scopes,
+      ...(identity.project === null ? {} : { project: identity.project, project_name: identity.projectName }),
+    }),
   )
   app.get(
     '/api/capabilities',

@@ -1,13 +1,22 @@
 /** Reads (SPEC.md, Ingest and reads). */
 import type { FastifyInstance } from 'fastify'
 import type { HistogramRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
+import type { Identity } from '../auth.ts'
 import type { Doors } from '../doors.ts'
 import { readJson, rowJson } from '../present.ts'
+import { narrowToProject } from '../project-key.ts'
 import { answers, body, fields } from '../validate.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
+  const narrowed = async <T extends { project?: string; sources?: string[] }>(
+    identity: Identity,
+    request: T,
+  ): Promise<T> =>
+    identity.project === null
+      ? request
+      : narrowToProject(identity, request, (await engine.projectCard(identity.project)).sources)
   app.post<{ Body: ReadRequest }>(
     '/read',
     {
@@ -19,7 +28,8 @@ export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
         response: answers(200, 'read-result.json'),
       },
     },
-    async (request, reply) => reply.type(JSON_TYPE).send(readJson(await engine.read(request.body))),
+    async (request, reply) =>
+      reply.type(JSON_TYPE).send(readJson(await engine.read(await narrowed(request.identity, request.body)))),
   )
   app.post<{ Body: StatsRequest }>(
     '/api/stats',
@@ -32,7 +42,7 @@ export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
         response: answers(200, 'stats-result.json'),
       },
     },
-    async (request) => engine.stats(request.body),
+    async (request) => engine.stats(await narrowed(request.identity, request.body)),
   )
   app.post<{ Body: HistogramRequest }>(
     '/api/histogram',

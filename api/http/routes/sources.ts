@@ -4,7 +4,9 @@ import { SvcError } from '../../../engine/index.ts'
 import type { DiscoverRequest, SourceWrite } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { rowsJson } from '../present.ts'
-import { answers, body, fields } from '../validate.ts'
+import { body, fields } from '../validate.ts'
+import { withEtag, writeBy } from '../write-by.ts'
+import { describe as describeRoute } from './route.ts'
 
 type Named = { Params: { name: string } }
 
@@ -14,9 +16,7 @@ const describe = (
   status: number,
   answer: string | null,
   more: Record<string, unknown> = {},
-): RouteShorthandOptions => ({
-  schema: { tags: ['sources'], operationId, summary, response: answers(status, answer), ...more } as never,
-})
+): RouteShorthandOptions => describeRoute('sources', operationId, summary, status, answer, more)
 
 export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
   app.get('/api/sources', describe('listSources', 'List sources with health', 200, null), async () =>
@@ -32,9 +32,9 @@ export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       { body: body('request-source-write.json') },
     ),
     async (request, reply) => {
-      const created = await engine.createSource(request.body, request.identity, auth.secured)
+      const created = await engine.createSource(request.body, writeBy(request), auth.secured)
       await auth.refresh()
-      return reply.code(201).header('cache-control', 'no-store').send(created)
+      return withEtag(reply.code(201).header('cache-control', 'no-store'), created)
     },
   )
   app.get(
@@ -65,17 +65,17 @@ export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
   app.get<Named>(
     '/api/sources/:name',
     describe('getSource', 'One source', 200, 'source.json'),
-    async ({ params }) => engine.getSource(params.name),
+    async ({ params }, reply) => withEtag(reply, await engine.getSource(params.name)),
   )
   app.put<Named & { Body: SourceWrite }>(
     '/api/sources/:name',
     describe('updateSource', 'Replace the config; masked or omitted secrets are kept', 200, null, {
       body: body('request-source-write.json'),
     }),
-    async (request) => {
-      const result = await engine.updateSource(request.params.name, request.body, request.identity)
+    async (request, reply) => {
+      const result = await engine.updateSource(request.params.name, request.body, writeBy(request))
       await auth.refresh()
-      return result
+      return withEtag(reply, result)
     },
   )
   app.delete<Named & { Querystring: { purge_events: boolean; cascade: boolean } }>(
@@ -90,7 +90,7 @@ export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       const result = await engine.deleteSource(
         request.params.name,
         { purgeEvents: request.query.purge_events, cascade: request.query.cascade },
-        request.identity,
+        writeBy(request),
       )
       await auth.refresh()
       return result
@@ -101,7 +101,7 @@ export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       `/api/sources/:name/${event}`,
       describe(`${event}Source`, event === 'pause' ? 'Stop taking events' : 'Take events again', 200, null),
       async (request) => {
-        const result = await engine.moveSource(request.params.name, event, request.identity)
+        const result = await engine.moveSource(request.params.name, event, writeBy(request))
         await auth.refresh()
         return result
       },

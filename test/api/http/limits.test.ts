@@ -155,7 +155,7 @@ describe('limits and errors', () => {
       'a project that is not there in a read',
       () => door.call('POST', '/read', { selector: { a: 'b' }, project: 'p' }),
       400,
-      'no project is named p',
+      'no project has the id or name p',
     ],
     ['an event id that is none', () => door.call('GET', '/api/events/12'), 400, 'an event id is evt_'],
     [
@@ -303,7 +303,7 @@ describe('limits and errors', () => {
       'dependents of another kind',
       () => door.call('GET', '/api/catalog/dependents?kind=view&name=app'),
       400,
-      'kind must be source',
+      'kind must be one of source',
     ],
     [
       'a query field nobody knows',

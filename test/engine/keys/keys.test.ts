@@ -53,7 +53,15 @@ describe('keys', () => {
     const kept = create({ scopes: ['ingest'], source: 'app' }, { sourceId: 7 })
     keys.revoke(create().id, ME)
     expect(keys.records()).toEqual([
-      { id: kept.id, name: 'ci', hash: hashSecret(kept.secret), scopes: ['ingest'], sourceId: 7 },
+      {
+        id: kept.id,
+        name: 'ci',
+        hash: hashSecret(kept.secret),
+        scopes: ['ingest'],
+        sourceId: 7,
+        project: null,
+        projectName: null,
+      },
     ])
   })
 
@@ -92,7 +100,7 @@ describe('keys', () => {
     )
   })
 
-  const refused: [string, Record<string, unknown>, { sourceId?: number }, string][] = [
+  const refused: [string, Record<string, unknown>, { sourceId?: number; project?: string }, string][] = [
     ['no scope', { scopes: [] }, {}, 'scopes must not be empty'],
     [
       'a scope in capitals',
@@ -113,7 +121,12 @@ describe('keys', () => {
       {},
       'scopes: findings is a scope of project keys only',
     ],
-    ['a project', { scopes: ['admin'], project: 'shop' }, {}, 'project: no project is named shop'],
+    [
+      'a project and another scope',
+      { scopes: ['admin'] },
+      { project: 'uc_1' },
+      'scopes: a project key has the scopes read and findings and no other',
+    ],
     [
       'a source and more than ingest',
       { scopes: ['ingest', 'read'], source: 'app' },

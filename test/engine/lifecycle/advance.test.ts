@@ -46,12 +46,12 @@ describe('advance', () => {
     expect(test.history()).toEqual([])
   })
 
-  it('accepts nothing more of what is deleted', () => {
+  it('accepts of what is deleted only that it comes back', () => {
     move('delete')
     expect(() => move('resume')).toThrow(
-      'source app is deleted and does not accept resume; it accepts nothing more',
+      'source app is deleted and does not accept resume; it accepts restore',
     )
-    expect(acceptedBy('source', row().snapshot)).toEqual([])
+    expect(acceptedBy('source', row().snapshot)).toEqual(['restore'])
   })
 
   it('refuses a row that is not there', () => {

@@ -1,5 +1,18 @@
 /** Sources over a store in memory, with what surrounds them in the test's hands. */
+
+import { belongings } from '../../../engine/declared/belonging.ts'
+import { type Declared, openDeclared } from '../../../engine/declared/declared.ts'
+import { listDependents } from '../../../engine/declared/resources.ts'
+import {
+  createSource,
+  deleteSource,
+  memorySource,
+  moveSource,
+  updateSource,
+} from '../../../engine/declared/source-writes.ts'
+import type { WriteBy } from '../../../engine/declared/write.ts'
 import { createDocumentsWriter } from '../../../engine/documents-writer.ts'
+import type { Caller } from '../../../engine/engine.ts'
 import { createKeys } from '../../../engine/keys/keys.ts'
 import { memorySecrets, type Secrets } from '../../../engine/secrets.ts'
 import type { RecentEvent } from '../../../engine/sources/sample/fields.ts'
@@ -24,35 +37,46 @@ export function openSources(secrets: Secrets = memorySecrets()) {
     purged: [] as number[],
     storageReason: null as string | null,
     failPurge: false,
+    /** What `${NAME}` in a secret field refers to. */
+    env: {} as Record<string, string>,
   }
   const parts = {
     store,
     clock,
     secrets,
     keys,
+    env: world.env,
     documents: createDocumentsWriter(
       store,
       new Appender(store.db, dictionary, index.tail),
       new Stamp(clock, 0),
     ),
     recent: (_sourceId: number, limit: number) => world.recent.slice(0, limit),
-    purge: {
-      request: (sourceId: number) => {
+    storageReason: () => world.storageReason,
+  }
+  const open = (secretsOfRun: Secrets) => {
+    const live = createSources({ ...parts, secrets: secretsOfRun })
+    const declared = openDeclared({
+      ...parts,
+      secrets: secretsOfRun,
+      sources: live,
+      templates: NO_TEMPLATES,
+      purge: (sourceId) => {
         if (world.failPurge) throw new Error('disk')
         world.purged.push(sourceId)
         return 3
       },
-    },
-    storageReason: () => world.storageReason,
+    })
+    return sourcesOf(declared)
   }
-  const sources = createSources(parts)
+  const sources = open(secrets)
   return {
     ...test,
     keys,
     world,
     sources,
     /** The same store as after a restart. */
-    reopen: (other = secrets) => createSources({ ...parts, secrets: other }),
+    reopen: (other = secrets) => open(other),
     create: (name: string, body: Partial<SourceWrite> = {}, mintKey = false) =>
       sources.create({ name, connector: 'webhook', ...body }, ME, mintKey),
     update: (name: string, body: Partial<SourceWrite> = {}) =>
@@ -71,6 +95,30 @@ export function openSources(secrets: Secrets = memorySecrets()) {
         store.db.prepare('SELECT * FROM keys').all(),
         store.db.prepare('SELECT * FROM history').all(),
       ]),
+  }
+}
+
+const NO_TEMPLATES = { all: () => [], get: () => undefined, secretParams: () => [] }
+const by = (caller: Caller): WriteBy => ({ caller, origin: 'api' })
+
+/** The sources with their writes, by a caller. */
+function sourcesOf(declared: Declared) {
+  const { sources } = declared
+  const belongs = (name: string) => belongings(declared)('source', name)
+  return {
+    ...sources,
+    list: () => sources.list(belongs),
+    get: (name: string) => sources.get(name, belongs),
+    create: (body: SourceWrite, caller: Caller, mintKey: boolean) =>
+      createSource(declared, body, by(caller), mintKey),
+    update: (name: string, body: SourceWrite, caller: Caller) =>
+      updateSource(declared, name, body, by(caller)),
+    remove: (name: string, how: { cascade: boolean; purgeEvents: boolean }, caller: Caller) =>
+      deleteSource(declared, name, how, by(caller)),
+    move: (name: string, event: 'pause' | 'resume', caller: Caller) =>
+      moveSource(declared, name, event, by(caller)),
+    memorySource: (name: string | undefined, caller: Caller) => memorySource(declared, name, by(caller)),
+    dependents: (kind: string, name: string) => listDependents(declared, kind, name),
   }
 }
 

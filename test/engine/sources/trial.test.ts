@@ -163,7 +163,7 @@ describe('a label preview', () => {
 })
 
 describe('dependents', () => {
-  it('are none yet, of a source that exists', () => {
+  it('are none of a source that no trigger reads', () => {
     const { create, sources } = openSources()
     create('app')
     expect(sources.dependents('source', 'app')).toEqual({ dependents: [] })
@@ -175,7 +175,7 @@ describe('dependents', () => {
       refused('not_found', 'no trigger is named app'),
     )
     expect(() => sources.dependents('view', 'app')).toThrow(
-      refused('invalid', 'kind must be source or trigger'),
+      refused('invalid', 'kind must be one of source, mcp_server, skill, trigger, agent'),
     )
   })
 })

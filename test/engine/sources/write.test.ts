@@ -17,6 +17,9 @@ describe('creating a source', () => {
       ok: true,
       name: 'app',
       ingest_key: expect.stringMatching(/^webhook-[0-9a-f]{32}$/),
+      project: expect.stringMatching(/^uc_[0-9a-f]{10}$/),
+      version: 1,
+      change_set: 1,
     })
     expect(create('notes', { connector: 'memory' }).ingest_key).toMatch(/^memory-[0-9a-f]{32}$/)
     expect(create('docs', docs('a')).ingest_key).toBeNull()
@@ -39,7 +42,8 @@ describe('creating a source', () => {
       signed: false,
       owned_by: null,
       customized: false,
-      projects: [],
+      projects: [expect.stringMatching(/^uc_/)],
+      version: 1,
       created_at: new Date(T0).toISOString(),
       updated_at: new Date(T0).toISOString(),
       health: expect.objectContaining({ status: 'push', reason: null }),
@@ -49,7 +53,10 @@ describe('creating a source', () => {
   it('is written to the history with who did it', () => {
     const { create, history } = openSources()
     create('app')
-    expect(history()).toEqual(['source app:  -create-> active by key:0a1b2c3d maria'])
+    expect(history()).toEqual([
+      'source app:  -create-> active by key:0a1b2c3d maria',
+      'project Default: none -create-> running by key:0a1b2c3d maria',
+    ])
   })
 
   it('mints an ingest key bound to it when asked, for a push source that checks no signature', () => {
@@ -108,11 +115,11 @@ describe('creating a source', () => {
   it.each(refused)('is refused with %s, and leaves nothing', (_what, body, code, message) => {
     const { create, sources, history } = openSources()
     create('app')
-    const before = sources.list()
+    const before = [sources.list(), history()]
     expect(() => create('other', body as Partial<SourceWrite>)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
     )
-    expect([sources.list(), history()]).toEqual([before, [expect.stringContaining('source app')]])
+    expect([sources.list(), history()]).toEqual(before)
   })
 
   it('takes an empty project for none and a poll for any connector', () => {
@@ -132,6 +139,8 @@ describe('updating a source', () => {
       ok: true,
       name: 'app',
       relabeled: false,
+      version: 3,
+      change_set: 3,
     })
     expect(sources.get('app')).toMatchObject({
       config: { event_type: 'alert' },
@@ -171,7 +180,7 @@ describe('pausing and resuming a source', () => {
   it('moves it back and forth, with its history', () => {
     const { create, sources, history } = openSources()
     const { ingest_key } = create('app')
-    expect(sources.move('app', 'pause', ME)).toEqual({ ok: true, state: 'paused' })
+    expect(sources.move('app', 'pause', ME)).toEqual({ ok: true, state: 'paused', version: 2 })
     expect(sources.get('app')).toMatchObject({
       paused: true,
       accepts: ['resume', 'delete'],
@@ -187,7 +196,7 @@ describe('pausing and resuming a source', () => {
     )
     sources.move('app', 'resume', ME)
     expect(sources.byIngestKey(ingest_key!)?.paused).toBe(false)
-    expect(history().slice(1)).toEqual([
+    expect(history().slice(2)).toEqual([
       'source app: active -pause-> paused by key:0a1b2c3d maria',
       'source app: paused -resume-> active by key:0a1b2c3d maria',
     ])
@@ -214,8 +223,8 @@ describe('deleting a source', () => {
     const { ingest_key, key } = create('app', {}, true)
     create('docs', docs('a'))
     create('kept', {}, true)
-    expect(remove('app')).toEqual({ ok: true, purged_events: 0, deleted: [] })
-    expect(remove('docs', true)).toEqual({ ok: true, purged_events: 3, deleted: [] })
+    expect(remove('app')).toEqual({ ok: true, purged_events: 0, deleted: [], change_set: 4 })
+    expect(remove('docs', true)).toEqual({ ok: true, purged_events: 3, deleted: [], change_set: 5 })
     expect(world.purged).toEqual([2])
     expect(sources.byIngestKey(ingest_key!)).toBeUndefined()
     expect(sources.list().map((source) => source.name)).toEqual(['kept'])

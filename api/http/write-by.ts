@@ -1,0 +1,55 @@
+/** Who makes a write, and what its headers say of it. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SvcError, type WriteBy } from '../../engine/index.ts'
+import { SESSION_COOKIE } from './auth.ts'
+
+const WHY_MAX = 500
+const ORIGINS = ['api', 'console', 'mcp', 'catalog'] as const
+
+/**
+ * The writer of a request: `If-Match: "<version>"` is the version it saw, `X-SVC-Why` its reason,
+ * `X-SVC-Origin` which client of ours it is (console, mcp, catalog).
+ * @throws SvcError invalid for an If-Match that is no version
+ */
+export function writeBy(request: FastifyRequest): WriteBy {
+  const base = versionOf(request.headers['if-match'])
+  return {
+    caller: { id: request.identity.id, name: request.identity.name },
+    origin: originOf(request),
+    why: whyOf(request.headers['x-svc-why']),
+    ...(base === undefined ? {} : { base }),
+  }
+}
+
+/** Answers with a resource and its version as ETag (RFC 9110, section 8.8.3). */
+export function withEtag<T extends { version?: number | undefined }>(reply: FastifyReply, resource: T): T {
+  if (resource.version !== undefined) reply.header('etag', `"${resource.version}"`)
+  return resource
+}
+
+function versionOf(header: string | undefined): number | undefined {
+  if (header === undefined || header.trim() === '*') return undefined
+  const match = /^(?:W\/)?"(\d{1,15})"$/.exec(header.trim())
+  if (!match)
+    throw new SvcError('invalid', 'If-Match must be the ETag of the resource, such as "12"', {
+      field: 'If-Match',
+    })
+  return Number(match[1])
+}
+
+function whyOf(header: string | string[] | undefined): string | undefined {
+  const text = typeof header === 'string' ? header.trim() : ''
+  if (text === '') return undefined
+  // Header values are Latin-1; clients send other text percent-encoded.
+  try {
+    return decodeURIComponent(text).slice(0, WHY_MAX)
+  } catch {
+    return text.slice(0, WHY_MAX)
+  }
+}
+
+function originOf(request: FastifyRequest): WriteBy['origin'] {
+  const said = request.headers['x-svc-origin']
+  const known = ORIGINS.find((origin) => origin === said)
+  return known ?? (request.cookies?.[SESSION_COOKIE] ? 'console' : 'api')
+}

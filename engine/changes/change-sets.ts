@@ -1,0 +1,212 @@
+/**
+ * Change-sets: the one way in which anything declared is written. REST, catalog import, templates,
+ * the console and undo all compose an edit; it is checked, compared with what is stored, written in
+ * one transaction, and recorded with who, when and why. The same computation without the writing is
+ * the plan that is shown first.
+ */
+import type { ChangePlan, ChangeSet, ChangeSetsResult } from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
+import type { Caller } from '../engine.ts'
+import { fail } from '../errors.ts'
+import type { StoreHandle } from '../store/handle.ts'
+import { type ChangeKind, changeKinds, type DeclaredKind, kindWord, type Stroke } from './declared.ts'
+import { Edit, type Staged } from './edit.ts'
+import { differences } from './fields.ts'
+import { planOf, summaryOf } from './plan.ts'
+import { type ChangeQueries, type ChangeSetFilter, changeQueries } from './queries.ts'
+import { presentSet } from './record.ts'
+import { stageUndo } from './undo.ts'
+
+/** Who writes, where it comes from and why. */
+export interface Authoring {
+  caller: Caller
+  origin: ChangeSet['origin']
+  why?: string | undefined
+}
+
+export interface Committed<T> {
+  result: T
+  plan: ChangePlan
+  /** Null when nothing changed, or when it was only planned. */
+  changeSet: number | null
+}
+
+export interface ChangeSetsParts {
+  store: StoreHandle
+  clock: Clock
+  kinds: Record<ChangeKind, DeclaredKind>
+  /** Completes an edit before it is planned: memberships, references, what must not be orphaned. */
+  complete(edit: Edit): void
+  /** Ids of the live projects that use a part, as stored now. */
+  projectsOf(kind: ChangeKind, key: string): string[]
+  /** Writes what follows from the edit beside the documents, in the same transaction. */
+  follow(edit: Edit, staged: readonly Staged[], stroke: Stroke): void
+  /** After the commit: what is held in memory is read again. */
+  committed(kinds: ReadonlySet<ChangeKind>): void
+}
+
+export class ChangeSets {
+  private readonly queries: ChangeQueries
+
+  constructor(private readonly parts: ChangeSetsParts) {
+    this.queries = changeQueries(parts.store.db)
+  }
+
+  /** Version of the whole: id of the newest change-set. */
+  version(): number {
+    return this.queries.newest()
+  }
+
+  /**
+   * Composes, checks and writes a change-set in one transaction; with `dryRun` it only plans.
+   * @throws SvcError what `compose` throws; conflict when a field was changed by two writers, with
+   *   base, mine and theirs of each.
+   */
+  commit<T>(authoring: Authoring, compose: (edit: Edit) => T, dryRun = false): Committed<T> {
+    return this.write(authoring, compose, null, dryRun)
+  }
+
+  /**
+   * Undoes a change-set by a new one: later changes to other fields stay.
+   * @throws SvcError not_found; conflict when it was undone already, or a later change touched the
+   *   same field.
+   */
+  undo(id: number, authoring: Omit<Authoring, 'origin'>, dryRun = false): Committed<void> {
+    const set = this.queries.set(id) ?? fail('not_found', `no change-set has the id ${id}`)
+    if (set.undone_by !== null) fail('conflict', `change-set ${id} was undone by change-set ${set.undone_by}`)
+    const why = authoring.why ?? `undo of change-set ${id}`
+    const compose = (edit: Edit) => stageUndo(edit, id, this.queries.changes(id), this.parts.kinds)
+    return this.write({ ...authoring, why, origin: 'undo' }, compose, id, dryRun)
+  }
+
+  /** @throws SvcError not_found */
+  get(id: number): ChangeSet {
+    const row = this.queries.set(id) ?? fail('not_found', `no change-set has the id ${id}`)
+    return presentSet(row, this.queries, this.parts.kinds)
+  }
+
+  /** Newest first. */
+  list(filter: ChangeSetFilter): ChangeSetsResult {
+    const rows = this.queries.list({ ...filter, limit: filter.limit + 1 })
+    const shown = rows.slice(0, filter.limit)
+    return {
+      change_sets: shown.map((row) => presentSet(row, this.queries, this.parts.kinds)),
+      next_before: rows.length > filter.limit ? shown.at(-1)!.id : null,
+      version: this.queries.newest(),
+    }
+  }
+
+  /** What an object was before a change-set, as recorded. @throws Error when it is not in it: a fault of ours. */
+  sealedBefore(id: number, kind: ChangeKind, key: string): string {
+    const change = this.queries.changes(id).find((row) => row.kind === kind && row.key === key)
+    if (!change?.before) throw new Error(`change-set ${id} has no earlier ${kind} ${key}`)
+    return change.before
+  }
+
+  private write<T>(
+    authoring: Authoring,
+    compose: (edit: Edit) => T,
+    undoes: number | null,
+    dryRun: boolean,
+  ): Committed<T> {
+    return this.parts.store.tx(() => {
+      const edit = new Edit(this.parts.kinds, (kind, key, at) => this.documentAt(kind, key, at))
+      const result = compose(edit)
+      this.parts.complete(edit)
+      refuseConflicts(edit)
+      const changed = edit.touched().filter(isChange)
+      const plan = planOf(edit.touched(), this.parts.kinds)
+      if (dryRun || changed.length === 0) return { result, plan, changeSet: null }
+      const kinds = new Set(changed.map(({ kind }) => kind))
+      this.parts.store.afterCommit(() => this.parts.committed(kinds))
+      return { result, plan, changeSet: this.apply(edit, changed, authoring, undoes) }
+    })
+  }
+
+  private documentAt(kind: ChangeKind, key: string, changeSet: number) {
+    const sealed = this.queries.documentAt(kind, key, changeSet)
+    return typeof sealed === 'string' ? this.parts.kinds[kind].open(sealed) : sealed
+  }
+
+  private apply(
+    edit: Edit,
+    changed: Staged[],
+    { caller, origin, why }: Authoring,
+    undoes: number | null,
+  ): number {
+    const at = this.parts.clock.now()
+    const changeSet = this.queries.insertSet({
+      at,
+      actor: caller.name,
+      actor_id: caller.id,
+      origin,
+      why: why ?? '',
+      summary: summaryOf(changed),
+      undoes,
+    })
+    const stroke: Stroke = { at, by: caller, changeSet }
+    const projects = new Set<string>()
+    for (const staged of changed) this.noteProjects(staged, projects)
+    let seq = 0
+    // What is no longer referred to goes first, in the reverse order of making.
+    const removed = changed.filter((staged) => !staged.doc).reverse()
+    for (const staged of [...removed, ...changed.filter((entry) => entry.doc)])
+      this.record(staged, stroke, seq++)
+    this.parts.follow(edit, changed, stroke)
+    for (const staged of changed) this.noteProjects(staged, projects)
+    for (const project of projects) this.queries.insertProject(project, changeSet)
+    if (undoes !== null) this.queries.markUndone(undoes, changeSet)
+    return changeSet
+  }
+
+  private record({ kind, key, stored, doc, revive }: Staged, stroke: Stroke, seq: number): void {
+    const adapter = this.parts.kinds[kind]
+    let after: string | null = null
+    if (!doc) adapter.remove(stored!, stroke)
+    else after = stored ? adapter.update(stored, doc, stroke) : adapter.create(key, doc, stroke, revive)
+    this.queries.insertChange({
+      change_set: stroke.changeSet,
+      seq,
+      kind,
+      key,
+      name: nameOf(kind, key, doc ?? stored!.doc),
+      action: !doc ? 'delete' : stored ? 'update' : 'create',
+      before: stored?.sealed ?? null,
+      after,
+    })
+  }
+
+  private noteProjects({ kind, key }: Staged, into: Set<string>): void {
+    if (kind === 'project') into.add(key)
+    else for (const project of this.parts.projectsOf(kind, key)) into.add(project)
+  }
+}
+
+function isChange({ stored, doc }: Staged): boolean {
+  if (!stored) return doc !== null
+  return doc === null || differences(stored.doc, doc).length > 0
+}
+
+/** What people call an object: a project goes by its name, not by its id. */
+export function nameOf(kind: ChangeKind, key: string, doc: Readonly<Record<string, unknown>>): string {
+  return kind === 'project' ? String(doc.name) : key
+}
+
+function refuseConflicts(edit: Edit): void {
+  const [first] = edit.conflicts
+  if (!first) return
+  const many = edit.conflicts.length > 1 ? ` and ${edit.conflicts.length - 1} more` : ''
+  fail(
+    'conflict',
+    `${kindWord(first.kind)} ${first.name} was changed since: ${first.path || 'it'}${many} was changed by both; read it again and choose`,
+    { conflicts: edit.conflicts },
+  )
+}
+
+/** @throws SvcError invalid when it is no kind of declared object. */
+export function changeKindOf(word: string): ChangeKind {
+  const kind = word === 'mcp server' ? 'mcp_server' : word
+  return (changeKinds as readonly string[]).includes(kind)
+    ? (kind as ChangeKind)
+    : fail('invalid', `kind must be one of ${changeKinds.join(', ')}`, { field: 'kind' })
+}

@@ -1,0 +1,62 @@
+/**
+ * What is declared on an instance: parts (source, trigger, agent, MCP server, skill) and projects,
+ * each as one JSON document. A change-set edits documents; each kind says here how its documents
+ * are stored, and is the only one that knows its table, its secrets and its lifecycle.
+ */
+import type { Operation } from '../../schemas/types.ts'
+import type { Caller } from '../engine.ts'
+
+export type ChangeKind = Operation['kind']
+export const partKinds = ['source', 'mcp_server', 'skill', 'trigger', 'agent'] as const
+export type PartKind = (typeof partKinds)[number]
+/** In the order to make them: what is referred to comes first. */
+export const changeKinds = [...partKinds, 'project'] as const satisfies readonly ChangeKind[]
+
+/** A declared object with its secrets in the clear; treat as immutable. */
+export type Doc = Readonly<Record<string, unknown>>
+
+/** A declared object as it is stored now. */
+export interface Stored {
+  /** Name of a part, id of a project. */
+  key: string
+  name: string
+  doc: Doc
+  /** JSON of the document with its secrets sealed and the row's id under @id. */
+  sealed: string
+  /** Change-set that last changed it; 0: before there were any. */
+  changeSet: number
+  state: string
+  createdAt: number
+  updatedAt: number
+  /** Fields whose secret is stored but cannot be read with this key file. */
+  unreadable: readonly string[]
+}
+
+/** When and by whom a write is made. `at` in epoch ms. */
+export interface Stroke {
+  at: number
+  by: Caller
+  /** Id of the change-set. */
+  changeSet: number
+}
+
+/** How the documents of one kind are stored; every call is inside the caller's transaction. */
+export interface DeclaredKind {
+  kind: ChangeKind
+  /** The live object of that key. */
+  find(key: string): Stored | undefined
+  /** Every live object, by name. */
+  list(): Stored[]
+  /** Opens a document from the record of changes; secrets that cannot be read are left out. */
+  open(sealed: string): Doc
+  /** Inserts a document; with `revive` the row it was deleted from comes back. @returns it, sealed. */
+  create(key: string, doc: Doc, stroke: Stroke, revive: string | null): string
+  /** @returns the new document, sealed. */
+  update(stored: Stored, doc: Doc, stroke: Stroke): string
+  remove(stored: Stored, stroke: Stroke): void
+  /** The document as it may leave the engine. */
+  mask(doc: Doc): Doc
+}
+
+/** What errors and summaries call a kind. */
+export const kindWord = (kind: ChangeKind): string => (kind === 'mcp_server' ? 'MCP server' : kind)

@@ -1,0 +1,30 @@
+/** A recorded change-set as it is shown: who, when, why, and each object's fields, secrets masked. */
+import type { ChangeSet } from '../../schemas/types.ts'
+import type { ChangeKind, DeclaredKind } from './declared.ts'
+import { plannedChange } from './plan.ts'
+import type { ChangeQueries, ChangeSetRow } from './queries.ts'
+
+export function presentSet(
+  row: ChangeSetRow,
+  queries: ChangeQueries,
+  kinds: Record<ChangeKind, DeclaredKind>,
+): ChangeSet {
+  return {
+    id: row.id,
+    at: new Date(row.at).toISOString(),
+    actor: row.actor,
+    actor_id: row.actor_id,
+    origin: row.origin,
+    why: row.why,
+    summary: row.summary,
+    undoes: row.undoes,
+    undone_by: row.undone_by,
+    projects: queries.projects(row.id),
+    changes: queries.changes(row.id).map((change) => {
+      const kind = change.kind as ChangeKind
+      const open = (sealed: string | null) => (sealed === null ? null : kinds[kind].open(sealed))
+      const planned = plannedChange(kind, change.key, open(change.before), open(change.after), kinds[kind])
+      return { ...planned, name: change.name }
+    }),
+  }
+}

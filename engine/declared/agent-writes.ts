@@ -1,0 +1,145 @@
+/**
+ * Writes of agents, each one change-set. The trigger, the handoffs and the switch in a body are the
+ * wiring of one project: the one the body names, else the one the agent was made in.
+ */
+import type { AgentSpec, AgentWrite, PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
+import type { Edit } from '../changes/edit.ts'
+import { fail } from '../errors.ts'
+import { acceptedIn } from '../lifecycle/advance.ts'
+import { AGENT_SECRETS, type GivenAgent, normaliseAgent, normaliseHandoffs } from '../parts/agent-spec.ts'
+import { keepSecrets } from '../parts/secret-fields.ts'
+import { ownerOf, projectOf, projectsOf, putProject, usersOf } from '../wiring/project-doc.ts'
+import { withHandoffsOf, withWake, withWakesOf } from '../wiring/wires.ts'
+import type { Declared } from './declared.ts'
+import { checkName, deleted, joiningProject, stageEdit, stageNew, type WriteBy, written } from './write.ts'
+
+const STARTS_OFF = 'made, and off: enable it once its trigger is right'
+const NO_TRIGGER = 'made, and nothing wakes it: give it a trigger, or a handoff from another agent'
+
+/** @throws SvcError invalid; conflict when the name is taken */
+export function createAgent(declared: Declared, body: AgentWrite, by: WriteBy): PartWritten {
+  checkName('agent', body.name)
+  const doc = normaliseAgent(keepSecrets(specOf(body), undefined, AGENT_SECRETS) as unknown as GivenAgent)
+  const committed = declared.changes.commit(by, (edit) => {
+    const project = joiningProject(edit, body.project)
+    stageNew(edit, 'agent', body.name, { ...doc }, project)
+    stageWiring(edit, project, body)
+  })
+  return {
+    ...written(declared, 'agent', body.name, committed),
+    enabled: false,
+    note: body.trigger ? STARTS_OFF : NO_TRIGGER,
+  }
+}
+
+/** Null or absent keeps what is stored, a blank secret too. @throws SvcError not_found; invalid; conflict */
+export function updateAgent(declared: Declared, name: string, body: AgentWrite, by: WriteBy): PartWritten {
+  const committed = declared.changes.commit(by, (edit) => {
+    const now = edit.require('agent', name) as unknown as AgentSpec
+    const stored = { doc: { ...now }, unreadable: edit.stored('agent', name)?.unreadable ?? [] }
+    const given = keepSecrets({ ...keptOf(now, body), ...specOf(body) }, stored, AGENT_SECRETS)
+    if (body.slack_webhook_clear) delete (given as Record<string, unknown>).slack_webhook
+    stageEdit(edit, 'agent', name, body, { ...normaliseAgent(given as unknown as GivenAgent) }, by.base)
+    if (body.trigger !== undefined || body.handoffs)
+      stageWiring(edit, wiringProject(edit, name, body.project), { ...body, name })
+  })
+  return written(declared, 'agent', name, committed)
+}
+
+/** Its runs and findings stay; handoffs to it go. @throws SvcError not_found */
+export function deleteAgent(declared: Declared, name: string, by: WriteBy): PartDeleted {
+  const committed = declared.changes.commit(by, (edit) => {
+    edit.require('agent', name)
+    const from = new Set<string>()
+    for (const { handoffs } of projectsOf(edit).values())
+      for (const [agent, verdicts] of Object.entries(handoffs ?? {}))
+        if (agent !== name && Object.values(verdicts).some((targets) => targets[name])) from.add(agent)
+    edit.remove('agent', name)
+    return [...from].sort()
+  })
+  return deleted(committed, { handoffs_removed_from: committed.result })
+}
+
+/**
+ * Switches what wakes an agent on or off, in one project or in all that use it.
+ * @throws SvcError not_found; conflict when nothing wakes it, so there is nothing to switch
+ */
+export function switchAgent(
+  declared: Declared,
+  name: string,
+  enabled: boolean,
+  projectWord: string | undefined,
+  by: WriteBy,
+): PartMoved {
+  const { result } = declared.changes.commit(by, (edit) => {
+    edit.require('agent', name)
+    const chosen = projectWord ? [joiningProject(edit, projectWord)] : usersOf(edit, 'agent', name)
+    let wired = 0
+    for (const id of chosen) {
+      const doc = projectOf(edit, id)
+      const triggers = Object.entries(doc.wakes ?? {}).filter(([, agents]) => agents[name])
+      wired += triggers.length
+      if (triggers.length === 0) continue
+      if (enabled && doc.paused)
+        fail('wrong_state', `project ${doc.name} is paused; resume it to switch ${name} on`, {
+          state: 'paused',
+          accepts: acceptedIn('project', 'paused'),
+        })
+      putProject(
+        edit,
+        id,
+        triggers.reduce((next, [trigger]) => withWake(next, trigger, name, enabled), doc),
+      )
+    }
+    if (wired === 0 && enabled)
+      fail(
+        'conflict',
+        `no trigger wakes agent ${name}${projectWord ? ' in this project' : ''}; give it one first`,
+      )
+    return projectWord ? chosen[0]! : null
+  })
+  const version = declared.kinds.agent.find(name)!.changeSet
+  return { ok: true, state: 'active', enabled, project: result, version }
+}
+
+function stageWiring(edit: Edit, project: string, { name, trigger, handoffs }: AgentWrite): void {
+  let doc = projectOf(edit, project)
+  if (trigger !== undefined) {
+    if (trigger && !edit.has('trigger', trigger))
+      fail('invalid', `trigger: no trigger is named ${trigger}`, { field: 'trigger' })
+    doc = withWakesOf(doc, name, trigger ? [trigger] : [])
+  }
+  if (handoffs) {
+    const rows = normaliseHandoffs(name, handoffs)
+    const missing = rows.find((row) => !edit.has('agent', row.agent))
+    if (missing) fail('invalid', `handoffs: no agent is named ${missing.agent}`, { field: 'handoffs' })
+    doc = withHandoffsOf(doc, name, rows)
+  }
+  putProject(edit, project, doc)
+}
+
+function wiringProject(edit: Edit, name: string, word: string | undefined): string {
+  if (word) return joiningProject(edit, word)
+  return ownerOf(edit, 'agent', name) ?? usersOf(edit, 'agent', name)[0] ?? joiningProject(edit, undefined)
+}
+
+/** Fields a form may leave out or send as null to keep. */
+const KEPT = ['concludes', 'verdicts', 'github', 'max_rounds', 'budget_usd', 'daily_cap'] as const
+
+function keptOf(now: AgentSpec, body: AgentWrite): Record<string, unknown> {
+  // Absent keeps every field; null keeps those where null says nothing of its own.
+  const absent = Object.entries(now).filter(([field]) => body[field as keyof AgentWrite] === undefined)
+  const nulls = KEPT.slice(0, 3).filter((field) => body[field] === null && now[field] !== undefined)
+  return { ...Object.fromEntries(absent), ...Object.fromEntries(nulls.map((field) => [field, now[field]])) }
+}
+
+/** A body without its wiring, and without what null or absence keeps. */
+function specOf(body: AgentWrite): Record<string, unknown> {
+  const { name: _n, trigger: _t, handoffs: _h, slack_webhook_clear: _c, project: _p, ...spec } = body
+  return Object.fromEntries(
+    Object.entries(spec).filter(
+      ([field, value]) =>
+        value !== undefined && !(value === null && (KEPT.slice(0, 3) as readonly string[]).includes(field)),
+    ),
+  )
+}

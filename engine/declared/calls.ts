@@ -1,0 +1,284 @@
+/**
+ * The declared side of the engine as its callers see it: parts, projects, skills, findings,
+ * change-sets and the catalog. Every call may throw SvcError (see errors.ts); writes are change-sets,
+ * and name who makes them and the version their writer saw.
+ */
+import type {
+  AgentWrite,
+  CatalogImport,
+  ChangeSetCreate,
+  FindingCreate,
+  KeyCreate,
+  McpServerWrite,
+  ProjectCreate,
+  ProjectUpdate,
+  SkillUpdate,
+  SkillWrite,
+  SourceWrite,
+  TriggerWrite,
+  Wiring,
+} from '../../schemas/types.ts'
+import type { CatalogFiles } from '../catalog/catalog.ts'
+import { changeKindOf } from '../changes/change-sets.ts'
+import { describeConnectors } from '../connectors/index.ts'
+import { fail } from '../errors.ts'
+import {
+  type FindingsParts,
+  getResult,
+  listFindings,
+  listResults,
+  markHandled,
+  recordFinding,
+  todayOf,
+} from '../findings/findings.ts'
+import { presentCard } from '../projects/present.ts'
+import { readPicked } from '../projects/remove.ts'
+import { describeTemplate, detectTemplate } from '../templates/index.ts'
+import { runAction } from './actions.ts'
+import { createAgent, deleteAgent, switchAgent, updateAgent } from './agent-writes.ts'
+import { belongings } from './belonging.ts'
+import type { Declared } from './declared.ts'
+import { createMcpServer, deleteMcpServer, updateMcpServer } from './mcp-server-writes.ts'
+import { applyOperations } from './operations.ts'
+import { outlineOf, projectHealth } from './outline.ts'
+import { getAgent, getMcpServer, getTrigger, listAgents, listMcpServers, listTriggers } from './parts.ts'
+import {
+  createProject,
+  deleteProject,
+  holdProject,
+  listProjects,
+  moveProject,
+  projectNamed,
+  removalOf,
+  repairProject,
+  updateProject,
+  wireProject,
+} from './project-writes.ts'
+import { listDependents, listResources } from './resources.ts'
+import {
+  createSkill,
+  getProjectSkill,
+  listProjectSkills,
+  listSkills,
+  removeSkill,
+  requireProject,
+  shareSkill,
+  skillFile,
+  updateSkill,
+  uploadSkill,
+} from './skill-writes.ts'
+import { createSource, deleteSource, moveSource, updateSource } from './source-writes.ts'
+import { summaryOf } from './summary.ts'
+import { createTrigger, deleteTrigger, moveTrigger, updateTrigger } from './trigger-writes.ts'
+import type { WriteBy } from './write.ts'
+
+export interface CallsParts {
+  declared: Declared
+  findings: FindingsParts
+  catalog: CatalogFiles
+  /** Fetches for template actions and detection; the injected one of the daemon. */
+  http: typeof fetch
+}
+
+const clamp = (limit: number, max: number): number => Math.min(max, Math.max(1, Math.trunc(limit)))
+
+/** Parts and resources. */
+export function partCalls({ declared }: CallsParts) {
+  const belongs = () => {
+    const of = belongings(declared)
+    return (name: string) => of('source', name)
+  }
+  const { sources } = declared
+  return {
+    listSources: async () => sources.list(belongs()),
+    getSource: async (name: string) => sources.get(name, belongs()),
+    createSource: async (body: SourceWrite, by: WriteBy, mintKey: boolean) =>
+      createSource(declared, body, by, mintKey),
+    updateSource: async (name: string, body: SourceWrite, by: WriteBy) =>
+      updateSource(declared, name, body, by),
+    deleteSource: async (name: string, how: { cascade: boolean; purgeEvents: boolean }, by: WriteBy) =>
+      deleteSource(declared, name, how, by),
+    moveSource: async (name: string, event: 'pause' | 'resume', by: WriteBy) =>
+      moveSource(declared, name, event, by),
+    listTriggers: async () => listTriggers(declared),
+    getTrigger: async (name: string) => getTrigger(declared, name),
+    createTrigger: async (body: TriggerWrite, by: WriteBy) => createTrigger(declared, body, by),
+    updateTrigger: async (name: string, body: TriggerWrite, by: WriteBy) =>
+      updateTrigger(declared, name, body, by),
+    deleteTrigger: async (name: string, by: WriteBy) => deleteTrigger(declared, name, by),
+    moveTrigger: async (name: string, event: 'pause' | 'resume', by: WriteBy) =>
+      moveTrigger(declared, name, event, by),
+    listAgents: async (project?: string) =>
+      listAgents(declared, project ? requireProject(declared, project) : null),
+    getAgent: async (name: string, project?: string) =>
+      getAgent(declared, name, project ? requireProject(declared, project) : null),
+    createAgent: async (body: AgentWrite, by: WriteBy) => createAgent(declared, body, by),
+    updateAgent: async (name: string, body: AgentWrite, by: WriteBy) => updateAgent(declared, name, body, by),
+    deleteAgent: async (name: string, by: WriteBy) => deleteAgent(declared, name, by),
+    switchAgent: async (name: string, enabled: boolean, project: string | undefined, by: WriteBy) =>
+      switchAgent(declared, name, enabled, project, by),
+    listMcpServers: async () => ({ servers: listMcpServers(declared) }),
+    getMcpServer: async (name: string) => getMcpServer(declared, name),
+    createMcpServer: async (body: McpServerWrite, by: WriteBy) => createMcpServer(declared, body, by),
+    updateMcpServer: async (name: string, body: McpServerWrite, by: WriteBy) =>
+      updateMcpServer(declared, name, body, by),
+    deleteMcpServer: async (name: string, by: WriteBy) => deleteMcpServer(declared, name, by),
+    resources: async () => listResources(declared),
+    dependents: async (kind: string, name: string) => listDependents(declared, kind, name),
+  }
+}
+
+/** Skills of projects. */
+export function skillCalls({ declared }: CallsParts) {
+  return {
+    listSkills: async () => listSkills(declared),
+    listProjectSkills: async (project: string) => listProjectSkills(declared, project),
+    getProjectSkill: async (project: string, name: string) => getProjectSkill(declared, project, name),
+    skillFile: async (project: string, name: string) => skillFile(declared, project, name),
+    createSkill: async (project: string, body: SkillWrite, by: WriteBy) =>
+      createSkill(declared, project, body, by),
+    uploadSkill: async (project: string, file: Uint8Array, by: WriteBy) =>
+      uploadSkill(declared, project, file, by),
+    shareSkill: async (project: string, name: string, by: WriteBy) => shareSkill(declared, project, name, by),
+    updateSkill: async (project: string, name: string, body: SkillUpdate, by: WriteBy) =>
+      updateSkill(declared, project, name, body, by),
+    removeSkill: async (project: string, name: string, by: WriteBy) =>
+      removeSkill(declared, project, name, by),
+  }
+}
+
+/** Projects and their templates. */
+export function projectCalls({ declared, findings, http }: CallsParts) {
+  const idOf = (word: string) => requireProject(declared, word)
+  const installed = Object.keys(describeConnectors())
+  const template = (key: string) =>
+    declared.templates.get(key) ?? fail('not_found', `no template has the key ${key}`)
+  return {
+    listTemplates: async () => ({
+      templates: declared.templates
+        .all()
+        .filter((file) => !file.hidden)
+        .map((file) => describeTemplate(file, installed)),
+    }),
+    getTemplate: async (key: string) => describeTemplate(template(key), installed),
+    detectTemplate: async (key: string) =>
+      detectTemplate(template(key), {
+        env: declared.env,
+        sources: () =>
+          declared.sources
+            .live()
+            .map(({ name, connector, config }) => ({ name, connector: connector.kind, config })),
+        http: async (url) => answers(http, url),
+      }),
+    projectId: async (word: string) => idOf(word),
+    listProjects: async () => listProjects(declared),
+    getProject: async (word: string) => projectNamed(declared, word),
+    projectCard: async (word: string) => presentCard(declared.kinds.project.find(idOf(word))!),
+    createProject: async (body: ProjectCreate, by: WriteBy) => createProject(declared, body, by),
+    updateProject: async (word: string, body: ProjectUpdate, by: WriteBy) =>
+      updateProject(declared, word, body, by),
+    moveProject: async (word: string, event: 'pause' | 'resume', sources: boolean, by: WriteBy) =>
+      moveProject(declared, word, event, sources, by),
+    holdProject: async (word: string, event: 'takeover' | 'release', by: WriteBy) =>
+      holdProject(declared, word, event, by),
+    heldProjects: async () =>
+      listProjects(declared)
+        .filter((project) => project.held_by !== null)
+        .map(({ id, name, held_by, status }) => ({ id, name, held_by, status })),
+    repairProject: async (word: string, key: string, by: WriteBy) => repairProject(declared, word, key, by),
+    wireProject: async (word: string, wiring: Wiring, by: WriteBy) => wireProject(declared, word, wiring, by),
+    projectRemoval: async (word: string) => removalOf(declared, word),
+    deleteProject: async (
+      word: string,
+      { purgeEvents, picked }: { purgeEvents: boolean; picked: string | undefined },
+      by: WriteBy,
+    ) => deleteProject(declared, word, { purgeEvents, picked: readPicked(picked) }, by),
+    runProjectAction: async (word: string, name: string, args: Record<string, unknown>) =>
+      runAction(declared, http, idOf(word), name, args),
+    projectOutline: async (word: string) => outlineOf(declared, word),
+    projectHealth: async (word: string) => projectHealth(declared, word),
+    projectSummary: async (word: string) => summaryOf(declared, findings, idOf(word)),
+    projectResults: async (
+      word: string,
+      { show, before, limit }: { show?: string | undefined; before?: string | undefined; limit: number },
+    ) => listResults(findings, idOf(word), { show, before, limit: clamp(limit, 100) }),
+    projectResult: async (word: string, run: string) => getResult(findings, idOf(word), run),
+    markHandled: async (word: string, run: string, handled: boolean, by: string) =>
+      declared.store.tx(() => markHandled(findings, idOf(word), run, handled, by)),
+    projectFindings: async (
+      word: string,
+      { entity, agent, limit }: { entity?: string | undefined; agent?: string | undefined; limit: number },
+    ) => listFindings(findings, idOf(word), { entity, agent, limit: clamp(limit, 200) }),
+    recordFinding: async (word: string, body: FindingCreate, writer: string) =>
+      recordFinding(findings, idOf(word), body, writer),
+    projectToday: async (word: string) => todayOf(findings, idOf(word)),
+    createProjectKey: async (word: string, body: KeyCreate, by: WriteBy) => {
+      const project = idOf(word)
+      const { template: key, name } = declared.kinds.project.find(project)!.doc
+      const created = declared.keys.create({ ...body, project: undefined } as KeyCreate, by.caller, {
+        project,
+      })
+      return { ...created, project, ...(key ? { project_name: String(name) } : {}) }
+    },
+  }
+}
+
+/** Change-sets and the catalog. */
+export function changeCalls({ declared, catalog }: CallsParts) {
+  const { changes } = declared
+  return {
+    listChangeSets: async ({
+      project,
+      kind,
+      name,
+      before,
+      limit,
+    }: {
+      project?: string | undefined
+      kind?: string | undefined
+      name?: string | undefined
+      before?: number | undefined
+      limit: number
+    }) =>
+      changes.list({
+        project: project ? requireProject(declared, project) : null,
+        kind: kind ? changeKindOf(kind) : null,
+        key: name ?? null,
+        before: before ?? null,
+        limit: clamp(limit, 200),
+      }),
+    getChangeSet: async (id: number) => changes.get(id),
+    applyChangeSet: async (body: ChangeSetCreate, by: WriteBy) => applyOperations(declared, body, by),
+    undoChangeSet: async (id: number, dryRun: boolean, by: WriteBy) => {
+      const { plan, changeSet } = changes.undo(id, by, dryRun)
+      return { change_set: changeSet, plan, version: changes.version() }
+    },
+    exportCatalog: async (sources?: string[]) => catalog.render(sources),
+    updateCatalogFile: async (yaml: string) => catalog.update(yaml),
+    checkCatalog: async (yaml: string, prune: boolean) => catalog.check(yaml, prune),
+    importCatalog: async (body: CatalogImport, by: WriteBy) => catalog.import(body, by),
+    catalogSchema: async () => catalog.schema(),
+  }
+}
+
+export type DeclaredCalls = ReturnType<typeof partCalls> &
+  ReturnType<typeof skillCalls> &
+  ReturnType<typeof projectCalls> &
+  ReturnType<typeof changeCalls>
+
+/** All of them. */
+export function declaredCalls(parts: CallsParts): DeclaredCalls {
+  return { ...partCalls(parts), ...skillCalls(parts), ...projectCalls(parts), ...changeCalls(parts) }
+}
+
+/** Whether an address answers at all. */
+async function answers(http: typeof fetch, url: string): Promise<boolean> {
+  try {
+    const response = await http(url, { signal: AbortSignal.timeout(3_000), redirect: 'manual' })
+    await response.body?.cancel()
+    return response.status < 500
+  } catch {
+    // Unreachable is the answer that was asked for.
+    return false
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * The declared side of an instance put together: how each kind is stored, change-sets over them, and
+ * what the writes of parts and projects share.
+ */
+
+import { ChangeSets } from '../changes/change-sets.ts'
+import type { ChangeKind, DeclaredKind } from '../changes/declared.ts'
+import type { Clock } from '../clock.ts'
+import type { Keys } from '../keys/keys.ts'
+import { AGENT_SECRETS } from '../parts/agent-spec.ts'
+import { MCP_SERVER_SECRETS } from '../parts/mcp-server-spec.ts'
+import { PartKind } from '../parts/part-kind.ts'
+import { followEdit } from '../projects/follow.ts'
+import { ProjectKind } from '../projects/project-kind.ts'
+import { type ProjectQueries, projectQueries } from '../projects/queries.ts'
+import type { Templates } from '../projects/templates.ts'
+import type { Secrets } from '../secrets.ts'
+import { SkillKind } from '../skills/skill-kind.ts'
+import { SourceKind } from '../sources/source-kind.ts'
+import type { Sources } from '../sources/sources.ts'
+import type { StoreHandle } from '../store/handle.ts'
+import { completeEdit } from '../wiring/complete.ts'
+
+export interface DeclaredParts {
+  store: StoreHandle
+  clock: Clock
+  secrets: Secrets
+  keys: Keys
+  sources: Sources
+  templates: Templates
+  /** What `${NAME}` and x-env refer to. */
+  env: Readonly<Record<string, string | undefined>>
+  /** Marks a source's events for removal. @returns how many there are. */
+  purge(sourceId: number): number
+}
+
+export interface Declared extends DeclaredParts {
+  kinds: Record<ChangeKind, DeclaredKind>
+  changes: ChangeSets
+  projects: ProjectQueries
+}
+
+export function openDeclared(parts: DeclaredParts): Declared {
+  const { store, clock, secrets, keys, sources, templates } = parts
+  const { db } = store
+  const skill = new SkillKind({ db, secrets })
+  const kinds: Record<ChangeKind, DeclaredKind> = {
+    source: new SourceKind(sources.store),
+    trigger: new PartKind({
+      db,
+      secrets,
+      kind: 'trigger',
+      table: 'triggers',
+      secretFields: [],
+      pausable: true,
+    }),
+    agent: new PartKind({
+      db,
+      secrets,
+      kind: 'agent',
+      table: 'agents',
+      secretFields: AGENT_SECRETS,
+      pausable: false,
+    }),
+    mcp_server: new PartKind({
+      db,
+      secrets,
+      kind: 'mcp_server',
+      table: 'mcp_servers',
+      secretFields: MCP_SERVER_SECRETS,
+      pausable: false,
+    }),
+    skill,
+    project: new ProjectKind({ db, secrets, secretParams: (template) => templates.secretParams(template) }),
+  }
+  const projects = projectQueries(db)
+  const follow = {
+    db,
+    queries: projects,
+    mask: (kind: ChangeKind, doc: Parameters<DeclaredKind['mask']>[0]) => kinds[kind].mask(doc),
+    moveSkill: skill.moveUsers.bind(skill),
+    revokeKeys: (project: string, { by }: { by: Parameters<Keys['revokeOfProject']>[1] }) =>
+      keys.revokeOfProject(project, by),
+  }
+  const changes = new ChangeSets({
+    store,
+    clock,
+    kinds,
+    complete: completeEdit,
+    projectsOf: (kind, key) => projects.users(kind, key),
+    follow: (_edit, staged, stroke) => followEdit(follow, staged, stroke),
+    committed: (touched) => {
+      if (touched.has('source')) sources.reload()
+    },
+  })
+  return { ...parts, kinds, changes, projects }
+}

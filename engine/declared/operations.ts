@@ -1,0 +1,111 @@
+/** Change-sets as a caller composes them: a list of operations on parts and projects. */
+import type {
+  ChangeApplied,
+  ChangeSetCreate,
+  McpServerSpec,
+  Operation,
+  SourceSpec,
+  TriggerSpec,
+} from '../../schemas/types.ts'
+import { changeKindOf } from '../changes/change-sets.ts'
+import { type ChangeKind, type Doc, kindWord, type PartKind } from '../changes/declared.ts'
+import type { Edit } from '../changes/edit.ts'
+import { mergePatch } from '../changes/fields.ts'
+import { fail } from '../errors.ts'
+import { AGENT_SECRETS, type GivenAgent, normaliseAgent } from '../parts/agent-spec.ts'
+import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../parts/mcp-server-spec.ts'
+import { keepSecrets } from '../parts/secret-fields.ts'
+import { normaliseTrigger } from '../parts/trigger-spec.ts'
+import { pauseProject, resumeProject } from '../projects/pause.ts'
+import { normaliseProject } from '../projects/project-spec.ts'
+import { checkSkillName, normaliseSkill } from '../skills/skill-rules.ts'
+import { normaliseSource } from '../sources/check-write.ts'
+import { findProject, usersOf } from '../wiring/project-doc.ts'
+import type { Declared } from './declared.ts'
+import { checkName, join, joiningProject, type WriteBy } from './write.ts'
+
+/** Applies operations in order, all or nothing; with dry_run only plans. @throws SvcError */
+export function applyOperations(declared: Declared, body: ChangeSetCreate, by: WriteBy): ChangeApplied {
+  const { plan, changeSet } = declared.changes.commit(
+    by,
+    (edit) => {
+      body.operations.forEach((operation, i) => {
+        stageOperation(declared, edit, operation, body.base, `operations[${i}]`)
+      })
+    },
+    body.dry_run ?? false,
+  )
+  return { change_set: changeSet, plan, version: declared.changes.version() }
+}
+
+function stageOperation(
+  declared: Declared,
+  edit: Edit,
+  operation: Operation,
+  base: number | undefined,
+  at: string,
+) {
+  const kind = changeKindOf(operation.kind)
+  const key = kind === 'project' ? (findProject(edit, operation.name) ?? operation.name) : operation.name
+  if (operation.op !== 'put' && !edit.has(kind, key))
+    fail('not_found', `${at}: no ${kindWord(kind)} is named ${operation.name}`)
+  if (operation.op === 'delete') {
+    edit.remove(kind, key)
+    return
+  }
+  if (operation.op === 'move') {
+    stageMove(edit, kind, key, operation.event ?? '', at)
+    return
+  }
+  const spec = operation.spec ?? fail('invalid', `${at}.spec is required`, { field: `${at}.spec` })
+  const now = edit.get(kind, key)
+  const given = operation.op === 'patch' ? (mergePatch(declared.kinds[kind].mask(now!), spec) as Doc) : spec
+  const doc = normaliseSpec(edit, kind, key, given)
+  edit.put(kind, key, doc, base)
+  if (kind !== 'project') stageJoin(edit, kind, key, operation.project, now === undefined)
+}
+
+function stageJoin(edit: Edit, kind: PartKind, name: string, word: string | undefined, isNew: boolean): void {
+  if (!isNew && word === undefined) return
+  const project = joiningProject(edit, word)
+  if (isNew || !usersOf(edit, kind, name).includes(project)) join(edit, kind, name, project, isNew)
+}
+
+/**
+ * A document as given, checked and in canonical form; omitted secrets are those stored.
+ * @throws SvcError invalid, naming the object, the field and the rule
+ */
+export function normaliseSpec(edit: Edit, kind: ChangeKind, key: string, given: Doc): Doc {
+  const now = edit.get(kind, key)
+  const stored = now && { doc: now, unreadable: edit.stored(kind, key)?.unreadable ?? [] }
+  if (!now && kind !== 'project' && kind !== 'skill') checkName(kind, key)
+  if (kind === 'trigger') return { ...normaliseTrigger(given as unknown as TriggerSpec) }
+  if (kind === 'agent')
+    return { ...normaliseAgent(keepSecrets(given, stored, AGENT_SECRETS) as unknown as GivenAgent) }
+  if (kind === 'mcp_server')
+    return {
+      ...normaliseMcpServer(keepSecrets(given, stored, MCP_SERVER_SECRETS) as unknown as McpServerSpec),
+    }
+  if (kind === 'skill') {
+    checkSkillName(key)
+    return { ...normaliseSkill(given) }
+  }
+  if (kind === 'project') return normaliseProject(edit, key, given)
+  const source = stored && {
+    connector: String(stored.doc.connector),
+    config: (stored.doc.config ?? {}) as Record<string, unknown>,
+    unreadable: [...stored.unreadable],
+  }
+  return normaliseSource(given as unknown as SourceSpec, source)
+}
+
+function stageMove(edit: Edit, kind: ChangeKind, key: string, event: string, at: string): void {
+  if (event !== 'pause' && event !== 'resume')
+    fail('invalid', `${at}.event must be pause or resume`, { field: `${at}.event` })
+  if (kind === 'project' && event === 'pause') pauseProject(edit, key, false)
+  else if (kind === 'project') resumeProject(edit, key)
+  else if (kind === 'source' || kind === 'trigger') {
+    const { paused: _paused, ...doc } = edit.require(kind, key)
+    edit.put(kind, key, event === 'pause' ? { ...doc, paused: true } : doc)
+  } else fail('invalid', `${at}: a ${kindWord(kind)} is not paused; switch its wiring off`, { field: at })
+}

@@ -1,0 +1,184 @@
+/** Triggers, agents and MCP servers as they are read; secrets are only said to be there. */
+
+import type {
+  Agent,
+  AgentSpec,
+  AgentsResult,
+  McpServer,
+  McpServerSpec,
+  Trigger,
+  TriggerSpec,
+} from '../../schemas/types.ts'
+import type { PartKind, Stored } from '../changes/declared.ts'
+import { fail } from '../errors.ts'
+import { acceptedIn } from '../lifecycle/advance.ts'
+import { ROUNDS } from '../parts/agent-spec.ts'
+import { isReference } from '../parts/secret-fields.ts'
+import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
+import type { ProjectDoc } from '../wiring/project-doc.ts'
+import { handoffsOf } from '../wiring/wires.ts'
+import { agentPresets } from './agent-presets.ts'
+import { belongings } from './belonging.ts'
+import type { Declared } from './declared.ts'
+import { makerOf } from './write.ts'
+
+type Belongs = ReturnType<typeof belongings>
+
+export function listTriggers(declared: Declared): Trigger[] {
+  const belongs = belongings(declared)
+  return declared.kinds.trigger.list().map((stored) => presentTrigger(declared, stored, belongs))
+}
+
+/** @throws SvcError not_found */
+export function getTrigger(declared: Declared, name: string): Trigger {
+  return presentTrigger(declared, find(declared, 'trigger', name), belongings(declared))
+}
+
+/** @param project id: trigger, handoffs and enabled are then that project's, else of all. */
+export function listAgents(declared: Declared, project: string | null): AgentsResult {
+  const belongs = belongings(declared)
+  const docs = projectDocs(declared)
+  const agents = declared.kinds.agent
+    .list()
+    .filter(({ name }) => project === null || declared.projects.users('agent', name).includes(project))
+    .map((stored) => presentAgent(declared, stored, belongs, docs, project))
+  return {
+    agents,
+    default_max_rounds: ROUNDS.plain,
+    default_max_rounds_with_mcp: ROUNDS.withMcp,
+    max_rounds_limit: ROUNDS.limit,
+    presets: agentPresets,
+  }
+}
+
+/** @throws SvcError not_found */
+export function getAgent(declared: Declared, name: string, project: string | null): Agent {
+  const stored = find(declared, 'agent', name)
+  return presentAgent(declared, stored, belongings(declared), projectDocs(declared), project)
+}
+
+export function listMcpServers(declared: Declared): McpServer[] {
+  const belongs = belongings(declared)
+  return declared.kinds.mcp_server.list().map((stored) => presentMcpServer(declared, stored, belongs))
+}
+
+/** @throws SvcError not_found */
+export function getMcpServer(declared: Declared, name: string): McpServer {
+  return presentMcpServer(declared, find(declared, 'mcp_server', name), belongings(declared))
+}
+
+function find({ kinds }: Declared, kind: PartKind, name: string): Stored {
+  const words = {
+    source: 'source',
+    trigger: 'trigger',
+    agent: 'agent',
+    mcp_server: 'MCP server',
+    skill: 'skill',
+  }
+  return kinds[kind].find(name) ?? fail('not_found', `no ${words[kind]} is named ${name}`)
+}
+
+const projectDocs = ({ kinds }: Declared): Map<string, ProjectDoc> =>
+  new Map(kinds.project.list().map((stored) => [stored.key, stored.doc as unknown as ProjectDoc]))
+
+function common(
+  declared: Declared,
+  kind: 'trigger' | 'agent' | 'mcp_server',
+  stored: Stored,
+  belongs: Belongs,
+) {
+  return {
+    project: makerOf(declared, kind, stored.name),
+    ...belongs(kind, stored.name),
+    accepts: acceptedIn(kind, stored.state),
+    version: stored.changeSet,
+    created_at: new Date(stored.createdAt).toISOString(),
+    updated_at: new Date(stored.updatedAt).toISOString(),
+  }
+}
+
+function presentTrigger(declared: Declared, stored: Stored, belongs: Belongs): Trigger {
+  const { paused, ...spec } = stored.doc as unknown as TriggerSpec
+  const docs = projectDocs(declared)
+  let subscribers = 0
+  for (const { wakes } of docs.values())
+    subscribers += Object.values(wakes?.[stored.name] ?? {}).filter(({ enabled }) => enabled).length
+  return {
+    name: stored.name,
+    ...common(declared, 'trigger', stored, belongs),
+    ...spec,
+    filters: spec.filters ?? [],
+    key_field: spec.key_field ?? '',
+    emit: {
+      kind: spec.emit?.kind ?? stored.name,
+      context_window: spec.emit?.context_window ?? TRIGGER_DEFAULTS.context_window,
+    },
+    cooldown: spec.cooldown ?? TRIGGER_DEFAULTS.cooldown,
+    description: spec.description ?? '',
+    paused: paused ?? false,
+    state: stored.state as Trigger['state'],
+    subscribers,
+    last_fired: null,
+  }
+}
+
+function presentAgent(
+  declared: Declared,
+  stored: Stored,
+  belongs: Belongs,
+  docs: ReadonlyMap<string, ProjectDoc>,
+  project: string | null,
+): Agent {
+  const { slack_webhook, webhook_token, ...spec } = stored.doc as unknown as AgentSpec
+  const shown = common(declared, 'agent', stored, belongs)
+  const ids = project === null ? shown.projects : [project]
+  const wakes = ids.flatMap((id) =>
+    Object.entries(docs.get(id)?.wakes ?? {}).flatMap(([trigger, agents]) => {
+      const wake = agents[stored.name]
+      return wake ? [{ trigger, enabled: wake.enabled }] : []
+    }),
+  )
+  const handoffProject = project ?? shown.project
+  const handoffDoc = handoffProject === null ? undefined : docs.get(handoffProject)
+  const mcpServers = spec.mcp_servers ?? []
+  return {
+    name: stored.name,
+    prompt: spec.prompt,
+    model: spec.model ?? '',
+    provider: spec.provider ?? '',
+    mcp_servers: mcpServers,
+    max_rounds: spec.max_rounds ?? null,
+    budget_usd: spec.budget_usd ?? null,
+    daily_cap: spec.daily_cap ?? null,
+    concludes: spec.concludes ?? false,
+    verdicts: spec.verdicts ?? [],
+    slack_channel: spec.slack_channel ?? '',
+    webhook_url: spec.webhook_url ?? '',
+    webhook_key_label: spec.webhook_key_label ?? '',
+    github: spec.github ?? '',
+    slack_configured: Boolean(spec.slack_channel || slack_webhook),
+    webhook_token_configured: Boolean(webhook_token) || stored.unreadable.includes('webhook_token'),
+    trigger: wakes[0]?.trigger ?? '',
+    triggers: [...new Set(wakes.map((wake) => wake.trigger))].sort(),
+    handoffs: handoffDoc ? handoffsOf(handoffDoc, stored.name) : [],
+    enabled: wakes.some((wake) => wake.enabled),
+    effective_max_rounds: spec.max_rounds ?? (mcpServers.length ? ROUNDS.withMcp : ROUNDS.plain),
+    state: 'active',
+    ...shown,
+  }
+}
+
+function presentMcpServer(declared: Declared, stored: Stored, belongs: Belongs): McpServer {
+  const { url, auth_header, auth_value, headers } = stored.doc as unknown as McpServerSpec
+  const credential = isReference(auth_value) ? (/^credential:(.+)$/.exec(auth_value!)?.[1] ?? null) : null
+  return {
+    name: stored.name,
+    url,
+    auth_header: auth_header ?? (auth_value ? 'Authorization' : ''),
+    auth_value_configured: Boolean(auth_value) || stored.unreadable.includes('auth_value'),
+    auth_credential: credential,
+    headers: (headers ?? {}) as McpServer['headers'],
+    state: 'active',
+    ...common(declared, 'mcp_server', stored, belongs),
+  }
+}

@@ -1,0 +1,273 @@
+/** Writes of projects (SPEC.md, Projects), each one change-set. */
+import type {
+  Project,
+  ProjectCreate,
+  ProjectDeleted,
+  ProjectReport,
+  ProjectUpdate,
+  Wiring,
+} from '../../schemas/types.ts'
+import type { DeclaredKind, Doc, PartKind } from '../changes/declared.ts'
+import { Edit } from '../changes/edit.ts'
+import { fail } from '../errors.ts'
+import { advance, refuseEvent } from '../lifecycle/advance.ts'
+import { stageCustom, stageObjects } from '../projects/custom.ts'
+import { pauseProject, resumeProject } from '../projects/pause.ts'
+import { presentProject } from '../projects/present.ts'
+import { checkGoal, checkProjectName, isHandMade } from '../projects/project-spec.ts'
+import { planRemoval, type Removal, stageRemoval } from '../projects/remove.ts'
+import { stageRepair, stageReplan, stageTemplated, type TemplateWorld } from '../projects/templated.ts'
+import { checkParams } from '../templates/index.ts'
+import {
+  CUSTOM_TEMPLATE,
+  DEFAULT_TEMPLATE,
+  findProject,
+  type ProjectDoc,
+  projectOf,
+  projectsOf,
+  putProject,
+} from '../wiring/project-doc.ts'
+import { withWiring } from '../wiring/wires.ts'
+import type { Declared } from './declared.ts'
+import { normaliseSpec } from './operations.ts'
+import { requireProject } from './skill-writes.ts'
+import type { WriteBy } from './write.ts'
+
+/** Makes a project from a template or from objects, all or nothing. @throws SvcError invalid; conflict */
+export function createProject(declared: Declared, body: ProjectCreate, by: WriteBy): Project {
+  const { result } = declared.changes.commit(by, (edit) => stageProject(declared, edit, body))
+  return projectNamed(declared, result)
+}
+
+/** Stages a new project. @returns its id. */
+export function stageProject(declared: Declared, edit: Edit, body: ProjectCreate): string {
+  const goal = checkGoal(body.goal)
+  if (body.template === CUSTOM_TEMPLATE) {
+    if (!body.name?.trim()) fail('invalid', 'name is required for a custom project', { field: 'name' })
+    return stageCustom(edit, {
+      name: freeName(edit, checkProjectName(body.name)),
+      goal,
+      objects: body.objects ?? [],
+    })
+  }
+  const file =
+    (body.template === DEFAULT_TEMPLATE ? undefined : declared.templates.get(body.template)) ??
+    fail('invalid', `template: no template has the key ${body.template}`, { field: 'template' })
+  if (body.objects?.length) fail('invalid', 'objects are for a custom project', { field: 'objects' })
+  const params = checkParams(file, body.params ?? {}, {}, declared.env)
+  const name = body.name?.trim() ? freeName(edit, checkProjectName(body.name)) : unusedName(edit, file.title)
+  return stageTemplated(worldOf(declared, edit), file, { name, goal, params })
+}
+
+/** Re-plans a template project, or changes the objects of a custom one. @throws SvcError */
+export function updateProject(
+  declared: Declared,
+  word: string,
+  body: ProjectUpdate,
+  by: WriteBy,
+): Project & { report: ProjectReport } {
+  const { result } = declared.changes.commit(by, (edit) => {
+    const id = requireIn(edit, word)
+    return { id, report: stageProjectUpdate(declared, edit, id, body, by.base) }
+  })
+  return { ...projectNamed(declared, result.id), report: result.report }
+}
+
+/** Stages an update of a project. @param base as for Edit.put. */
+export function stageProjectUpdate(
+  declared: Declared,
+  edit: Edit,
+  id: string,
+  body: ProjectUpdate,
+  base?: number,
+): ProjectReport {
+  const doc = projectOf(edit, id)
+  if (doc.draft) refuseDraft(doc)
+  if (doc.template === DEFAULT_TEMPLATE && (body.params || body.objects || body.name !== undefined))
+    fail('invalid', 'of the Default project only the goal can be changed')
+  const goal = body.goal === undefined ? doc.goal : checkGoal(body.goal)
+  const { goal: _goal, ...rest } = doc
+  const named = {
+    ...rest,
+    name: body.name === undefined ? doc.name : checkProjectName(body.name),
+    ...(goal ? { goal } : {}),
+  }
+  if (isHandMade(doc)) {
+    if (body.params) fail('invalid', 'params: a custom project has no parameters', { field: 'params' })
+    putProject(edit, id, named, base)
+    return body.objects ? stageObjects(edit, id, body.objects) : {}
+  }
+  if (body.objects)
+    fail('invalid', 'objects: a template project has the objects its template plans', { field: 'objects' })
+  putProject(edit, id, named, base)
+  if (!body.params) return {}
+  const file =
+    declared.templates.get(doc.template) ??
+    fail('conflict', `template ${doc.template} is not in this program`)
+  const params = checkParams(file, body.params, doc.params ?? {}, declared.env)
+  return stageReplan(worldOf(declared, edit), id, file, params)
+}
+
+/** @throws SvcError not_found; wrong_state */
+export function moveProject(
+  declared: Declared,
+  word: string,
+  event: 'pause' | 'resume',
+  sources: boolean,
+  by: WriteBy,
+): Project {
+  const { result } = declared.changes.commit(by, (edit) => {
+    const id = requireIn(edit, word)
+    if (event === 'pause') pauseProject(edit, id, sources)
+    else resumeProject(edit, id)
+    return id
+  })
+  return projectNamed(declared, result)
+}
+
+/** Who holds a project: taken over by a person, or released. @throws SvcError not_found; wrong_state */
+export function holdProject(
+  declared: Declared,
+  word: string,
+  event: 'takeover' | 'release',
+  by: WriteBy,
+): Project {
+  const id = requireProject(declared, word)
+  const { name } = declared.kinds.project.find(id)!
+  declared.store.tx(() =>
+    advance(declared.store.db, { kind: 'project', id, name }, event, by.caller, declared.clock.now()),
+  )
+  return projectNamed(declared, id)
+}
+
+/** Re-creates or resets one planned object. @throws SvcError not_found; invalid for a custom project */
+export function repairProject(declared: Declared, word: string, key: string, by: WriteBy): Project {
+  const { result } = declared.changes.commit(by, (edit) => {
+    const id = requireIn(edit, word)
+    const doc = projectOf(edit, id)
+    if (isHandMade(doc)) fail('invalid', 'a hand-assembled project has no plan, so nothing in it is repaired')
+    const file =
+      declared.templates.get(doc.template) ??
+      fail('conflict', `template ${doc.template} is not in this program`)
+    stageRepair(worldOf(declared, edit), id, file, key)
+    return id
+  })
+  return projectNamed(declared, result)
+}
+
+/** Replaces what wakes whom in a project, and who takes over. @throws SvcError not_found; invalid; conflict */
+export function wireProject(declared: Declared, word: string, wiring: Wiring, by: WriteBy): Project {
+  const { result } = declared.changes.commit(by, (edit) => {
+    const id = requireIn(edit, word)
+    const doc = projectOf(edit, id)
+    if (doc.draft) refuseDraft(doc)
+    putProject(edit, id, withWiring(doc, wiring), by.base)
+    return id
+  })
+  return projectNamed(declared, result)
+}
+
+/** What a delete would take and leave. @throws SvcError not_found; invalid */
+export function removalOf(declared: Declared, word: string): Removal & { keys: number; events: number } {
+  const edit = new Edit(declared.kinds, () => undefined)
+  const id = requireProject(declared, word)
+  const removal = planRemoval(edit, id, adoptedIn(declared, id))
+  const events = removal.deletes
+    .filter(({ kind }) => kind === 'source')
+    .reduce((sum, { name }) => sum + (declared.sources.store.queries.byName(name)?.events ?? 0), 0)
+  const keys = declared.keys.list().filter((key) => key.project === id && key.state === 'active').length
+  return { ...removal, keys, events }
+}
+
+/** @throws SvcError not_found; invalid */
+export function deleteProject(
+  declared: Declared,
+  word: string,
+  { purgeEvents, picked }: { purgeEvents: boolean; picked: readonly string[] | undefined },
+  by: WriteBy,
+): ProjectDeleted {
+  return declared.store.tx(() => {
+    const id = requireProject(declared, word)
+    const keysBefore = declared.keys
+      .list()
+      .filter((key) => key.project === id && key.state === 'active').length
+    const ids = new Map(declared.sources.live().map((source) => [source.name, source.id]))
+    const { result: removal, changeSet } = declared.changes.commit(by, (edit) => {
+      const planned = planRemoval(edit, id, adoptedIn(declared, id), picked)
+      stageRemoval(edit, id, planned)
+      return planned
+    })
+    const gone = removal.deletes.filter(({ kind }) => kind === 'source')
+    const purged = purgeEvents ? gone.reduce((sum, { name }) => sum + declared.purge(ids.get(name)!), 0) : 0
+    const label = ({ kind, name }: { kind: PartKind; name: string }) => `${kind}:${name}`
+    return {
+      ok: true,
+      deleted: removal.deletes.map(label),
+      kept: [...removal.releases, ...removal.shared]
+        .filter(({ kind }) => kind === 'source')
+        .map(({ name }) => name),
+      released: removal.releases.map(label),
+      kept_shared: removal.shared.flatMap(({ kind, name, projects }) =>
+        projects.map((project) => ({ kind, name, project })),
+      ),
+      purged_events: purged,
+      purged_firings: 0,
+      revoked_keys: keysBefore,
+      change_set: changeSet ?? 0,
+    }
+  })
+}
+
+/** A project by id or name, as it is read. @throws SvcError not_found */
+export function projectNamed(declared: Declared, word: string): Project {
+  const stored = declared.kinds.project.find(requireProject(declared, word))!
+  return presentProject({ ...declared, queries: declared.projects }, stored)
+}
+
+/** The Default project first, then by name. */
+export function listProjects(declared: Declared): Project[] {
+  const all = declared.kinds.project
+    .list()
+    .map((stored) => presentProject({ ...declared, queries: declared.projects }, stored))
+  return [...all.filter((project) => project.default), ...all.filter((project) => !project.default)]
+}
+
+function adoptedIn({ projects }: Declared, id: string): Set<string> {
+  return new Set(
+    projects
+      .plannedOf(id)
+      .filter(({ state }) => state === 'adopted')
+      .map(({ kind, name }) => `${kind}:${name}`),
+  )
+}
+
+function worldOf(declared: Declared, edit: Edit): TemplateWorld {
+  return {
+    edit,
+    kinds: declared.kinds as Record<PartKind, DeclaredKind>,
+    normalise: (kind, name, spec: Doc) => normaliseSpec(edit, kind, name, spec),
+    states: (project) =>
+      new Map(declared.projects.plannedOf(project).map((row) => [`${row.kind}:${row.key}`, row.state])),
+  }
+}
+
+function requireIn(edit: Edit, word: string): string {
+  return findProject(edit, word) ?? fail('not_found', `no project has the id or name ${word}`)
+}
+
+function freeName(edit: Edit, name: string): string {
+  for (const doc of projectsOf(edit).values())
+    if (doc.name === name) fail('conflict', `a project named ${name} exists`, { field: 'name' })
+  return name
+}
+
+function unusedName(edit: Edit, title: string): string {
+  const names = new Set([...projectsOf(edit).values()].map((doc) => doc.name))
+  let name = title
+  for (let n = 2; names.has(name); n++) name = `${title} ${n}`
+  return name
+}
+
+function refuseDraft(doc: ProjectDoc): never {
+  return refuseEvent('project', doc.name, 'draft', 'update')
+}

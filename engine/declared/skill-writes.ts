@@ -1,0 +1,157 @@
+/**
+ * Skills of projects (SPEC.md, Skills; Skill lifecycle), each write one change-set: made or uploaded
+ * by a project, used by others, edited for all of them, deleted with the last that uses it.
+ */
+import type { ProjectSkill, Skill, SkillRemoved, SkillSpec, SkillSummary } from '../../schemas/types.ts'
+import type { Stored } from '../changes/declared.ts'
+import type { Edit } from '../changes/edit.ts'
+import { fail } from '../errors.ts'
+import { readSkillFile, writeSkillFile } from '../skills/skill-md.ts'
+import { checkSkillName, normaliseSkill } from '../skills/skill-rules.ts'
+import { findProject, projectOf, putProject, usersOf, withoutParts } from '../wiring/project-doc.ts'
+import type { Declared } from './declared.ts'
+import { join, type WriteBy } from './write.ts'
+
+/** Every skill of the instance, without bodies. */
+export function listSkills({ kinds, projects }: Declared): SkillSummary[] {
+  const names = new Map(kinds.project.list().map((stored) => [stored.key, stored.name]))
+  return kinds.skill.list().map((stored) => ({
+    name: stored.name,
+    description: specOf(stored).description,
+    used_by: projects.users('skill', stored.name).map((id) => ({ id, name: names.get(id) ?? id })),
+    updated_at: iso(stored.updatedAt),
+    size: Buffer.byteLength(specOf(stored).body),
+  }))
+}
+
+/** @throws SvcError not_found */
+export function listProjectSkills(declared: Declared, word: string): ProjectSkill[] {
+  const project = requireProject(declared, word)
+  return declared.kinds.skill
+    .list()
+    .filter(({ name }) => declared.projects.users('skill', name).includes(project))
+    .map((stored) => ({
+      name: stored.name,
+      description: specOf(stored).description,
+      updated_at: iso(stored.updatedAt),
+      size: Buffer.byteLength(specOf(stored).body),
+      loaded_by: [],
+    }))
+}
+
+/** @throws SvcError not_found, also for a skill only other projects use */
+export function getProjectSkill(declared: Declared, word: string, name: string): Skill {
+  const project = requireProject(declared, word)
+  const stored = declared.kinds.skill.find(name)
+  if (!stored || !declared.projects.users('skill', name).includes(project))
+    return fail('not_found', `project ${projectName(declared, project)} uses no skill named ${name}`)
+  return present(stored)
+}
+
+/** The skill as a SKILL.md file. @throws SvcError not_found */
+export function skillFile(declared: Declared, word: string, name: string): string {
+  return writeSkillFile(getProjectSkill(declared, word, name))
+}
+
+/** @throws SvcError invalid; not_found; conflict when the name is on the instance */
+export function createSkill(
+  declared: Declared,
+  word: string,
+  body: { name?: unknown; description?: unknown; body?: unknown },
+  by: WriteBy,
+): Skill {
+  const name = checkSkillName(body.name)
+  const spec = normaliseSkill(body)
+  declared.changes.commit(by, (edit) => {
+    const project = find(edit, word)
+    if (edit.has('skill', name))
+      fail('conflict', `a skill named ${name} is on the instance; use it in this project instead`, {
+        field: 'name',
+      })
+    edit.put('skill', name, { ...spec })
+    join(edit, 'skill', name, project, true)
+  })
+  return present(declared.kinds.skill.find(name)!)
+}
+
+/** Creates or replaces by name, and has the project use it. `created`: the name was new. @throws SvcError invalid */
+export function uploadSkill(declared: Declared, word: string, file: Uint8Array, by: WriteBy): Skill {
+  const given = readSkillFile(file)
+  const name = checkSkillName(given.name)
+  const spec = normaliseSkill(given)
+  const { result } = declared.changes.commit(by, (edit) => {
+    const project = find(edit, word)
+    const isNew = !edit.has('skill', name)
+    edit.put('skill', name, { ...spec })
+    if (!usersOf(edit, 'skill', name).includes(project)) join(edit, 'skill', name, project, isNew)
+    return isNew
+  })
+  return { ...present(declared.kinds.skill.find(name)!), created: result }
+}
+
+/** @throws SvcError not_found when none has that name */
+export function shareSkill(declared: Declared, word: string, name: string, by: WriteBy): Skill {
+  declared.changes.commit(by, (edit) => {
+    const project = find(edit, word)
+    edit.require('skill', name)
+    if (!usersOf(edit, 'skill', name).includes(project)) join(edit, 'skill', name, project, false)
+  })
+  return present(declared.kinds.skill.find(name)!)
+}
+
+/** Changes description, body or both for every project that uses it. @throws SvcError not_found; invalid; conflict */
+export function updateSkill(
+  declared: Declared,
+  word: string,
+  name: string,
+  body: { description?: unknown; body?: unknown },
+  by: WriteBy,
+): Skill {
+  const { description, body: text } = getProjectSkill(declared, word, name)
+  const spec = normaliseSkill({
+    description: body.description === undefined ? description : body.description,
+    body: body.body === undefined ? text : body.body,
+  })
+  declared.changes.commit(by, (edit) => edit.put('skill', name, { ...spec }, by.base))
+  return present(declared.kinds.skill.find(name)!)
+}
+
+/** The project no longer uses it; with no other that does, it is deleted. @throws SvcError not_found */
+export function removeSkill(declared: Declared, word: string, name: string, by: WriteBy): SkillRemoved {
+  const { result } = declared.changes.commit(by, (edit) => {
+    const project = find(edit, word)
+    const users = usersOf(edit, 'skill', name)
+    if (!users.includes(project))
+      fail('not_found', `project ${projectOf(edit, project).name} uses no skill named ${name}`)
+    const isIt = (kind: string, other: string) => kind === 'skill' && other === name
+    putProject(edit, project, withoutParts(projectOf(edit, project), isIt))
+    return users.filter((id) => id !== project)
+  })
+  return { ok: true, removed: name, deleted: result.length ? null : name, kept_for: result }
+}
+
+/** @throws SvcError not_found */
+export function requireProject({ kinds }: Declared, word: string): string {
+  const byId = kinds.project.find(word)
+  const found = byId ?? kinds.project.list().find((stored) => stored.name === word)
+  return found?.key ?? fail('not_found', `no project has the id or name ${word}`)
+}
+
+function find(edit: Edit, word: string): string {
+  return findProject(edit, word) ?? fail('not_found', `no project has the id or name ${word}`)
+}
+
+const projectName = ({ kinds }: Declared, id: string): string => kinds.project.find(id)?.name ?? id
+const specOf = (stored: Stored): SkillSpec => stored.doc as unknown as SkillSpec
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+function present(stored: Stored): Skill {
+  const { description, body } = specOf(stored)
+  return {
+    name: stored.name,
+    description,
+    body,
+    updated_at: iso(stored.updatedAt),
+    version: stored.changeSet,
+  }
+}

@@ -1,0 +1,161 @@
+/** Writes of sources: made, edited, moved and deleted, each one change-set. */
+import type { KeyCreated, PartMoved, SourceCreated, SourceWrite } from '../../schemas/types.ts'
+import type { Edit } from '../changes/edit.ts'
+import { connectorOf } from '../connectors/index.ts'
+import { fail } from '../errors.ts'
+import { checkNew, normaliseSource } from '../sources/check-write.ts'
+import type { LiveSource } from '../sources/live.ts'
+import { readersOf } from '../wiring/complete.ts'
+import { projectsOf } from '../wiring/project-doc.ts'
+import type { Declared } from './declared.ts'
+import { deletedBy, joiningProject, makerOf, movePart, stageEdit, stageNew, type WriteBy } from './write.ts'
+
+const MEMORY_NAME = 'agent_memory'
+const KEY_NAME_MAX = 64
+
+/**
+ * @param mintKey whether a push source that checks no signature gets an ingest key of its own.
+ * @throws SvcError invalid; conflict when the name is taken
+ */
+export function createSource(
+  declared: Declared,
+  body: SourceWrite,
+  by: WriteBy,
+  mintKey: boolean,
+): SourceCreated {
+  checkNew(body)
+  const connector = connectorOf(body.connector)
+  if (connector.internal && by.origin !== 'boot')
+    fail('invalid', `connector: ${body.connector} sources are made by the service itself`, {
+      field: 'connector',
+    })
+  return declared.store.tx(() => {
+    const committed = declared.changes.commit(by, (edit) => {
+      const doc = normaliseSource(specOf(body), undefined)
+      stageNew(edit, 'source', body.name, doc, joiningProject(edit, body.project))
+    })
+    const row = declared.sources.store.queries.byName(body.name)!
+    const isSigned = body.config?.signature_scheme !== undefined
+    const key =
+      mintKey && row.ingest_key !== null && !isSigned ? mint(declared, row.id, body.name, by) : undefined
+    return {
+      ok: true,
+      name: body.name,
+      ingest_key: row.ingest_key,
+      project: makerOf(declared, 'source', body.name),
+      version: row.change_set,
+      change_set: committed.changeSet,
+      ...(key ? { key } : {}),
+    }
+  })
+}
+
+/**
+ * Replaces the config; the ingest key, the state and secrets that are omitted stay.
+ * @throws SvcError not_found; invalid; conflict
+ */
+export function updateSource(
+  declared: Declared,
+  name: string,
+  body: SourceWrite,
+  by: WriteBy,
+): { ok: true; name: string; relabeled: false; version: number; change_set: number | null } {
+  const { changeSet } = declared.changes.commit(by, (edit) => {
+    const now = edit.require('source', name)
+    const row = declared.sources.store.queries.byName(name)!
+    const stored = { connector: row.connector, ...declared.sources.store.configs.open(row) }
+    const doc = normaliseSource({ ...specOf(body), poll: body.poll ?? row.poll }, stored)
+    stageEdit(edit, 'source', name, body, now.paused ? { ...doc, paused: true } : doc, by.base)
+  })
+  const version = declared.kinds.source.find(name)!.changeSet
+  return { ok: true, name, relabeled: false, version, change_set: changeSet }
+}
+
+/**
+ * Deletes a source with its URL, keys and documents; its events stay unless purged.
+ * @throws SvcError not_found; conflict, naming the triggers that read it, without `cascade`
+ */
+export function deleteSource(
+  declared: Declared,
+  name: string,
+  { cascade, purgeEvents }: { cascade: boolean; purgeEvents: boolean },
+  by: WriteBy,
+): { ok: true; purged_events: number; deleted: string[]; change_set: number | null } {
+  return declared.store.tx(() => {
+    const committed = declared.changes.commit(by, (edit) => {
+      edit.require('source', name)
+      if (cascade)
+        for (const { kind, name: other } of dependentsOf(edit, 'source', name)) edit.remove(kind, other)
+      edit.remove('source', name)
+    })
+    const { '@id': id } = JSON.parse(lastSealed(declared, committed.changeSet!, name)) as { '@id': number }
+    const purged = purgeEvents ? declared.purge(id) : 0
+    const deleted = deletedBy(committed).filter((entry) => entry !== `source:${name}`)
+    return { ok: true, purged_events: purged, deleted, change_set: committed.changeSet }
+  })
+}
+
+/** @throws SvcError not_found; wrong_state */
+export function moveSource(
+  declared: Declared,
+  name: string,
+  event: 'pause' | 'resume',
+  by: WriteBy,
+): PartMoved {
+  return movePart(declared, 'source', name, event, by)
+}
+
+/**
+ * The memory source of that name, or the first one made; with none at all, one is made.
+ * @throws SvcError not_found; invalid when the named source is of another connector
+ */
+export function memorySource(declared: Declared, name: string | undefined, by: WriteBy): LiveSource {
+  const { sources } = declared
+  if (name !== undefined) {
+    const source = sources.requireByName(name)
+    return source.connector.kind === 'memory'
+      ? source
+      : fail('invalid', `source: ${name} is not a memory source`, { field: 'source' })
+  }
+  const first = sources.live().find((source) => source.connector.kind === 'memory')
+  if (first) return first
+  let free = MEMORY_NAME
+  for (let n = 2; sources.has(free); n++) free = `${MEMORY_NAME}_${n}`
+  createSource(declared, { name: free, connector: 'memory' }, by, false)
+  return sources.requireByName(free)
+}
+
+/**
+ * What a delete with cascade would also delete, in that order: of a source the agents only its
+ * triggers wake, then its triggers; of a trigger the agents only it wakes.
+ */
+export function dependentsOf(
+  edit: Edit,
+  kind: 'source' | 'trigger',
+  name: string,
+): { kind: 'agent' | 'trigger'; name: string }[] {
+  const triggers = kind === 'source' ? readersOf(edit, name) : [name]
+  const woken = new Set<string>()
+  const otherwise = new Set<string>()
+  for (const doc of projectsOf(edit).values())
+    for (const [trigger, agents] of Object.entries(doc.wakes ?? {}))
+      for (const agent of Object.keys(agents)) (triggers.includes(trigger) ? woken : otherwise).add(agent)
+  const agents = [...woken].filter((agent) => !otherwise.has(agent)).sort()
+  return [
+    ...agents.map((agent) => ({ kind: 'agent' as const, name: agent })),
+    ...(kind === 'source' ? triggers.map((trigger) => ({ kind: 'trigger' as const, name: trigger })) : []),
+  ]
+}
+
+function specOf({ connector, poll, config }: SourceWrite) {
+  return { connector, ...(poll === undefined ? {} : { poll }), ...(config === undefined ? {} : { config }) }
+}
+
+function lastSealed({ changes }: Declared, changeSet: number, name: string): string {
+  return changes.sealedBefore(changeSet, 'source', name)
+}
+
+function mint({ keys }: Declared, sourceId: number, source: string, { caller }: WriteBy): KeyCreated {
+  const name = `ingest ${source}`.slice(0, KEY_NAME_MAX)
+  return keys.create({ name, scopes: ['ingest'], source }, caller, { sourceId })
+}

@@ -1,0 +1,138 @@
+/** What every write of a part shares: where it joins, whether its name is free, what is answered. */
+import type { PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
+import type { Authoring, Committed } from '../changes/change-sets.ts'
+import { type Doc, kindWord, type PartKind } from '../changes/declared.ts'
+import type { Edit } from '../changes/edit.ts'
+import { fail } from '../errors.ts'
+import { refuseEvent } from '../lifecycle/advance.ts'
+import {
+  DEFAULT_TEMPLATE,
+  defaultProject,
+  findProject,
+  projectOf,
+  putProject,
+  usersOf,
+  withUses,
+} from '../wiring/project-doc.ts'
+import type { Declared } from './declared.ts'
+
+/** A write as a door hands it over: who and why, and the version its writer saw. */
+export interface WriteBy extends Authoring {
+  /** From If-Match; absent: the last write wins. */
+  base?: number | undefined
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+
+/** One rule for the names of all parts but skills. @throws SvcError invalid */
+export function checkName(kind: PartKind, name: string): void {
+  if (!NAME.test(name))
+    fail(
+      'invalid',
+      `name of a ${kindWord(kind)} must be 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit`,
+      { field: 'name' },
+    )
+}
+
+/** The project a body names, by id or name; none: Default. @throws SvcError invalid */
+export function joiningProject(edit: Edit, word: string | undefined): string {
+  if (!word) return defaultProject(edit)
+  return (
+    findProject(edit, word) ?? fail('invalid', `project: no project is named ${word}`, { field: 'project' })
+  )
+}
+
+/** Stages a new part in a project, to which it belongs. @throws SvcError conflict when the name is taken */
+export function stageNew(edit: Edit, kind: PartKind, name: string, doc: Doc, project: string): void {
+  if (edit.has(kind, name)) fail('conflict', `a ${kindWord(kind)} named ${name} exists`, { field: 'name' })
+  edit.put(kind, name, doc)
+  join(edit, kind, name, project, true)
+}
+
+/** A part joins a project; it belongs to it when it is new there. */
+export function join(edit: Edit, kind: PartKind, name: string, project: string, owned: boolean): void {
+  const doc = projectOf(edit, project)
+  const belongs = owned && doc.template !== DEFAULT_TEMPLATE
+  putProject(edit, project, withUses(doc, [{ kind, name, owned: belongs }]))
+}
+
+/**
+ * Stages the edit of a part. `project`, when given and not its own, then uses it too.
+ * @throws SvcError not_found; invalid when the name in the body is another
+ */
+export function stageEdit(
+  edit: Edit,
+  kind: PartKind,
+  name: string,
+  body: { name?: string | undefined; project?: string | undefined },
+  doc: Doc,
+  base: number | undefined,
+): void {
+  edit.require(kind, name)
+  if (body.name !== undefined && body.name !== name)
+    fail('invalid', `name must equal the name in the path: a ${kindWord(kind)} is not renamed`, {
+      field: 'name',
+    })
+  edit.put(kind, name, doc, base)
+  if (!body.project) return
+  const project = joiningProject(edit, body.project)
+  if (!usersOf(edit, kind, name).includes(project)) join(edit, kind, name, project, false)
+}
+
+/** The answer of a create or update. */
+export function written(
+  declared: Declared,
+  kind: PartKind,
+  name: string,
+  committed: Committed<unknown>,
+): PartWritten {
+  return {
+    ok: true,
+    name,
+    project: makerOf(declared, kind, name),
+    version: declared.kinds[kind].find(name)?.changeSet ?? 0,
+    change_set: committed.changeSet,
+  }
+}
+
+/** The project a part belongs to, else the first that uses it. */
+export function makerOf({ kinds, projects }: Declared, kind: PartKind, name: string): string | null {
+  const users = projects.users(kind, name)
+  const owner = users.find((id) => {
+    const uses = kinds.project.find(id)?.doc.uses as
+      | Record<string, Record<string, { owned?: true }>>
+      | undefined
+    return uses?.[kind]?.[name]?.owned
+  })
+  return owner ?? users[0] ?? null
+}
+
+/** Everything a committed edit deleted, as kind:name. */
+export function deletedBy({ plan }: Committed<unknown>): string[] {
+  return plan.changes
+    .filter(({ action, kind }) => action === 'delete' && kind !== 'project')
+    .map(({ kind, name }) => `${kind}:${name}`)
+}
+
+/** The answer of a delete. */
+export function deleted(committed: Committed<unknown>, more: Partial<PartDeleted> = {}): PartDeleted {
+  return { ok: true, deleted: deletedBy(committed), change_set: committed.changeSet ?? 0, ...more }
+}
+
+/** Stages `paused` of a part; its machine decides whether it accepts the event. */
+export function movePart(
+  declared: Declared,
+  kind: 'source' | 'trigger',
+  name: string,
+  event: 'pause' | 'resume',
+  by: WriteBy,
+): PartMoved {
+  const paused = event === 'pause'
+  declared.changes.commit(by, (edit) => {
+    const { paused: was, ...doc } = edit.require(kind, name)
+    if (Boolean(was) === paused) refuseEvent(kind, name, paused ? 'paused' : 'active', event)
+    edit.put(kind, name, paused ? { ...doc, paused: true } : doc)
+  })
+  const stored = declared.kinds[kind].find(name)!
+  return { ok: true, state: stored.state, version: stored.changeSet }
+}

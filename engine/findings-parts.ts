@@ -1,0 +1,52 @@
+/** What findings need of the rest of the engine: agents, projects, labels, and the way in. */
+import type { IngestResult, Label } from '../schemas/types.ts'
+import type { Declared } from './declared/declared.ts'
+import { createSource } from './declared/source-writes.ts'
+import type { Caller } from './engine.ts'
+import { SvcError } from './errors.ts'
+import { type FindingsParts, primaryOf } from './findings/findings.ts'
+import { findingQueries } from './findings/queries.ts'
+import type { InnerCall } from './pipeline.ts'
+import type { ReadContext } from './timeline/context.ts'
+
+const FINDINGS_SOURCE = 'findings'
+const SERVICE: Caller = { id: 'svc', name: 'svc' }
+
+export function findingsParts(
+  declared: Declared,
+  ctx: ReadContext,
+  accept: (call: InnerCall) => IngestResult | SvcError,
+): FindingsParts {
+  const { sources, projects, clock, store } = declared
+  return {
+    clock,
+    queries: findingQueries(store.db),
+    isAgent: (name) => declared.kinds.agent.find(name) !== undefined,
+    entityLabels: (project) =>
+      sources
+        .live()
+        .filter(({ name }) => projects.users('source', name).includes(project))
+        .flatMap(({ config }) => primaryOf((config.labels ?? []) as Label[]) ?? []),
+    isKnownLabel: (name, value) => ctx.dictionary.find(name, value) !== undefined,
+    append: async (item, alongside) => {
+      const answer = accept({
+        ingestKey: findingsSource(declared),
+        body: Buffer.from(JSON.stringify(item)),
+        bypassCooldown: false,
+        caller: SERVICE.id,
+        alongside,
+      })
+      if (answer instanceof SvcError) throw answer
+    },
+  }
+}
+
+/** The source findings are written to, made with the first. @returns its ingest key. */
+function findingsSource(declared: Declared): string {
+  const known = declared.sources.live().find(({ connector }) => connector.kind === 'finding')
+  if (known) return known.ingestKey
+  let name = FINDINGS_SOURCE
+  for (let n = 2; declared.sources.has(name); n++) name = `${FINDINGS_SOURCE}_${n}`
+  createSource(declared, { name, connector: 'finding' }, { caller: SERVICE, origin: 'boot' }, false)
+  return declared.sources.requireByName(name).ingestKey
+}

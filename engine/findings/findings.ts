@@ -1,0 +1,260 @@
+/**
+ * Findings of a project: recorded by an outside agent with a project key, listed as results, marked
+ * as handled (SPEC.md, Finding; Projects: results). Each is an event on its entity's timeline, and
+ * is stored with it in one transaction.
+ */
+import { randomBytes } from 'node:crypto'
+import type {
+  Finding,
+  FindingCreate,
+  FindingCreated,
+  FindingsResult,
+  Label,
+  ProjectResult,
+  ProjectToday,
+  ResultsResult,
+} from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
+import type { FindingItem } from '../connectors/finding.ts'
+import { fail } from '../errors.ts'
+import type { FindingQueries, FindingRow } from './queries.ts'
+
+const FINDING_MAX_BYTES = 65_536
+const HEADLINE_MAX = 100
+const SUMMARY_MAX = 400
+const RESERVED_VERDICT = 'no_op'
+
+export interface FindingsParts {
+  clock: Clock
+  queries: FindingQueries
+  /** Whether an agent of the service has that name. */
+  isAgent(name: string): boolean
+  /** Primary labels of a project's sources, the first of each. */
+  entityLabels(project: string): string[]
+  /** Whether any event ever had that label. */
+  isKnownLabel(name: string, value: string): boolean
+  /** Stores the event and calls `alongside` in the same transaction. */
+  append(item: FindingItem, alongside: (eventId: string) => void): Promise<void>
+}
+
+/**
+ * Records the finding of an outside agent.
+ * @param writer name its finding carries: that of its key; on an open instance the body may say.
+ * @throws SvcError invalid; conflict when an agent of the service has the writer's name
+ */
+export async function recordFinding(
+  parts: FindingsParts,
+  project: string,
+  body: FindingCreate,
+  writer: string,
+): Promise<FindingCreated> {
+  const bytes = Buffer.byteLength(body.finding)
+  if (bytes > FINDING_MAX_BYTES)
+    fail('invalid', `finding has ${bytes} bytes; at most ${FINDING_MAX_BYTES} are allowed`, {
+      field: 'finding',
+    })
+  if (body.verdict === RESERVED_VERDICT)
+    fail('invalid', 'verdict must not be no_op: with nothing to report there is no finding', {
+      field: 'verdict',
+    })
+  if (parts.isAgent(writer))
+    fail('conflict', `${writer} is the name of an agent of this service; give the key another name`)
+  const run_id = `run_${randomBytes(8).toString('hex')}`
+  const label = body.label ?? labelFor(parts, project, body.entity)
+  const { entity, finding, verdict, headline, next_step } = body
+  let event_id = ''
+  await parts.append(
+    {
+      key: entity,
+      label,
+      agent: writer,
+      finding,
+      run_id,
+      project,
+      ...(verdict ? { verdict } : {}),
+      ...(headline ? { headline } : {}),
+      ...(next_step ? { next_step } : {}),
+    },
+    (id) => {
+      event_id = id
+      parts.queries.insert({
+        run_id,
+        project,
+        agent: writer,
+        entity,
+        label,
+        verdict: verdict ?? null,
+        headline: headline ?? null,
+        next_step: next_step ?? null,
+        finding,
+        external: 1,
+        at: parts.clock.now(),
+        event_id: id,
+      })
+    },
+  )
+  return { ok: true, run_id, agent: writer, entity, verdict: verdict ?? null, event_id }
+}
+
+/** The label the entity is known by: among those of the project's sources, else the first of them. */
+function labelFor(parts: FindingsParts, project: string, entity: string): string {
+  const labels = parts.entityLabels(project)
+  return labels.find((label) => parts.isKnownLabel(label, entity)) ?? labels[0] ?? 'key'
+}
+
+/** Newest first. */
+export function listFindings(
+  { queries }: FindingsParts,
+  project: string,
+  { entity, agent, limit }: { entity?: string | undefined; agent?: string | undefined; limit: number },
+): FindingsResult {
+  const rows = queries.list({
+    project,
+    agent: agent ?? null,
+    entity: entity ?? null,
+    before_at: null,
+    before_id: null,
+    limit,
+  })
+  return { findings: rows.map(presentFinding) }
+}
+
+/**
+ * One result per chain of runs, newest first.
+ * @param show findings or agent:<name>; absent: all.
+ * @param before as next_before of the page before.
+ * @throws SvcError invalid
+ */
+export function listResults(
+  parts: FindingsParts,
+  project: string,
+  { show, before, limit }: { show?: string | undefined; before?: string | undefined; limit: number },
+): ResultsResult {
+  const agent = readShow(show)
+  const at = before === undefined ? null : readCursor(before)
+  const rows = parts.queries.list({
+    project,
+    agent,
+    entity: null,
+    before_at: at?.at ?? null,
+    before_id: at?.id ?? null,
+    limit: limit + 1,
+  })
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    results: shown.map(presentResult),
+    next_before: rows.length > limit && last ? `${last.at}.${last.run_id}` : null,
+    today: todayOf(parts, project),
+  }
+}
+
+/** Totals since 00:00 UTC. */
+export function todayOf({ clock, queries }: FindingsParts, project: string): ProjectToday {
+  const midnight = new Date(clock.now()).setUTCHours(0, 0, 0, 0)
+  return { ...queries.since(project, midnight), spent_usd: 0 }
+}
+
+/** Marks a result as handled, or no longer. @throws SvcError not_found */
+export function markHandled(
+  { clock, queries }: FindingsParts,
+  project: string,
+  runId: string,
+  handled: boolean,
+  by: string,
+): { ok: true; id: string; handled: { at: string; by: string } | null } {
+  const at = clock.now()
+  if (!queries.mark(project, runId, handled ? at : null, handled ? by : null))
+    fail('not_found', `this project has no result ${runId}`)
+  return { ok: true, id: runId, handled: handled ? { at: new Date(at).toISOString(), by } : null }
+}
+
+/** One result with its whole note. @throws SvcError not_found */
+export function getResult(
+  { queries }: FindingsParts,
+  project: string,
+  runId: string,
+): ProjectResult & { note: string; event_id: string } {
+  const row = queries.byRun(project, runId) ?? fail('not_found', `this project has no result ${runId}`)
+  return { ...presentResult(row), note: row.finding, event_id: row.event_id }
+}
+
+/** The name of the primary label among a source's labels. */
+export function primaryOf(labels: readonly Label[]): string | undefined {
+  return labels.find((label) => label.primary)?.name
+}
+
+function readShow(show: string | undefined): string | null {
+  if (show === undefined || show === '' || show === 'findings') return null
+  const agent = /^agent:(.+)$/.exec(show)?.[1]
+  return agent ?? fail('invalid', 'show must be findings or agent:<name>', { field: 'show' })
+}
+
+function readCursor(before: string): { at: number; id: string } {
+  const match = /^(\d{1,16})\.(.{1,80})$/.exec(before)
+  return match
+    ? { at: Number(match[1]), id: match[2]! }
+    : fail('invalid', 'before must be next_before of an earlier answer', { field: 'before' })
+}
+
+function presentFinding(row: FindingRow): Finding {
+  const { run_id, agent, entity, verdict, headline, next_step, finding } = row
+  return {
+    run_id,
+    agent,
+    entity,
+    verdict,
+    headline,
+    next_step,
+    finding,
+    at: new Date(row.at).toISOString(),
+    trigger: null,
+    external: row.external === 1,
+    handled: handledOf(row),
+  }
+}
+
+function presentResult(row: FindingRow): ProjectResult {
+  return {
+    id: row.run_id,
+    at: new Date(row.at).toISOString(),
+    entity: row.entity,
+    kind: 'action',
+    headline: row.headline ?? headlineOf(row.finding),
+    summary: plain(row.finding).slice(0, SUMMARY_MAX),
+    next_step: row.next_step ?? nextStepOf(row.finding),
+    verdict: row.verdict,
+    chain: [row.agent],
+    cost_usd: null,
+    handled: handledOf(row),
+    external: row.external === 1,
+    practice: false,
+  }
+}
+
+function handledOf(row: FindingRow): Finding['handled'] {
+  return row.handled_at === null
+    ? null
+    : { at: new Date(row.handled_at).toISOString(), by: row.handled_by ?? '' }
+}
+
+/** Without a headline of its own: the first heading, bold lead, or sentence of the note. */
+function headlineOf(note: string): string {
+  const line = note.split('\n').find((text) => text.trim() !== '') ?? ''
+  const bold = /^\*\*(.+?)\*\*/.exec(line.trim())?.[1]
+  const text = bold ?? plain(line)
+  const sentence = /^.+?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
+  return sentence.length > HEADLINE_MAX ? `${sentence.slice(0, HEADLINE_MAX - 1)}…` : sentence
+}
+
+function nextStepOf(note: string): string | null {
+  const match = /(?:^|\n)[#*\s-]*next step[s]?\**\s*:\**\s*(.+)/i.exec(note)
+  return match ? plain(match[1]!).slice(0, 300) : null
+}
+
+const plain = (markdown: string): string =>
+  markdown
+    .replace(/^#+\s*/gm, '')
+    .replace(/[*_`]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()

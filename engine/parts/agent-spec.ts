@@ -1,0 +1,63 @@
+/** The rules of a declared agent that its schema cannot say, and its canonical form. */
+import { check } from '../../schemas/index.ts'
+import type { AgentHandoff, AgentSpec, Verdict } from '../../schemas/types.ts'
+import { fail } from '../errors.ts'
+import { parseDuration } from '../timeline/duration.ts'
+
+export const HANDOFF_COOLDOWN = '30m'
+export const ROUNDS = { plain: 6, withMcp: 12, limit: 24 }
+export const AGENT_SECRETS = ['slack_webhook', 'webhook_token'] as const
+
+/** A verdict may be given as a word alone. */
+export type GivenVerdicts = readonly (string | Verdict)[]
+export type GivenAgent = Omit<AgentSpec, 'verdicts'> & { verdicts?: GivenVerdicts }
+
+/** @returns the spec in canonical form. @throws SvcError invalid, naming the field and the rule. */
+export function normaliseAgent(given: GivenAgent): AgentSpec {
+  const verdicts = given.verdicts?.map((entry) => (typeof entry === 'string' ? { verdict: entry } : entry))
+  const spec: AgentSpec = { ...given, ...(verdicts ? { verdicts } : {}) } as AgentSpec
+  if (!verdicts) delete spec.verdicts
+  const fault = check('agent-spec.json', spec)
+  if (fault) fail('invalid', fault)
+  verdicts?.forEach(({ verdict }, i) => {
+    if (verdict === 'no_op')
+      fail('invalid', `verdicts[${i}].verdict must not be no_op: it is reserved for nothing to report`, {
+        field: `verdicts[${i}]`,
+      })
+    if (verdicts.findIndex((other) => other.verdict === verdict) !== i)
+      fail('invalid', `verdicts[${i}].verdict ${verdict} is listed twice`, { field: `verdicts[${i}]` })
+  })
+  // The token belongs to the receiver: without one it would go to the next that is entered.
+  if (!spec.webhook_url) delete spec.webhook_token
+  return withoutDefaults(spec)
+}
+
+/** @returns the handoffs with lower-case verdicts. @throws SvcError invalid */
+export function normaliseHandoffs(agent: string, handoffs: readonly AgentHandoff[]): AgentHandoff[] {
+  const seen = new Set<string>()
+  return handoffs.map(({ verdict, agent: to, cooldown }, i) => {
+    const at = `handoffs[${i}]`
+    const word = verdict.toLowerCase()
+    if (to === agent) fail('invalid', `${at}.agent must be another agent than ${agent}`, { field: at })
+    if (word === 'no_op')
+      fail('invalid', `${at}.verdict must not be no_op: it hands nothing over`, { field: at })
+    if (seen.has(`${word} ${to}`)) fail('invalid', `${at} repeats ${word} to ${to}`, { field: at })
+    seen.add(`${word} ${to}`)
+    parseDuration(cooldown ?? HANDOFF_COOLDOWN, `${at}.cooldown`)
+    return { verdict: word, agent: to, cooldown: cooldown ?? HANDOFF_COOLDOWN }
+  })
+}
+
+/** Empty text, empty lists, nulls and false are how an agent is without them. */
+function withoutDefaults(spec: AgentSpec): AgentSpec {
+  return Object.fromEntries(
+    Object.entries(spec).filter(
+      ([, value]) =>
+        value !== undefined &&
+        value !== null &&
+        value !== '' &&
+        value !== false &&
+        !(Array.isArray(value) && value.length === 0),
+    ),
+  ) as unknown as AgentSpec
+}

@@ -1,0 +1,116 @@
+/** The rules of a declared project that hold whoever writes it. */
+import type { Doc } from '../changes/declared.ts'
+import { partKinds } from '../changes/declared.ts'
+import type { Edit } from '../changes/edit.ts'
+import { fail } from '../errors.ts'
+import { parseDuration } from '../timeline/duration.ts'
+import { CUSTOM_TEMPLATE, DEFAULT_TEMPLATE, type ProjectDoc } from '../wiring/project-doc.ts'
+import { wiringOf, withWiring } from '../wiring/wires.ts'
+
+const NAME_MAX = 80
+const GOAL_MAX = 200
+const FIELDS = new Set([
+  'name',
+  'template',
+  'goal',
+  'description',
+  'params',
+  'uses',
+  'wakes',
+  'handoffs',
+  'plan',
+  'stopped',
+  'paused',
+  'draft',
+])
+
+/** @returns the name, trimmed. @throws SvcError invalid */
+export function checkProjectName(name: unknown): string {
+  const text = typeof name === 'string' ? name.trim() : ''
+  if (text === '' || text.length > NAME_MAX || hasControl(text))
+    return fail('invalid', `name must be 1 to ${NAME_MAX} characters without control characters`, {
+      field: 'name',
+    })
+  return text
+}
+
+/** @returns the goal, trimmed; undefined when it is blank. @throws SvcError invalid */
+export function checkGoal(goal: unknown): string | undefined {
+  if (goal === undefined) return undefined
+  const text =
+    typeof goal === 'string' ? goal.trim() : fail('invalid', 'goal must be text', { field: 'goal' })
+  if (text.length > GOAL_MAX || hasControl(text))
+    fail('invalid', `goal must be one line of at most ${GOAL_MAX} characters`, { field: 'goal' })
+  return text || undefined
+}
+
+/**
+ * A project document given whole, as in a change-set. What a template planned and what a pause
+ * stopped are the service's own and stay as they are.
+ * @throws SvcError invalid
+ */
+export function normaliseProject(edit: Edit, id: string, given: Doc): Doc {
+  const unknown = Object.keys(given).find((field) => !FIELDS.has(field))
+  if (unknown) fail('invalid', `${unknown} is not a field of a project`, { field: unknown })
+  const now = edit.get('project', id) as unknown as ProjectDoc | undefined
+  if (!now) fail('not_found', `no project has the id or name ${id}; projects are made by POST /api/projects`)
+  const doc = given as unknown as ProjectDoc
+  if (doc.template !== undefined && doc.template !== now.template)
+    fail('invalid', `template must stay ${now.template}`, { field: 'template' })
+  const { plan, stopped, paused, draft, template } = now
+  const goal = checkGoal(doc.goal)
+  const next: ProjectDoc = {
+    name: checkProjectName(doc.name ?? now.name),
+    template,
+    ...(goal ? { goal } : {}),
+    ...(doc.params ? { params: doc.params } : {}),
+    uses: usesOf(doc.uses ?? now.uses),
+    ...wiredOf(doc),
+    ...(plan ? { plan } : {}),
+    ...(stopped ? { stopped } : {}),
+    ...(paused ? { paused } : {}),
+    ...(draft ? { draft } : {}),
+  }
+  return next as unknown as Doc
+}
+
+/** Shape and durations of wakes and handoffs. */
+function wiredOf(doc: ProjectDoc): Pick<ProjectDoc, 'wakes' | 'handoffs'> {
+  try {
+    const wiring = wiringOf(doc)
+    for (const { cooldown } of wiring.handoffs) if (cooldown) parseDuration(cooldown, 'handoffs')
+    const { wakes, handoffs } = withWiring({ ...doc, uses: {} }, wiring)
+    return {
+      ...(Object.keys(wakes ?? {}).length ? { wakes } : {}),
+      ...(Object.keys(handoffs ?? {}).length ? { handoffs } : {}),
+    } as Pick<ProjectDoc, 'wakes' | 'handoffs'>
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return fail(
+      'invalid',
+      'wakes must be {trigger: {agent: {enabled}}} and handoffs {agent: {verdict: {agent: {cooldown}}}}',
+    )
+  }
+}
+
+function usesOf(uses: ProjectDoc['uses']): ProjectDoc['uses'] {
+  if (typeof uses !== 'object' || uses === null)
+    fail('invalid', 'uses must be {kind: {name: {}}}', { field: 'uses' })
+  const unknown = Object.keys(uses).find((kind) => !(partKinds as readonly string[]).includes(kind))
+  if (unknown) fail('invalid', `uses.${unknown} is not a kind of part`, { field: 'uses' })
+  return Object.fromEntries(
+    Object.entries(uses).map(([kind, names]) => [
+      kind,
+      Object.fromEntries(
+        Object.entries(names ?? {}).map(([name, use]) => [name, use?.owned ? { owned: true as const } : {}]),
+      ),
+    ]),
+  )
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+const hasControl = (text: string): boolean => /[\u0000-\u001f\u007f]/.test(text)
+
+/** Whether a project is made by hand: the Default one or a custom one. */
+export const isHandMade = ({ template }: Pick<ProjectDoc, 'template'>): boolean =>
+  template === CUSTOM_TEMPLATE || template === DEFAULT_TEMPLATE

@@ -1,0 +1,150 @@
+/** How documents of sources are stored: the row that ingest reads, with its documents and keys. */
+
+import { randomBytes } from 'node:crypto'
+import type { Label } from '../../schemas/types.ts'
+import type { DeclaredKind, Doc, Stored, Stroke } from '../changes/declared.ts'
+import { secretFields } from '../connectors/config.ts'
+import { connectorOf } from '../connectors/index.ts'
+import { advance, firstSnapshot, recordCreated } from '../lifecycle/advance.ts'
+import { maskFields } from '../parts/secret-fields.ts'
+import { DEFAULT_POLL } from './check-write.ts'
+import type { SourceStore } from './parts.ts'
+import type { SourceRow } from './queries.ts'
+
+type Config = Record<string, unknown>
+
+export class SourceKind implements DeclaredKind {
+  readonly kind = 'source'
+
+  constructor(private readonly parts: SourceStore) {}
+
+  find(key: string): Stored | undefined {
+    const row = this.parts.queries.byName(key)
+    return row && this.stored(row)
+  }
+
+  list(): Stored[] {
+    return this.parts.queries.all().map((row) => this.stored(row))
+  }
+
+  open(sealed: string): Doc {
+    const { '@id': id, ...doc } = JSON.parse(sealed) as { '@id': number } & Config
+    const { config } = this.parts.configs.open({
+      id,
+      connector: String(doc.connector),
+      config: JSON.stringify(doc.config ?? {}),
+    })
+    return withConfig(doc, config)
+  }
+
+  create(key: string, doc: Doc, stroke: Stroke, revive: string | null): string {
+    const { queries, configs } = this.parts
+    const connector = String(doc.connector)
+    const id = revive === null ? this.insert(key, doc, stroke) : this.revive(revive, key, doc, stroke)
+    const config = configOf(doc)
+    const sealed = configs.seal(id, connector, config)
+    queries.update(id, String(doc.poll ?? DEFAULT_POLL), sealed, stroke)
+    this.materialise(id, connector, config)
+    if (doc.paused === true) this.move(id, key, 'pause', stroke)
+    return sealedJson(id, doc, sealed)
+  }
+
+  update(stored: Stored, doc: Doc, stroke: Stroke): string {
+    const { queries, configs } = this.parts
+    const row = queries.byName(stored.key)!
+    const config = configOf(doc)
+    const sealed = configs.seal(row.id, row.connector, config, row.config)
+    queries.update(row.id, String(doc.poll ?? DEFAULT_POLL), sealed, stroke)
+    const isPaused = doc.paused === true
+    if (isPaused !== (row.state === 'paused'))
+      this.move(row.id, row.name, isPaused ? 'pause' : 'resume', stroke)
+    // A paused one keeps its documents as they are; edits made meanwhile show once it is resumed.
+    if (!isPaused) this.materialise(row.id, row.connector, config)
+    return sealedJson(row.id, doc, sealed)
+  }
+
+  remove(stored: Stored, stroke: Stroke): void {
+    const { queries, configs, keys, documents } = this.parts
+    const row = queries.byName(stored.key)!
+    this.move(row.id, row.name, 'delete', stroke)
+    queries.update(row.id, row.poll, configs.strip(row), stroke)
+    keys.revokeOfSource(row.id, stroke.by)
+    documents.replace(row.id, [], null)
+  }
+
+  mask(doc: Doc): Doc {
+    if (!doc.config) return doc
+    return { ...doc, config: maskFields(configOf(doc), secretFields(String(doc.connector))) }
+  }
+
+  private insert(name: string, doc: Doc, { at, by }: Stroke): number {
+    const connector = connectorOf(String(doc.connector))
+    const ingestKey =
+      connector.mode === 'push' ? `${connector.kind}-${randomBytes(16).toString('hex')}` : null
+    const id = this.parts.queries.insert({
+      name,
+      connector: connector.kind,
+      poll: String(doc.poll ?? DEFAULT_POLL),
+      // Secrets are bound to the id, which the row gives.
+      config: '{}',
+      ingestKey,
+      snapshot: firstSnapshot('source'),
+      at,
+    })
+    recordCreated(this.parts.store.db, 'source', name, by, at)
+    return id
+  }
+
+  /** The row it was comes back, with its ingest URL and the events that were not purged. */
+  private revive(recorded: string, name: string, doc: Doc, stroke: Stroke): number {
+    const { '@id': id } = JSON.parse(recorded) as { '@id': number }
+    if (this.parts.queries.byId(id)?.state !== 'deleted') return this.insert(name, doc, stroke)
+    this.move(id, name, 'restore', stroke)
+    return id
+  }
+
+  private move(id: number, name: string, event: string, { by, at }: Stroke): void {
+    advance(this.parts.store.db, { kind: 'source', id, name }, event, by, at)
+  }
+
+  /** Documents that did not change keep their rows. */
+  private materialise(id: number, kind: string, config: Config): void {
+    const connector = connectorOf(kind)
+    if (connector.mode !== 'reference') return
+    const primary = ((config.labels ?? []) as Label[]).find((label) => label.primary)
+    this.parts.documents.replace(id, connector.documents(config), primary?.name ?? null)
+  }
+
+  private stored(row: SourceRow): Stored {
+    const { config, unreadable } = this.parts.configs.open(row)
+    const doc = withConfig(
+      {
+        connector: row.connector,
+        ...(row.poll === DEFAULT_POLL ? {} : { poll: row.poll }),
+        ...(row.state === 'paused' ? { paused: true } : {}),
+      },
+      config,
+    )
+    return {
+      key: row.name,
+      name: row.name,
+      doc,
+      sealed: sealedJson(row.id, doc, row.config),
+      changeSet: row.change_set,
+      state: row.state,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+      unreadable,
+    }
+  }
+}
+
+const configOf = (doc: Doc): Config => (doc.config ?? {}) as Config
+
+function withConfig(doc: Doc, config: Config): Doc {
+  const { config: _sealed, ...rest } = doc
+  return Object.keys(config).length ? { ...rest, config } : rest
+}
+
+const sealedJson = (id: number, doc: Doc, config: string): string =>
+  JSON.stringify({ '@id': id, ...doc, config: JSON.parse(config) as Config })

@@ -1,0 +1,85 @@
+/** The parameters of a project made from a template (SPEC.md, Project: params). */
+import type { TemplateFile, TemplateParam, TemplateParams } from '../../schemas/types.ts'
+import { MASK } from '../changes/plan.ts'
+import { fail } from '../errors.ts'
+import { objectFaults } from './param-value.ts'
+import { isEmpty } from './render.ts'
+
+export type Params = Record<string, unknown>
+type Env = Readonly<Record<string, string | undefined>>
+
+/** The schema of a template's parameters; checked when the file was read. */
+export function paramsOf(file: Pick<TemplateFile, 'params'>): TemplateParams {
+  return file.params as unknown as TemplateParams
+}
+
+/** Names of the parameters that are kept sealed and never returned. */
+export function secretParams(file: TemplateFile): string[] {
+  const { properties } = paramsOf(file)
+  return Object.keys(properties).filter((name) => properties[name]!['x-secret'])
+}
+
+/**
+ * The parameters a project is planned with. Empty text, null and empty lists stand for absent ones.
+ * An absent one takes, in this order: for a secret what is stored (null clears it; SPEC.md, Project:
+ * "a blank secret on update keeps the stored value"), its variable of the environment, its default.
+ * @param stored parameters the project has; of these only secrets are kept.
+ * @param env where x-env defaults come from.
+ * @returns the parameters in the order of the schema.
+ * @throws SvcError invalid, naming the parameter and the rule, never a value.
+ */
+export function checkParams(file: TemplateFile, given: Params, stored: Params = {}, env: Env = {}): Params {
+  const { properties, required } = paramsOf(file)
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(properties, name)) continue
+    const list = Object.keys(properties).join(', ') || 'none'
+    const field = `params.${name}`
+    fail('invalid', `${field} is not a parameter of the template ${file.key}; there are ${list}`, { field })
+  }
+  const params: Params = {}
+  for (const [name, rules] of Object.entries(properties)) {
+    const value = chosen(rules, Object.hasOwn(given, name) ? given[name] : '', stored[name], env)
+    if (!isEmpty(value)) params[name] = value
+  }
+  const [fault] = objectFaults({ properties, required }, params, 'params')
+  if (fault !== undefined) fail('invalid', fault, { field: /^[\w.[\]]+/.exec(fault)![0] })
+  return params
+}
+
+function chosen(rules: TemplateParam, given: unknown, stored: unknown, env: Env): unknown {
+  // What is shown in place of a secret may come back as it was shown.
+  if (rules['x-secret'] && given === MASK) return chosen(rules, '', stored, env)
+  if (!isEmpty(given)) return rules.type === 'array' ? entries(rules.items, given) : given
+  if (rules['x-secret'] && given !== null && !isEmpty(stored)) return stored
+  return rules['x-secret'] && given === null ? undefined : standard(rules, env)
+}
+
+/** A form sends every field of an entry, the unused ones empty; those take their default. */
+function entries(rules: TemplateParam | undefined, list: unknown): unknown {
+  if (!Array.isArray(list)) return list
+  const defaults = Object.entries(rules?.properties ?? {}).map(
+    ([name, field]) => [name, field.default] as const,
+  )
+  return list.map((entry: unknown) => {
+    if (entry === null || typeof entry !== 'object' || Array.isArray(entry)) return entry
+    const given = Object.entries(entry).filter(([, value]) => !isEmpty(value))
+    const absent = defaults.filter(
+      ([name, value]) => !isEmpty(value) && !given.some(([other]) => other === name),
+    )
+    return Object.fromEntries([...given, ...absent])
+  })
+}
+
+/** What a parameter is when nothing is given: its variable of the environment, else its default. */
+export function standard(rules: TemplateParam, env: Env): unknown {
+  const text = rules['x-env'] === undefined ? undefined : env[rules['x-env']]
+  return isEmpty(text) ? rules.default : fromText(rules.type, text!)
+}
+
+/** A variable is text; what cannot be read as the type stays text, which the check then refuses. */
+function fromText(type: TemplateParam['type'], text: string): unknown {
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  if ((type === 'number' || type === 'integer') && text.trim() !== '' && Number.isFinite(Number(text)))
+    return Number(text)
+  return text
+}

@@ -1,0 +1,38 @@
+/** Which sources a project reads (SPEC.md, Authentication 4: a project key reads that project). */
+import { fail } from '../errors.ts'
+import type { Database } from '../store/handle.ts'
+import type { SourceNames } from './source-names.ts'
+
+export interface ProjectScope {
+  id: string
+  /** Ids of its sources. */
+  members: number[]
+  /** Ids of the sources findings are written to: of these only what was recorded in the project. */
+  findings: number[]
+}
+
+/** @param word id or name. @throws SvcError invalid */
+export function projectScope(db: Database, names: SourceNames, word: string): ProjectScope {
+  const id = db
+    .prepare<[string, string], string>(
+      "SELECT id FROM projects WHERE (id = ? OR name = ?) AND state <> 'deleted' LIMIT 1",
+    )
+    .pluck()
+    .get(word, word)
+  if (id === undefined)
+    return fail('invalid', `project: no project has the id or name ${word}`, { field: 'project' })
+  const uses = new Set(
+    db
+      .prepare<[string], string>("SELECT name FROM project_uses WHERE project = ? AND kind = 'source'")
+      .pluck()
+      .all(id),
+  )
+  const live = [...names.all()].filter((source) => !source.deleted)
+  return {
+    id,
+    members: live
+      .filter(({ name, sourceType }) => uses.has(name) && sourceType !== 'finding')
+      .map((s) => s.id),
+    findings: live.filter(({ sourceType }) => sourceType === 'finding').map((s) => s.id),
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * The engine as its callers see it. The doors (HTTP, CLI, MCP) call only this interface;
+ * `createEngine` runs it in process, `startEngine` in worker threads behind the same interface.
+ */
+import type { DeclaredCalls } from './declared/calls.ts'
+import type { EngineCore } from './engine.ts'
+
+export interface Engine extends EngineCore, DeclaredCalls {}

@@ -1,0 +1,178 @@
+/**
+ * A project as a document: what it is, which parts it uses, which trigger wakes which agent, and
+ * who takes over on whose verdict. Sets and relations are objects by name, so that two writers who
+ * touch different ones never meet.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Doc, PartKind } from '../changes/declared.ts'
+import { partKinds } from '../changes/declared.ts'
+import type { Edit } from '../changes/edit.ts'
+import { fail } from '../errors.ts'
+
+export const DEFAULT_TEMPLATE = 'default'
+export const CUSTOM_TEMPLATE = 'custom'
+
+/** How a project uses a part: `owned` when it belongs to it, not only shared with it. */
+export interface Use {
+  owned?: true
+}
+/** An object of a template's plan; `digest` of the spec as planned, without secrets. */
+export interface Planned {
+  name: string
+  digest: string
+  adopted?: true
+}
+/** What pausing the project stopped, so that resuming restores exactly that. */
+export interface Stopped {
+  wakes?: Record<string, Record<string, true>>
+  triggers?: Record<string, true>
+  sources?: Record<string, true>
+}
+
+export interface ProjectDoc {
+  name: string
+  template: string
+  goal?: string
+  description?: string
+  params?: Record<string, unknown>
+  uses: Partial<Record<PartKind, Record<string, Use>>>
+  /** Trigger → agent it wakes. */
+  wakes?: Record<string, Record<string, { enabled: boolean }>>
+  /** Agent → verdict → agent that takes over. */
+  handoffs?: Record<string, Record<string, Record<string, { cooldown: string }>>>
+  /** Kind → key in the template's plan. */
+  plan?: Partial<Record<PartKind, Record<string, Planned>>>
+  stopped?: Stopped
+  paused?: true
+  draft?: true
+}
+
+/** A project's document as it would be. @throws SvcError not_found */
+export function projectOf(edit: Edit, id: string): ProjectDoc {
+  return (edit.get('project', id) ??
+    fail('not_found', `no project has the id ${id}`)) as unknown as ProjectDoc
+}
+
+/** Every project as it would be, by id. */
+export function projectsOf(edit: Edit): Map<string, ProjectDoc> {
+  return edit.all('project') as unknown as Map<string, ProjectDoc>
+}
+
+/** Stages a project's document without its empty parts. @param base as for Edit.put. */
+export function putProject(edit: Edit, id: string, doc: ProjectDoc, base?: number): void {
+  edit.put('project', id, tidy(doc), base)
+}
+
+/** The id behind an id or a name. */
+export function findProject(edit: Edit, word: string): string | undefined {
+  if (edit.has('project', word)) return word
+  for (const [id, doc] of projectsOf(edit)) if (doc.name === word) return id
+  return undefined
+}
+
+/** The Default project, made when there is none yet (SPEC.md, What the service does 4). @returns its id. */
+export function defaultProject(edit: Edit): string {
+  for (const [id, doc] of projectsOf(edit)) if (doc.template === DEFAULT_TEMPLATE) return id
+  const id = newProjectId(edit)
+  const names = new Set([...projectsOf(edit).values()].map((doc) => doc.name))
+  let name = 'Default'
+  for (let n = 2; names.has(name); n++) name = `Default ${n}`
+  putProject(edit, id, { name, template: DEFAULT_TEMPLATE, uses: {} })
+  return id
+}
+
+/** An id no project has: uc_ and 10 hex digits. */
+export function newProjectId(edit: Edit): string {
+  let id: string
+  do id = `uc_${randomBytes(5).toString('hex')}`
+  while (edit.has('project', id))
+  return id
+}
+
+/** Ids of the projects that use a part, as it would be. */
+export function usersOf(edit: Edit, kind: PartKind, name: string): string[] {
+  return [...projectsOf(edit)].filter(([, doc]) => doc.uses[kind]?.[name] !== undefined).map(([id]) => id)
+}
+
+/** The project a part belongs to; null when it is nobody's or the Default project's. */
+export function ownerOf(edit: Edit, kind: PartKind, name: string): string | null {
+  for (const [id, doc] of projectsOf(edit))
+    if (doc.uses[kind]?.[name]?.owned && doc.template !== DEFAULT_TEMPLATE) return id
+  return null
+}
+
+/** The parts of a project, kinds in the order they are made, names sorted. */
+export function partsOf(doc: ProjectDoc): { kind: PartKind; name: string; use: Use }[] {
+  return partKinds.flatMap((kind) =>
+    Object.entries(doc.uses[kind] ?? {})
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, use]) => ({ kind, name, use })),
+  )
+}
+
+/** Parts join a project; one that is there keeps how it is used, unless it now belongs to it. */
+export function withUses(
+  doc: ProjectDoc,
+  parts: readonly { kind: PartKind; name: string; owned?: boolean }[],
+): ProjectDoc {
+  const uses: ProjectDoc['uses'] = { ...doc.uses }
+  const copied = new Set<PartKind>()
+  for (const { kind, name, owned } of parts) {
+    if (!copied.has(kind)) uses[kind] = { ...uses[kind] }
+    copied.add(kind)
+    const known = uses[kind]![name]
+    uses[kind]![name] = owned || known?.owned ? { owned: true } : {}
+  }
+  return { ...doc, uses }
+}
+
+/** A project without some parts: what it wired and stopped of them goes too. */
+export function withoutParts(doc: ProjectDoc, isGone: (kind: PartKind, name: string) => boolean): ProjectDoc {
+  const keep = <T>(kind: PartKind, all: Record<string, T> | undefined) =>
+    Object.fromEntries(Object.entries(all ?? {}).filter(([name]) => !isGone(kind, name)))
+  const uses = Object.fromEntries(partKinds.map((kind) => [kind, keep(kind, doc.uses[kind])]))
+  const mapValues = <T, U>(all: Record<string, T>, fn: (value: T) => U) =>
+    Object.fromEntries(Object.entries(all).map(([key, value]) => [key, fn(value)]))
+  return {
+    ...doc,
+    uses,
+    wakes: mapValues(keep('trigger', doc.wakes), (agents) => keep('agent', agents)),
+    handoffs: mapValues(keep('agent', doc.handoffs), (verdicts) =>
+      mapValues(verdicts, (targets) => keep('agent', targets)),
+    ),
+    ...(doc.stopped
+      ? {
+          stopped: {
+            wakes: mapValues(keep('trigger', doc.stopped.wakes), (agents) => keep('agent', agents)),
+            triggers: keep('trigger', doc.stopped.triggers),
+            sources: keep('source', doc.stopped.sources),
+          },
+        }
+      : {}),
+  }
+}
+
+/** Empty relations say nothing: without them, equal projects are equal documents. */
+function tidy(doc: ProjectDoc): Doc {
+  const pruned = prune(doc as unknown as Record<string, unknown>, ['params'])
+  return { ...pruned, uses: keepUses((pruned as Partial<ProjectDoc>).uses, doc.uses) }
+}
+
+/** A use is {} or {owned}: it is there even when it says no more. */
+function keepUses(_pruned: unknown, uses: ProjectDoc['uses']): ProjectDoc['uses'] {
+  return Object.fromEntries(
+    Object.entries(uses).filter(([, names]) => names && Object.keys(names).length > 0),
+  )
+}
+
+function prune(value: Record<string, unknown>, whole: readonly string[]): Record<string, unknown> {
+  const out: Record<string, unknown> = {}
+  for (const [key, entry] of Object.entries(value)) {
+    if (entry === undefined || entry === '') continue
+    if (typeof entry === 'object' && entry !== null && !Array.isArray(entry) && !whole.includes(key)) {
+      const inner = prune(entry as Record<string, unknown>, whole)
+      if (Object.keys(inner).length) out[key] = inner
+    } else out[key] = entry
+  }
+  return out
+}
