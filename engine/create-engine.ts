@@ -20,6 +20,7 @@ import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
 import { statusOf, usageOf } from './instance.ts'
 import { createKeys } from './keys/keys.ts'
+import { checkKnownStates } from './lifecycle/known-states.ts'
 import { follow, Live } from './live.ts'
 import { Pipeline } from './pipeline.ts'
 import { openTemplates } from './projects/templates.ts'
@@ -83,6 +84,7 @@ export function createEngine(options: EngineOptions): LocalEngine {
   const clock = options.clock ?? systemClock
   const store = openStore(options.dataFile, clock.now())
   try {
+    checkKnownStates(store.db)
     return compose(options, clock, store)
   } catch (error) {
     store.close()

@@ -3236,7 +3236,7 @@ export interface ProjectCreate {
   /**
    * Template key, or custom.
    */
-  template: string
+  template?: string
   /**
    * Project name.
    */
@@ -3266,6 +3266,10 @@ export interface ProjectCreate {
    * What it is for, in one line.
    */
   goal?: string
+  /**
+   * Old word for template.
+   */
+  recipe?: string
 }
 /**
  * Body of POST of a key in a project.

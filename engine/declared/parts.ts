@@ -20,18 +20,18 @@ import { handoffsOf } from '../wiring/wires.ts'
 import { agentPresets } from './agent-presets.ts'
 import { belongings } from './belonging.ts'
 import type { Declared } from './declared.ts'
-import { makerOf } from './write.ts'
 
 type Belongs = ReturnType<typeof belongings>
 
 export function listTriggers(declared: Declared): Trigger[] {
   const belongs = belongings(declared)
-  return declared.kinds.trigger.list().map((stored) => presentTrigger(declared, stored, belongs))
+  const docs = projectDocs(declared)
+  return declared.kinds.trigger.list().map((stored) => presentTrigger(stored, belongs, docs))
 }
 
 /** @throws SvcError not_found */
 export function getTrigger(declared: Declared, name: string): Trigger {
-  return presentTrigger(declared, find(declared, 'trigger', name), belongings(declared))
+  return presentTrigger(find(declared, 'trigger', name), belongings(declared), projectDocs(declared))
 }
 
 /** @param project id: trigger, handoffs and enabled are then that project's, else of all. */
@@ -41,7 +41,7 @@ export function listAgents(declared: Declared, project: string | null): AgentsRe
   const agents = declared.kinds.agent
     .list()
     .filter(({ name }) => project === null || declared.projects.users('agent', name).includes(project))
-    .map((stored) => presentAgent(declared, stored, belongs, docs, project))
+    .map((stored) => presentAgent(stored, belongs, docs, project))
   return {
     agents,
     default_max_rounds: ROUNDS.plain,
@@ -54,17 +54,17 @@ export function listAgents(declared: Declared, project: string | null): AgentsRe
 /** @throws SvcError not_found */
 export function getAgent(declared: Declared, name: string, project: string | null): Agent {
   const stored = find(declared, 'agent', name)
-  return presentAgent(declared, stored, belongings(declared), projectDocs(declared), project)
+  return presentAgent(stored, belongings(declared), projectDocs(declared), project)
 }
 
 export function listMcpServers(declared: Declared): McpServer[] {
   const belongs = belongings(declared)
-  return declared.kinds.mcp_server.list().map((stored) => presentMcpServer(declared, stored, belongs))
+  return declared.kinds.mcp_server.list().map((stored) => presentMcpServer(stored, belongs))
 }
 
 /** @throws SvcError not_found */
 export function getMcpServer(declared: Declared, name: string): McpServer {
-  return presentMcpServer(declared, find(declared, 'mcp_server', name), belongings(declared))
+  return presentMcpServer(find(declared, 'mcp_server', name), belongings(declared))
 }
 
 function find({ kinds }: Declared, kind: PartKind, name: string): Stored {
@@ -81,15 +81,11 @@ function find({ kinds }: Declared, kind: PartKind, name: string): Stored {
 const projectDocs = ({ kinds }: Declared): Map<string, ProjectDoc> =>
   new Map(kinds.project.list().map((stored) => [stored.key, stored.doc as unknown as ProjectDoc]))
 
-function common(
-  declared: Declared,
-  kind: 'trigger' | 'agent' | 'mcp_server',
-  stored: Stored,
-  belongs: Belongs,
-) {
+function common(kind: 'trigger' | 'agent' | 'mcp_server', stored: Stored, belongs: Belongs) {
+  const belonging = belongs(kind, stored.name)
   return {
-    project: makerOf(declared, kind, stored.name),
-    ...belongs(kind, stored.name),
+    project: belonging.owned_by ?? belonging.projects[0] ?? null,
+    ...belonging,
     accepts: acceptedIn(kind, stored.state),
     version: stored.changeSet,
     created_at: new Date(stored.createdAt).toISOString(),
@@ -97,15 +93,14 @@ function common(
   }
 }
 
-function presentTrigger(declared: Declared, stored: Stored, belongs: Belongs): Trigger {
+function presentTrigger(stored: Stored, belongs: Belongs, docs: ReadonlyMap<string, ProjectDoc>): Trigger {
   const { paused, ...spec } = stored.doc as unknown as TriggerSpec
-  const docs = projectDocs(declared)
   let subscribers = 0
   for (const { wakes } of docs.values())
     subscribers += Object.values(wakes?.[stored.name] ?? {}).filter(({ enabled }) => enabled).length
   return {
     name: stored.name,
-    ...common(declared, 'trigger', stored, belongs),
+    ...common('trigger', stored, belongs),
     ...spec,
     filters: spec.filters ?? [],
     key_field: spec.key_field ?? '',
@@ -123,14 +118,13 @@ function presentTrigger(declared: Declared, stored: Stored, belongs: Belongs): T
 }
 
 function presentAgent(
-  declared: Declared,
   stored: Stored,
   belongs: Belongs,
   docs: ReadonlyMap<string, ProjectDoc>,
   project: string | null,
 ): Agent {
   const { slack_webhook, webhook_token, ...spec } = stored.doc as unknown as AgentSpec
-  const shown = common(declared, 'agent', stored, belongs)
+  const shown = common('agent', stored, belongs)
   const ids = project === null ? shown.projects : [project]
   const wakes = ids.flatMap((id) =>
     Object.entries(docs.get(id)?.wakes ?? {}).flatMap(([trigger, agents]) => {
@@ -168,7 +162,7 @@ function presentAgent(
   }
 }
 
-function presentMcpServer(declared: Declared, stored: Stored, belongs: Belongs): McpServer {
+function presentMcpServer(stored: Stored, belongs: Belongs): McpServer {
   const { url, auth_header, auth_value, headers } = stored.doc as unknown as McpServerSpec
   const credential = isReference(auth_value) ? (/^credential:(.+)$/.exec(auth_value!)?.[1] ?? null) : null
   return {
@@ -179,6 +173,6 @@ function presentMcpServer(declared: Declared, stored: Stored, belongs: Belongs):
     auth_credential: credential,
     headers: (headers ?? {}) as McpServer['headers'],
     state: 'active',
-    ...common(declared, 'mcp_server', stored, belongs),
+    ...common('mcp_server', stored, belongs),
   }
 }

@@ -42,7 +42,8 @@ export function createProject(declared: Declared, body: ProjectCreate, by: Write
 /** Stages a new project. @returns its id. */
 export function stageProject(declared: Declared, edit: Edit, body: ProjectCreate): string {
   const goal = checkGoal(body.goal)
-  if (body.template === CUSTOM_TEMPLATE) {
+  const template = body.template ?? body.recipe ?? fail('invalid', 'template is required', { field: 'template' })
+  if (template === CUSTOM_TEMPLATE) {
     if (!body.name?.trim()) fail('invalid', 'name is required for a custom project', { field: 'name' })
     return stageCustom(edit, {
       name: freeName(edit, checkProjectName(body.name)),
@@ -51,8 +52,8 @@ export function stageProject(declared: Declared, edit: Edit, body: ProjectCreate
     })
   }
   const file =
-    (body.template === DEFAULT_TEMPLATE ? undefined : declared.templates.get(body.template)) ??
-    fail('invalid', `template: no template has the key ${body.template}`, { field: 'template' })
+    (template === DEFAULT_TEMPLATE ? undefined : declared.templates.get(template)) ??
+    fail('invalid', `template: no template has the key ${template}`, { field: 'template' })
   if (body.objects?.length) fail('invalid', 'objects are for a custom project', { field: 'objects' })
   const params = checkParams(file, body.params ?? {}, {}, declared.env)
   const name = body.name?.trim() ? freeName(edit, checkProjectName(body.name)) : unusedName(edit, file.title)

@@ -2,7 +2,7 @@
 import type { Kind } from '../../machines/index.ts'
 import type { Database } from '../store/handle.ts'
 
-const TABLES = {
+export const lifecycleTables = {
   source: 'sources',
   key: 'keys',
   trigger: 'triggers',
@@ -57,7 +57,7 @@ function prepare(db: Database): LifecycleQueries {
     ),
   })
   const tables = Object.fromEntries(
-    Object.entries(TABLES).map(([kind, table]) => [kind, ofTable(table)]),
+    Object.entries(lifecycleTables).map(([kind, table]) => [kind, ofTable(table)]),
   ) as Record<Kind, ReturnType<typeof ofTable>>
   const append = db.prepare<HistoryEntry>(
     'INSERT INTO history (at, kind, object, from_state, event, to_state, actor) VALUES (@at, @kind, @object, @from, @event, @to, @actor)',

@@ -112,6 +112,19 @@ function closeWriting(db: Database, file: string | null, lock: DataLock | null):
   lock?.release()
 }
 
+const SMALL_TABLES = [
+  'meta',
+  'labels',
+  'sources',
+  'keys',
+  'triggers',
+  'agents',
+  'mcp_servers',
+  'skills',
+  'projects',
+  'change_sets',
+]
+
 /** A file that was not closed cleanly is checked before it is served. */
 function checkAfterUncleanStop(db: Database): void {
   const clean = db.prepare("SELECT value FROM meta WHERE key = 'clean_stop'").pluck().get()
@@ -119,7 +132,7 @@ function checkAfterUncleanStop(db: Database): void {
   if (clean !== '1' && !isNew) {
     // The whole quick_check reads every page (seconds at 10 million events), and WAL recovery has
     // already verified the frames' checksums; the schema and the small tables are checked here.
-    for (const table of ['meta', 'labels', 'sources', 'keys'] as const) {
+    for (const table of SMALL_TABLES) {
       const result = db.pragma(`quick_check(${table})`, { simple: true })
       if (result !== 'ok')
         throw new StartError(

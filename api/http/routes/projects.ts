@@ -79,7 +79,7 @@ function recordRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Word
       return { [words.list]: projects }
     },
   )
-  app.post<{ Body: ProjectCreate & { recipe?: string } }>(
+  app.post<{ Body: ProjectCreate }>(
     words.base,
     describe(
       TAG,
