@@ -583,6 +583,19 @@ export interface FieldChange {
   to?: unknown
 }
 /**
+ * How the instance differs from the catalog file last imported.
+ */
+export interface CatalogDrift {
+  /**
+   * When it was imported; null: never.
+   */
+  imported_at: string | null
+  /**
+   * What importing it again would change; null without a file, or when it no longer imports.
+   */
+  plan: null | ChangePlan
+}
+/**
  * Wiring: an agent takes over on the verdict of another in a project.
  */
 export interface CatalogHandoff {
@@ -1051,9 +1064,13 @@ export interface ChangeSet {
    */
   projects: string[]
   /**
-   * By object.
+   * By object; in a list the first 50.
    */
   changes: PlannedChange[]
+  /**
+   * How many objects it changed.
+   */
+  objects: number
 }
 /**
  * Change-sets, newest first.
@@ -2005,17 +2022,17 @@ export interface MergeConflict {
    */
   path: string
   /**
-   * As both saw it.
+   * As both saw it; null: not set.
    */
-  base?: unknown
+  base: unknown
   /**
-   * As this writer wants it.
+   * As this writer wants it; null: not set.
    */
-  mine?: unknown
+  mine: unknown
   /**
-   * As it is now.
+   * As it is now; null: not set.
    */
-  theirs?: unknown
+  theirs: unknown
 }
 /**
  * A part by kind and name.
@@ -3435,6 +3452,23 @@ export interface RememberRequest {
    * Memory source; the first one, made when there is none, if absent.
    */
   source?: string
+}
+/**
+ * Body of POST of a roll-back.
+ */
+export interface Rollback {
+  /**
+   * Only this project and the parts it uses or used, by id or name.
+   */
+  project?: string
+  /**
+   * Why.
+   */
+  why?: string
+  /**
+   * Only plan.
+   */
+  dry_run?: boolean
 }
 /**
  * Body of POST /api/session: exchanges a token for an HttpOnly cookie.

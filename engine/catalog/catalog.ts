@@ -3,7 +3,14 @@
  * and the order of the file last imported, and what happens at boot.
  */
 import { readFileSync } from 'node:fs'
-import type { Catalog, CatalogChecked, CatalogImport, CatalogImported } from '../../schemas/types.ts'
+import type {
+  Catalog,
+  CatalogChecked,
+  CatalogDrift,
+  CatalogImport,
+  CatalogImported,
+  ChangePlan,
+} from '../../schemas/types.ts'
 import { describeConnectorSchemas } from '../connectors/index.ts'
 import type { Declared } from '../declared/declared.ts'
 import type { WriteBy } from '../declared/write.ts'
@@ -22,6 +29,8 @@ export interface CatalogFiles {
   check(yaml: string, prune: boolean): CatalogChecked
   /** @throws SvcError invalid with every problem and its place; nothing is then written. */
   import(body: CatalogImport, by: WriteBy): CatalogImported
+  /** How the instance differs from the file last imported. */
+  drift(): CatalogDrift
   /** The JSON Schema of the file, for editors. */
   schema(): object
   /** Whether anything is declared. */
@@ -32,34 +41,37 @@ const SECTIONS = ['sources', 'triggers', 'agents', 'mcp_servers', 'projects', 's
 
 export function openCatalog(declared: Declared): CatalogFiles {
   const { db } = declared.store
-  const selectFile = db.prepare<[], string>('SELECT text FROM catalog_file WHERE id = 1').pluck()
   const keepFile = db.prepare('INSERT OR REPLACE INTO catalog_file (id, text, imported_at) VALUES (1, ?, ?)')
+  const selectKept = db.prepare<[], { text: string; imported_at: number }>(
+    'SELECT text, imported_at FROM catalog_file WHERE id = 1',
+  )
   const current = () => exportCatalog(declared)
   const update = (yaml: string): string => updateCatalog(yaml, current(), sameEntry)
+  const check = (yaml: string, prune: boolean): CatalogChecked => {
+    const { catalog, problems, locate } = readCatalog(yaml)
+    if (!catalog || problems.length) return { problems, plan: null }
+    const author: WriteBy = { caller: { id: 'check', name: 'check' }, origin: 'catalog' }
+    try {
+      const stage = (edit: Parameters<typeof stageCatalog>[1]) =>
+        stageCatalog(declared, edit, catalog, { prune, locate })
+      return { problems: [], plan: declared.changes.commit(author, stage, true).plan }
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error
+      const found = error.extra.problems ?? [{ line: 1, column: 1, path: '', message: error.message }]
+      return { problems: found, plan: null }
+    }
+  }
   return {
     render: (sources) => {
       if (sources) return renderCatalog(exportCatalog(declared, sources))
-      const kept = selectFile.get()
+      const kept = selectKept.get()?.text
       return kept === undefined ? renderCatalog(current()) : update(kept)
     },
     update: (yaml) => {
       refuse(readCatalog(yaml).problems)
       return update(yaml)
     },
-    check: (yaml, prune) => {
-      const { catalog, problems, locate } = readCatalog(yaml)
-      if (!catalog || problems.length) return { problems, plan: null }
-      const author: WriteBy = { caller: { id: 'check', name: 'check' }, origin: 'catalog' }
-      try {
-        const stage = (edit: Parameters<typeof stageCatalog>[1]) =>
-          stageCatalog(declared, edit, catalog, { prune, locate })
-        return { problems: [], plan: declared.changes.commit(author, stage, true).plan }
-      } catch (error) {
-        if (!(error instanceof SvcError)) throw error
-        const found = error.extra.problems ?? [{ line: 1, column: 1, path: '', message: error.message }]
-        return { problems: found, plan: null }
-      }
-    },
+    check,
     import: (body, by) =>
       declared.store.tx(() => {
         const { catalog, problems, locate } = readCatalog(body.yaml)
@@ -75,9 +87,20 @@ export function openCatalog(declared: Declared): CatalogFiles {
         if (!isDry) keepFile.run(update(body.yaml), declared.clock.now())
         return { ok: true, dry_run: isDry, change_set: changeSet, plan, ...countsOf(catalog!) }
       }),
+    drift: () => {
+      const kept = selectKept.get()
+      if (!kept) return { imported_at: null, plan: null }
+      const { plan } = check(kept.text, false)
+      return { imported_at: new Date(kept.imported_at).toISOString(), plan: plan && onlyChanges(plan) }
+    },
     schema: () => catalogFileSchema(describeConnectorSchemas()),
     isEmpty: () => declared.kinds.source.list().length === 0 && declared.kinds.trigger.list().length === 0,
   }
+}
+
+/** A plan without what stays as it is. */
+function onlyChanges(plan: ChangePlan): ChangePlan {
+  return { ...plan, changes: plan.changes.filter(({ action }) => action !== 'none') }
 }
 
 function countsOf(catalog: Catalog) {

@@ -9,13 +9,24 @@ import type { Clock } from '../clock.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { StoreHandle } from '../store/handle.ts'
-import { type ChangeKind, changeKinds, type DeclaredKind, kindWord, type Stroke } from './declared.ts'
+import {
+  type ChangeKind,
+  changeKinds,
+  type DeclaredKind,
+  type Doc,
+  kindWord,
+  type Stroke,
+} from './declared.ts'
 import { Edit, type Staged } from './edit.ts'
 import { differences } from './fields.ts'
 import { planOf, summaryOf } from './plan.ts'
 import { type ChangeQueries, type ChangeSetFilter, changeQueries } from './queries.ts'
 import { presentSet } from './record.ts'
+import { stageRollback } from './rollback.ts'
 import { stageUndo } from './undo.ts'
+
+/** Objects of a change-set that a list shows. */
+const LISTED_OBJECTS = 50
 
 /** Who writes, where it comes from and why. */
 export interface Authoring {
@@ -79,6 +90,30 @@ export class ChangeSets {
     return this.write({ ...authoring, why, origin: 'undo' }, compose, id, dryRun)
   }
 
+  /**
+   * Takes objects back to what they were right after a change-set, by a new one.
+   * @param isMeant narrows to some objects, told the edit before anything is staged.
+   * @throws SvcError not_found
+   */
+  rollback(
+    id: number,
+    isMeant: (edit: Edit) => (kind: ChangeKind, key: string) => boolean,
+    authoring: Omit<Authoring, 'origin'>,
+    dryRun = false,
+  ): Committed<void> {
+    if (!this.queries.set(id)) fail('not_found', `no change-set has the id ${id}`)
+    const why = authoring.why ?? `roll back to change-set ${id}`
+    const open = (kind: ChangeKind, sealed: string) => this.parts.kinds[kind].open(sealed)
+    const compose = (edit: Edit) => stageRollback(edit, id, this.queries, open, isMeant(edit))
+    return this.write({ ...authoring, why, origin: 'undo' }, compose, null, dryRun)
+  }
+
+  /** An object's document as of a change-set; null when it was not there, undefined without a record. */
+  documentAt(kind: ChangeKind, key: string, changeSet: number): Doc | null | undefined {
+    const sealed = this.queries.documentAt(kind, key, changeSet)
+    return typeof sealed === 'string' ? this.parts.kinds[kind].open(sealed) : sealed
+  }
+
   /** @throws SvcError not_found */
   get(id: number): ChangeSet {
     const row = this.queries.set(id) ?? fail('not_found', `no change-set has the id ${id}`)
@@ -90,7 +125,7 @@ export class ChangeSets {
     const rows = this.queries.list({ ...filter, limit: filter.limit + 1 })
     const shown = rows.slice(0, filter.limit)
     return {
-      change_sets: shown.map((row) => presentSet(row, this.queries, this.parts.kinds)),
+      change_sets: shown.map((row) => presentSet(row, this.queries, this.parts.kinds, LISTED_OBJECTS)),
       next_before: rows.length > filter.limit ? shown.at(-1)!.id : null,
       version: this.queries.newest(),
     }
@@ -121,11 +156,6 @@ export class ChangeSets {
       this.parts.store.afterCommit(() => this.parts.committed(kinds))
       return { result, plan, changeSet: this.apply(edit, changed, authoring, undoes) }
     })
-  }
-
-  private documentAt(kind: ChangeKind, key: string, changeSet: number) {
-    const sealed = this.queries.documentAt(kind, key, changeSet)
-    return typeof sealed === 'string' ? this.parts.kinds[kind].open(sealed) : sealed
   }
 
   private apply(

@@ -123,9 +123,9 @@ export class Edit {
         kind,
         name: stored.name,
         path,
-        base: at(shown.base, path),
-        mine: at(shown.mine, path),
-        theirs: at(shown.theirs, path),
+        base: at(shown.base, path) ?? null,
+        mine: at(shown.mine, path) ?? null,
+        theirs: at(shown.theirs, path) ?? null,
       })
     return merged
   }

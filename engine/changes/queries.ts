@@ -67,6 +67,9 @@ export function changeQueries(db: Database) {
       'SELECT before FROM changes WHERE kind = ? AND key = ? AND change_set > ? ORDER BY change_set, seq LIMIT 1',
     )
     .pluck()
+  const changedSince = db.prepare<[number], { kind: string; key: string; name: string }>(
+    'SELECT kind, key, max(name) AS name FROM changes WHERE change_set > ? GROUP BY kind, key',
+  )
   const markUndone = db.prepare<[number, number]>('UPDATE change_sets SET undone_by = ? WHERE id = ?')
   const list = db.prepare<ChangeSetFilter, ChangeSetRow>(
     `SELECT * FROM change_sets s
@@ -94,6 +97,8 @@ export function changeQueries(db: Database) {
       // With no change up to then, it was what the first change after it found.
       return recorded === undefined ? firstBefore.get(kind, key, changeSet) : recorded
     },
+    /** Objects that were changed after a change-set. */
+    changedSince: (id: number) => changedSince.all(id),
     markUndone: (id: number, by: number) => markUndone.run(by, id),
     list: (filter: ChangeSetFilter) => list.all(filter),
   }

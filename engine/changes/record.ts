@@ -4,11 +4,14 @@ import type { ChangeKind, DeclaredKind } from './declared.ts'
 import { plannedChange } from './plan.ts'
 import type { ChangeQueries, ChangeSetRow } from './queries.ts'
 
+/** @param most objects shown; a list must not repeat a catalog of thousands. */
 export function presentSet(
   row: ChangeSetRow,
   queries: ChangeQueries,
   kinds: Record<ChangeKind, DeclaredKind>,
+  most = Number.POSITIVE_INFINITY,
 ): ChangeSet {
+  const changes = queries.changes(row.id)
   return {
     id: row.id,
     at: new Date(row.at).toISOString(),
@@ -20,7 +23,8 @@ export function presentSet(
     undoes: row.undoes,
     undone_by: row.undone_by,
     projects: queries.projects(row.id),
-    changes: queries.changes(row.id).map((change) => {
+    objects: changes.length,
+    changes: changes.slice(0, most).map((change) => {
       const kind = change.kind as ChangeKind
       const open = (sealed: string | null) => (sealed === null ? null : kinds[kind].open(sealed))
       const planned = plannedChange(kind, change.key, open(change.before), open(change.after), kinds[kind])

@@ -67,6 +67,8 @@ const calls: Record<keyof DeclaredCalls, true> = {
   getChangeSet: true,
   applyChangeSet: true,
   undoChangeSet: true,
+  rollBack: true,
+  catalogDrift: true,
   exportCatalog: true,
   updateCatalogFile: true,
   checkCatalog: true,

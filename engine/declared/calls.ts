@@ -55,6 +55,7 @@ import {
   wireProject,
 } from './project-writes.ts'
 import { listDependents, listResources } from './resources.ts'
+import { rollBack } from './rollback.ts'
 import {
   createSkill,
   getProjectSkill,
@@ -253,6 +254,9 @@ export function changeCalls({ declared, catalog }: CallsParts) {
       const { plan, changeSet } = changes.undo(id, by, dryRun)
       return { change_set: changeSet, plan, version: changes.version() }
     },
+    rollBack: async (id: number, how: { project?: string | undefined; dryRun: boolean }, by: WriteBy) =>
+      rollBack(declared, id, how, by),
+    catalogDrift: async () => catalog.drift(),
     exportCatalog: async (sources?: string[]) => catalog.render(sources),
     updateCatalogFile: async (yaml: string) => catalog.update(yaml),
     checkCatalog: async (yaml: string, prune: boolean) => catalog.check(yaml, prune),

@@ -42,7 +42,8 @@ export function createProject(declared: Declared, body: ProjectCreate, by: Write
 /** Stages a new project. @returns its id. */
 export function stageProject(declared: Declared, edit: Edit, body: ProjectCreate): string {
   const goal = checkGoal(body.goal)
-  const template = body.template ?? body.recipe ?? fail('invalid', 'template is required', { field: 'template' })
+  const template =
+    body.template ?? body.recipe ?? fail('invalid', 'template is required', { field: 'template' })
   if (template === CUSTOM_TEMPLATE) {
     if (!body.name?.trim()) fail('invalid', 'name is required for a custom project', { field: 'name' })
     return stageCustom(edit, {

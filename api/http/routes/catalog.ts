@@ -83,6 +83,17 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
     },
   )
   app.get(
+    '/api/catalog/drift',
+    describe(
+      TAG,
+      'getDrift',
+      'How the instance differs from the file last imported',
+      200,
+      'catalog-drift.json',
+    ),
+    async () => engine.catalogDrift(),
+  )
+  app.get(
     '/api/catalog/schema',
     describe(TAG, 'getCatalogSchema', 'The JSON Schema of the file, for editors', 200, null),
     async () => engine.catalogSchema(),

@@ -1,6 +1,6 @@
 /** Change-sets: what was changed, by whom and why; composed, planned and undone. */
 import type { FastifyInstance } from 'fastify'
-import type { ChangeSetCreate } from '../../../schemas/types.ts'
+import type { ChangeSetCreate, Rollback } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { body, fields } from '../validate.ts'
 import { writeBy } from '../write-by.ts'
@@ -79,6 +79,25 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
         ...by,
         why: why ?? by.why,
       })
+      await auth.refresh()
+      return applied
+    },
+  )
+  app.post<{ Params: { id: number }; Body: Rollback | undefined }>(
+    '/api/change-sets/:id/rollback',
+    describe(
+      TAG,
+      'rollBack',
+      'Take the instance, or one project, back to how it was right after a change-set',
+      200,
+      'change-applied.json',
+      { params: ID, body: body('request-rollback.json') },
+    ),
+    async (request) => {
+      const by = writeBy(request)
+      const { why, dry_run, project } = request.body ?? {}
+      const how = { project, dryRun: dry_run ?? false }
+      const applied = await engine.rollBack(request.params.id, how, { ...by, why: why ?? by.why })
       await auth.refresh()
       return applied
     },
