@@ -153,16 +153,10 @@ export function withoutParts(doc: ProjectDoc, isGone: (kind: PartKind, name: str
 }
 
 /** Empty relations say nothing: without them, equal projects are equal documents. */
-function tidy(doc: ProjectDoc): Doc {
-  const pruned = prune(doc as unknown as Record<string, unknown>, ['params'])
-  return { ...pruned, uses: keepUses((pruned as Partial<ProjectDoc>).uses, doc.uses) }
-}
-
-/** A use is {} or {owned}: it is there even when it says no more. */
-function keepUses(_pruned: unknown, uses: ProjectDoc['uses']): ProjectDoc['uses'] {
-  return Object.fromEntries(
-    Object.entries(uses).filter(([, names]) => names && Object.keys(names).length > 0),
-  )
+function tidy({ uses, ...doc }: ProjectDoc): Doc {
+  // A use is {} or {owned}: unlike other empty objects, it says that the part is there.
+  const kept = Object.entries(uses).filter(([, names]) => names && Object.keys(names).length > 0)
+  return { ...prune(doc, ['params']), uses: Object.fromEntries(kept) }
 }
 
 function prune(value: Record<string, unknown>, whole: readonly string[]): Record<string, unknown> {

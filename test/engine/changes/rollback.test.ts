@@ -8,7 +8,7 @@ async function open() {
   const engine = createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 } })
   await engine.createSource({ name: 's', connector: 'webhook' }, BY, false)
   await engine.createTrigger({ name: 't', sources: ['s'], condition }, BY)
-  const [{ id }] = (await engine.listChangeSets({ limit: 1 })).change_sets as [{ id: number }]
+  const { version: id } = await engine.listChangeSets({ limit: 1 })
   return { engine, id, declared: () => engine.exportCatalog() }
 }
 
