@@ -24,7 +24,13 @@ export const annotationKeywords = [
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void
 
 function newAjv(): Ajv {
-  const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true, useDefaults: false })
+  const ajv = new Ajv({
+    strict: true,
+    allErrors: true,
+    allowUnionTypes: true,
+    useDefaults: false,
+    verbose: true,
+  })
   addFormats(ajv)
   for (const keyword of annotationKeywords) ajv.addKeyword(keyword)
   for (const schema of schemas) ajv.addSchema(schema)
@@ -169,4 +175,87 @@ const patternRules: Record<string, string> = {
 function describePattern(error: ErrorObject): string {
   const pattern = String((error.params as { pattern: string }).pattern)
   return patternRules[pattern] ?? `must match ${pattern}`
+}
+
+export interface Fault {
+  /** Where in the value. */
+  path: (string | number)[]
+  message: string
+}
+
+/** Faults listed at most: a file with more is of another kind. */
+const FAULTS_MAX = 100
+
+/** Every fault of `value` against the schema `id`, each with its place, for files that people edit. */
+export function faults(id: string, value: unknown): Fault[] {
+  const validate = ajv.getSchema(id) as ValidateFunction | undefined
+  if (!validate) throw new Error(`no schema has the $id ${id}`)
+  if (validate(value)) return []
+  const errors = validate.errors ?? []
+  const choices = outermost(errors.filter((e) => e.keyword === 'anyOf' || e.keyword === 'oneOf'))
+  const inChoice = (e: ErrorObject) =>
+    choices.some((c) => e.instancePath === c.instancePath || e.instancePath.startsWith(`${c.instancePath}/`))
+  const found = new Map<string, Fault>()
+  const add = (path: (string | number)[], message: string) =>
+    found.set(`${path.join('/')} ${message}`, { path, message })
+  for (const choice of choices) {
+    const inner = errors.filter(
+      (e) =>
+        e !== choice &&
+        (e.instancePath === choice.instancePath || e.instancePath.startsWith(`${choice.instancePath}/`)),
+    )
+    const named = shortened(choice)
+    const base = choice.instancePath.length - named.instancePath.length
+    const shown = inner.map((e) => ({ ...e, instancePath: e.instancePath.slice(base) }))
+    add(segments(choice.instancePath), explainChoice(named, shown))
+  }
+  for (const error of errors) {
+    if (inChoice(error)) continue
+    const extra = error.keyword === 'additionalProperties' ? [String(error.params.additionalProperty)] : []
+    add([...segments(error.instancePath), ...extra], sentence(shortened(error)) + suggestion(error))
+  }
+  return [...found.values()].slice(0, FAULTS_MAX)
+}
+
+function outermost(choices: ErrorObject[]): ErrorObject[] {
+  return choices.filter(
+    (c) => !choices.some((o) => o !== c && c.instancePath.startsWith(`${o.instancePath}/`)),
+  )
+}
+
+const segments = (pointer: string): (string | number)[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+
+/** An error that names its field by the last part of its path alone: the rest is told beside it. */
+function shortened(error: ErrorObject): ErrorObject {
+  const last = error.instancePath.split('/').at(-1) ?? ''
+  return { ...error, instancePath: last === '' || /^\d+$/.test(last) ? '' : `/${last}` }
+}
+
+/** "did you mean", for an unknown field that is close to a known one. */
+function suggestion(error: ErrorObject): string {
+  if (error.keyword !== 'additionalProperties') return ''
+  const given = String(error.params.additionalProperty).toLowerCase()
+  const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {})
+  const close = known
+    .map((name) => ({ name, distance: distanceOf(given, name.toLowerCase()) }))
+    .filter(({ distance }) => distance <= Math.max(1, Math.floor(given.length / 3)))
+    .sort((a, b) => a.distance - b.distance)[0]
+  return close ? `; did you mean ${close.name}?` : ''
+}
+
+/** Edits between two words (Levenshtein). */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+    row = next
+  }
+  return row[b.length]!
 }

@@ -12,15 +12,18 @@ import type {
   CatalogSource,
   McpServerSpec,
   SkillSpec,
+  TemplateFile,
   TriggerSpec,
 } from '../../schemas/types.ts'
 import type { Doc, PartKind, Stored } from '../changes/declared.ts'
+import { equal } from '../changes/fields.ts'
 import { secretFields } from '../connectors/config.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { AGENT_SECRETS } from '../parts/agent-spec.ts'
 import { MCP_SERVER_SECRETS } from '../parts/mcp-server-spec.ts'
 import { isReference } from '../parts/secret-fields.ts'
 import { CUSTOM_TEMPLATE, DEFAULT_TEMPLATE, type ProjectDoc, partsOf } from '../wiring/project-doc.ts'
+import { wiringOf } from '../wiring/wires.ts'
 import { handoffsIn, homeOf, wakesIn, wiringEntries } from './export-wiring.ts'
 import { type ExportParts, type ExportWorld, isTemplated, worldOf } from './export-world.ts'
 
@@ -138,12 +141,18 @@ function projectEntry(world: ExportWorld, id: string, doc: ProjectDoc): CatalogP
   if (doc.template === DEFAULT_TEMPLATE) return { template: DEFAULT_TEMPLATE, ...goal }
   const paused = doc.paused ? { paused: true } : {}
   if (isTemplated(doc)) {
-    const params = bare(doc.params ?? {}, world.templates.secretParams(doc.template))
+    const params = withoutDefaults(
+      bare(doc.params ?? {}, world.templates.secretParams(doc.template)),
+      world.templates.get(doc.template),
+    )
     const shown = Object.keys(params).length ? { params: { ...params } } : {}
     return { template: doc.template, name: doc.name, ...shown, ...goal, ...paused }
   }
+  const implied = impliedBy(world, doc)
   const objects = partsOf(doc)
-    .filter(({ kind, use }) => kind !== 'skill' && (kind === 'source' || !use.owned))
+    .filter(({ kind, name, use }) =>
+      use.owned ? kind === 'source' : kind !== 'skill' && !implied.has(`${kind}:${name}`),
+    )
     .map(({ kind, name }) => {
       const owner = world.owners.get(`${kind}:${name}`)
       return { kind, name, ...(owner !== undefined && owner !== id ? { shared: true } : {}) }
@@ -155,6 +164,29 @@ function projectEntry(world: ExportWorld, id: string, doc: ProjectDoc): CatalogP
     ...goal,
     ...paused,
   }
+}
+
+/** Parts that come along with what a project wires and uses, so that a file need not list them. */
+function impliedBy({ kinds }: ExportWorld, doc: ProjectDoc): Set<string> {
+  const implied = new Set<string>()
+  const { wakes, handoffs } = wiringOf(doc)
+  for (const { trigger, agent } of wakes) implied.add(`trigger:${trigger}`).add(`agent:${agent}`)
+  for (const { agent, to } of handoffs) implied.add(`agent:${agent}`).add(`agent:${to}`)
+  for (const { kind, name } of partsOf(doc)) {
+    const spec = kinds[kind].find(name)?.doc ?? {}
+    for (const source of (kind === 'trigger' ? spec.sources : []) as string[]) implied.add(`source:${source}`)
+    for (const server of ((kind === 'agent' && spec.mcp_servers) || []) as string[])
+      implied.add(`mcp_server:${server}`)
+  }
+  return implied
+}
+
+/** Parameters that are as the template has them anyway are left out. */
+function withoutDefaults(params: Doc, file: TemplateFile | undefined): Doc {
+  const properties = (file?.params.properties ?? {}) as Record<string, { default?: unknown }>
+  return Object.fromEntries(
+    Object.entries(params).filter(([name, value]) => !equal(value, properties[name]?.default)),
+  )
 }
 
 /** Fields without secrets; a reference to one is no secret. */
