@@ -1,12 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { renderOpenapi } from '../../api/http/openapi-file.ts'
-import { generate } from '../../schemas/generate.ts'
+import { CATALOG_FILE, generate } from '../../schemas/generate.ts'
+import { renderCatalogSchema } from '../../scripts/catalog-schema.ts'
 import { textOf } from './project-files.ts'
 
 describe('generated files', () => {
   it('of the schemas are those that npm run generate writes', async () => {
     for (const [path, text] of Object.entries(await generate()))
       expect(textOf(`schemas/${path}`) === text, `schemas/${path} is stale: npm run generate`).toBe(true)
+  })
+
+  it('of the catalog file are those that npm run generate writes', () => {
+    expect(
+      textOf(`schemas/${CATALOG_FILE}`) === renderCatalogSchema(),
+      `schemas/${CATALOG_FILE} is stale: npm run generate`,
+    ).toBe(true)
   })
 
   it('of the routes are those that npm run generate writes', async () => {
