@@ -20,6 +20,7 @@ import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
 import { statusOf, usageOf } from './instance.ts'
 import { createKeys } from './keys/keys.ts'
+import { createSessions } from './keys/sessions.ts'
 import { checkKnownStates } from './lifecycle/known-states.ts'
 import { follow, Live } from './live.ts'
 import { Pipeline } from './pipeline.ts'
@@ -101,6 +102,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const secrets =
     options.dataFile === null ? memorySecrets() : openSecrets(join(dirname(options.dataFile), 'secret.key'))
   const keys = createKeys({ store, clock })
+  const sessions = createSessions(store)
   const live = new Live(ctx.names)
   const sources = createSources({
     store,
@@ -193,6 +195,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     },
     revokeKey: async (id, caller) => keys.revoke(id, caller),
     touchKeys: async (ids) => keys.touch(ids),
+    loadSessions: async (after) => sessions.load(after),
+    saveSessions: async (records) => sessions.save(records),
+    dropSession: async (idHash) => sessions.drop(idHash),
     directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
     usage: async () => usageOf(capacity, sources, ctx, clock.now()),
     status: async () => statusOf(capacity, sources, ctx, pipeline, reads, clock.now()),

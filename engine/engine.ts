@@ -28,6 +28,9 @@ import type {
   StatsResult,
   Usage,
 } from '../schemas/types.ts'
+import type { SessionRecord } from './keys/sessions.ts'
+
+export type { SessionRecord } from './keys/sessions.ts'
 
 /** Who makes a call; `id` is open, env:auth or key:<id>. */
 export interface Caller {
@@ -133,6 +136,11 @@ export interface EngineCore {
   /** Records that keys were used; at most one write per key and minute. */
   touchKeys(ids: string[]): Promise<void>
   directory(): Promise<Directory>
+  // the console's sessions
+  /** Sessions used since `after`, epoch ms; older ones are forgotten. */
+  loadSessions(after: number): Promise<SessionRecord[]>
+  saveSessions(sessions: SessionRecord[]): Promise<void>
+  dropSession(idHash: string): Promise<void>
   // the instance
   usage(): Promise<Usage>
   status(): Promise<EngineStatus>

@@ -13,6 +13,7 @@ export type {
   KeyRecord,
   ReadAnswer,
   Row,
+  SessionRecord,
   TailFilter,
   TailMessage,
 } from './engine.ts'

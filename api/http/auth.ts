@@ -5,7 +5,14 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { type Caller, type Directory, type Engine, type IngestRoute, SvcError } from '../../engine/index.ts'
+import {
+  type Caller,
+  type Directory,
+  type Engine,
+  type IngestRoute,
+  type SessionRecord,
+  SvcError,
+} from '../../engine/index.ts'
 
 export const SESSION_COOKIE = 'svc_session'
 const SESSION_IDLE_MS = 30 * 86_400_000
@@ -37,16 +44,12 @@ const ROOT: Identity = {
   projectName: null,
 }
 
-interface Session {
-  /** Hash of the token it was made with; the session ends with the key. */
-  hash: string
-  usedAt: number
-}
-
 export class Authenticator {
   private byHash = new Map<string, Identity>()
   private routes = new Map<string, IngestRoute>()
-  private readonly sessions = new Map<string, Session>()
+  /** By the hash of the cookie's value; the engine keeps them over a restart. */
+  private readonly sessions = new Map<string, SessionRecord>()
+  private readonly usedSessions = new Set<string>()
   private readonly failures = new Map<string, { count: number; since: number }>()
   private readonly used = new Set<string>()
   private readonly rootHash: Buffer | null
@@ -95,12 +98,16 @@ export class Authenticator {
     if (!this.secured) return { identity: OPEN, cookie: false }
     const token = bearer(request)
     if (token !== null) return { identity: this.verify(token, request.ip), cookie: false }
-    const id = request.cookies?.[SESSION_COOKIE]
-    const session = id === undefined ? undefined : this.sessions.get(id)
+    const cookie = request.cookies?.[SESSION_COOKIE]
+    const idHash = cookie === undefined ? '' : sha256(cookie).toString('hex')
+    const session = this.sessions.get(idHash)
     if (!session) return { identity: null, cookie: false }
-    const identity = this.now() - session.usedAt > SESSION_IDLE_MS ? null : this.byTokenHash(session.hash)
-    if (identity) session.usedAt = this.now()
-    else this.sessions.delete(id!)
+    const isIdle = this.now() - session.usedAt > SESSION_IDLE_MS
+    const identity = isIdle ? null : this.byTokenHash(session.tokenHash)
+    if (identity) {
+      session.usedAt = this.now()
+      this.usedSessions.add(idHash)
+    } else this.sessions.delete(idHash)
     return { identity, cookie: true }
   }
 
@@ -122,23 +129,42 @@ export class Authenticator {
     )
   }
 
-  /** Exchanges a token for the id of a session. @returns null when the token is not known. */
-  openSession(token: string, address: string): string | null {
+  /** Reads the sessions of before a restart. */
+  async resume(): Promise<void> {
+    if (!this.secured) return
+    for (const session of await this.engine.loadSessions(this.now() - SESSION_IDLE_MS))
+      this.sessions.set(session.idHash, session)
+  }
+
+  /** Exchanges a token for the cookie of a session. @returns null when the token is not known. */
+  async openSession(token: string, address: string): Promise<string | null> {
     if (!this.verify(token, address)) return null
-    const id = randomBytes(32).toString('base64url')
-    this.sessions.set(id, { hash: sha256(token).toString('hex'), usedAt: this.now() })
-    return id
+    const cookie = randomBytes(32).toString('base64url')
+    const session: SessionRecord = {
+      idHash: sha256(cookie).toString('hex'),
+      tokenHash: sha256(token).toString('hex'),
+      usedAt: this.now(),
+    }
+    await this.engine.saveSessions([session])
+    this.sessions.set(session.idHash, session)
+    return cookie
   }
 
-  closeSession(id: string): void {
-    this.sessions.delete(id)
+  async closeSession(cookie: string): Promise<void> {
+    const idHash = sha256(cookie).toString('hex')
+    this.sessions.delete(idHash)
+    this.usedSessions.delete(idHash)
+    await this.engine.dropSession(idHash)
   }
 
-  /** Writes down which keys were used since the last call. */
+  /** Writes down which keys and sessions were used since the last call. */
   async flushUsed(): Promise<void> {
     const ids = [...this.used]
     this.used.clear()
     if (ids.length) await this.engine.touchKeys(ids)
+    const sessions = [...this.usedSessions].flatMap((idHash) => this.sessions.get(idHash) ?? [])
+    this.usedSessions.clear()
+    if (sessions.length) await this.engine.saveSessions(sessions)
   }
 
   private byTokenHash(hash: string): Identity | null {

@@ -87,6 +87,7 @@ export async function buildServer({
 
   const auth = new Authenticator(engine, config.rootToken, () => clock.now())
   await auth.refresh()
+  await auth.resume()
   const doors = createDoors(app, engine, auth, config, log)
   app.decorateRequest('identity', null as never)
   app.addHook('onRoute', (route) => {

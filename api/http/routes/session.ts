@@ -27,7 +27,7 @@ export function sessionRoutes(app: FastifyInstance, { auth, config }: Doors): vo
     },
     async (request, reply) => {
       if (!auth.secured) return { ok: true, auth_required: false }
-      const id = auth.openSession(request.body.token.trim(), request.ip)
+      const id = await auth.openSession(request.body.token.trim(), request.ip)
       if (id === null)
         throw new SvcError('unauthenticated', 'this token is not known; it may have been revoked')
       return reply
@@ -47,7 +47,7 @@ export function sessionRoutes(app: FastifyInstance, { auth, config }: Doors): vo
     },
     async (request, reply) => {
       const id = request.cookies[SESSION_COOKIE]
-      if (id) auth.closeSession(id)
+      if (id) await auth.closeSession(id)
       return reply.clearCookie(SESSION_COOKIE, cookie).send({ ok: true })
     },
   )
