@@ -7,6 +7,19 @@ import { api, LOGIN_NEEDED } from './client.ts'
 import { NotFoundPage } from './pages/not-found.tsx'
 import { Shell } from './parts/shell.tsx'
 
+const ProjectsPage = lazy(() => import('./pages/projects/projects-page.tsx'))
+const NewProjectPage = lazy(() => import('./pages/projects/new-project-page.tsx'))
+const ProjectPage = lazy(() => import('./pages/projects/project-page.tsx'))
+const TriggersPage = lazy(() => import('./pages/triggers/triggers-page.tsx'))
+const TriggerPage = lazy(() => import('./pages/triggers/trigger-page.tsx'))
+const AgentsPage = lazy(() => import('./pages/agents/agents-page.tsx'))
+const AgentPage = lazy(() => import('./pages/agents/agent-page.tsx'))
+const McpServersPage = lazy(() => import('./pages/mcp-servers/mcp-servers-page.tsx'))
+const McpServerPage = lazy(() => import('./pages/mcp-servers/mcp-server-page.tsx'))
+const SkillsPage = lazy(() => import('./pages/skills/skills-page.tsx'))
+const SkillPage = lazy(() => import('./pages/skills/skill-page.tsx'))
+const CatalogPage = lazy(() => import('./pages/catalog/catalog-page.tsx'))
+const ChangesPage = lazy(() => import('./pages/changes/changes-page.tsx'))
 const SourcesPage = lazy(() => import('./pages/sources/sources-page.tsx'))
 const NewSourcePage = lazy(() => import('./pages/sources/new-source-page.tsx'))
 const SourcePage = lazy(() => import('./pages/sources/source-page.tsx'))
@@ -48,6 +61,23 @@ export function App() {
       <Suspense fallback={waiting}>
         <Routes>
           <Route path="/" element={<Navigate to="/sources" replace />} />
+          <Route path="/projects" element={<ProjectsPage />} />
+          <Route path="/projects/new" element={<NewProjectPage />} />
+          <Route path="/projects/:id" element={<ProjectPage />} />
+          <Route path="/triggers" element={<TriggersPage />} />
+          <Route path="/triggers/new" element={<TriggerPage />} />
+          <Route path="/triggers/:name" element={<TriggerPage />} />
+          <Route path="/agents" element={<AgentsPage />} />
+          <Route path="/agents/new" element={<AgentPage />} />
+          <Route path="/agents/:name" element={<AgentPage />} />
+          <Route path="/mcp-servers" element={<McpServersPage />} />
+          <Route path="/mcp-servers/new" element={<McpServerPage />} />
+          <Route path="/mcp-servers/:name" element={<McpServerPage />} />
+          <Route path="/skills" element={<SkillsPage />} />
+          <Route path="/skills/new" element={<SkillPage />} />
+          <Route path="/skills/:name" element={<SkillPage />} />
+          <Route path="/catalog-file" element={<CatalogPage />} />
+          <Route path="/changes" element={<ChangesPage />} />
           <Route path="/sources" element={<SourcesPage />} />
           <Route path="/sources/new" element={<NewSourcePage />} />
           <Route path="/sources/:name" element={<SourcePage />} />

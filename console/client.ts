@@ -4,6 +4,7 @@
  */
 import type {
   Event as ApiEvent,
+  CatalogProblem,
   Connector,
   DependentsResult,
   EntitiesResult,
@@ -18,6 +19,8 @@ import type {
   LabelFacet,
   LabelsPreview,
   LabelsPreviewResult,
+  MergeConflict,
+  Problem,
   ReadRequest,
   ReadResult,
   Source,
@@ -33,14 +36,28 @@ export class ApiError extends Error {
   constructor(
     message: string,
     readonly status: number,
+    /** Fields two writers changed. */
+    readonly conflicts: readonly MergeConflict[] = [],
+    /** Problems of a catalog file. */
+    readonly problems: readonly CatalogProblem[] = [],
   ) {
     super(message)
   }
 }
 
+/** Changes made here are told apart in the history. */
+const ORIGIN = { 'x-svc-origin': 'console' }
+
 export const LOGIN_NEEDED = 'svc:login-needed'
 
-async function call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+/** @param headers such as If-Match. @throws ApiError */
+export async function call(
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   let answer: Response
   try {
     answer = await fetch(path, {
@@ -48,8 +65,13 @@ async function call(method: string, path: string, body?: unknown, signal?: Abort
       credentials: 'same-origin',
       signal: signal ?? null,
       ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        ? { headers: { ...ORIGIN, ...headers } }
+        : typeof body === 'string'
+          ? { body, headers: { ...ORIGIN, ...headers } }
+          : {
+              body: JSON.stringify(body),
+              headers: { 'content-type': 'application/json', ...ORIGIN, ...headers },
+            }),
     })
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
@@ -57,11 +79,16 @@ async function call(method: string, path: string, body?: unknown, signal?: Abort
   }
   if (answer.ok) return answer
   if (answer.status === 401 && path !== '/api/session') window.dispatchEvent(new CustomEvent(LOGIN_NEEDED))
-  const detail = await answer.json().then(
-    (problem: { detail?: string }) => problem.detail,
-    () => undefined,
+  const problem = await answer.json().then(
+    (told: Partial<Problem>) => told,
+    (): Partial<Problem> => ({}),
   )
-  throw new ApiError(detail ?? `The daemon answered ${answer.status}.`, answer.status)
+  throw new ApiError(
+    problem.detail ?? `The daemon answered ${answer.status}.`,
+    answer.status,
+    problem.conflicts,
+    problem.problems,
+  )
 }
 
 const get = async <T>(path: string, signal?: AbortSignal): Promise<T> =>

@@ -2,26 +2,33 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionData } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
-import { Cable, KeyRound, LogOut, Moon, Plus, Search, Tag, Waypoints } from 'lucide-react'
+import { Cable, FolderKanban, LogOut, Moon, Plus, Search, Tag } from 'lucide-react'
 import { useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
+import { declared, dkeys } from '../declared-client.ts'
 import { count } from '../lib/time.ts'
+import { PAGES } from './pages.ts'
 
 export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () => void }) {
   const go = useNavigate()
   const { toggleColorScheme } = useMantineColorScheme()
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
   const entities = useQuery({ queryKey: keys.entities, queryFn: () => api.entities() })
   const icon = (Icon: typeof Cable) => <Icon size={17} aria-hidden />
   const pages: SpotlightActionData[] = [
-    { id: 'sources', label: 'Sources', leftSection: icon(Cable), onClick: () => void go('/sources') },
+    ...PAGES.map(({ to, label, icon: Icon }) => ({
+      id: to,
+      label: to === '/explore' ? 'Explore timelines' : label,
+      leftSection: icon(Icon),
+      onClick: () => void go(to),
+    })),
     {
-      id: 'explore',
-      label: 'Explore timelines',
-      leftSection: icon(Waypoints),
-      onClick: () => void go('/explore'),
+      id: 'new-project',
+      label: 'New project',
+      leftSection: icon(Plus),
+      onClick: () => void go('/projects/new'),
     },
-    { id: 'keys', label: 'API keys', leftSection: icon(KeyRound), onClick: () => void go('/keys') },
     { id: 'new', label: 'Add a source', leftSection: icon(Plus), onClick: () => void go('/sources/new') },
     {
       id: 'theme',
@@ -38,6 +45,13 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
     leftSection: icon(Cable),
     onClick: () => void go(`/sources/${encodeURIComponent(source.name)}`),
   }))
+  const owned: SpotlightActionData[] = (projects.data ?? []).map((project) => ({
+    id: `p:${project.id}`,
+    label: project.name,
+    description: `Project, ${project.template_title}`,
+    leftSection: icon(FolderKanban),
+    onClick: () => void go(`/projects/${project.id}`),
+  }))
   const values: SpotlightActionData[] = (entities.data?.labels ?? []).flatMap((facet) =>
     facet.values.map((value) => ({
       id: `e:${facet.label}=${value.value}`,
@@ -51,6 +65,7 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
     <Spotlight
       actions={[
         { group: 'Go to', actions: pages },
+        { group: 'Projects', actions: owned },
         { group: 'Sources', actions: found },
         { group: 'Entities', actions: values },
       ]}

@@ -16,17 +16,12 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import { spotlight } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
-import { BookOpen, Cable, KeyRound, LogOut, Moon, Search, Sun, TriangleAlert, Waypoints } from 'lucide-react'
+import { BookOpen, LogOut, Moon, Search, Sun, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'react-router'
 import { api, keys } from '../client.ts'
+import { PAGES } from './pages.ts'
 import { Palette } from './palette.tsx'
-
-const PAGES = [
-  { to: '/sources', label: 'Sources', icon: Cable },
-  { to: '/explore', label: 'Explore', icon: Waypoints },
-  { to: '/keys', label: 'API keys', icon: KeyRound },
-]
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)

@@ -79,10 +79,21 @@ export function summaryOf(changed: readonly Staged[]): string {
   return changed.map(sentence).join('; ')
 }
 
+/** Fields of projects as people call them; what a pause stopped is said by the pause. */
+const FIELD_WORDS: Record<string, readonly string[]> = {
+  uses: ['parts'],
+  wakes: ['wiring'],
+  handoffs: ['wiring'],
+  plan: ['parts'],
+  stopped: [],
+}
+
 function sentence({ kind, key, stored, doc }: Staged): string {
   const label = `${kindWord(kind)} ${kind === 'project' ? String((doc ?? stored!.doc).name) : key}`
   if (!stored) return `${label} created`
   if (!doc) return `${label} deleted`
-  const fields = [...new Set(differences(stored.doc, doc).map((field) => field.path.split('/')[1] ?? ''))]
-  return `${label}: ${fields.slice(0, 4).join(', ')}${fields.length > 4 ? ', …' : ''}`
+  const names = new Set(differences(stored.doc, doc).map((field) => field.path.split('/')[1] ?? ''))
+  if (names.has('paused')) return `${label} ${doc.paused ? 'paused' : 'resumed'}`
+  const words = [...new Set([...names].flatMap((name) => FIELD_WORDS[name] ?? [name]))]
+  return `${label}: ${words.slice(0, 4).join(', ')}${words.length > 4 ? ', …' : ''}`
 }

@@ -17,6 +17,7 @@ import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { Connector, SourceCreated, SourceTestResult } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { dkeys } from '../../declared-client.ts'
 import { emptyLabel } from '../../forms/labels-editor.tsx'
 import { type SourceDraft, SourceForm, toConfig } from '../../forms/source-form.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -58,6 +59,7 @@ export default function NewSourcePage() {
   const preset = PRESETS[query.get('preset') ?? '']
   const chosen = preset?.connector ?? query.get('connector')
   const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
+  const project = query.get('project') ?? undefined
   const [created, setCreated] = useState<SourceCreated | null>(null)
   if (created) return <CreatedPanel created={created} />
   const connector = chosen ? connectors.data?.[chosen] : undefined
@@ -71,13 +73,17 @@ export default function NewSourcePage() {
       {connectors.isPending && <LoadingRows rows={3} />}
       {connectors.error && <Failed error={connectors.error} onRetry={() => void connectors.refetch()} />}
       {connectors.data && !connector && (
-        <ChooseConnector connectors={connectors.data} onChoose={(kind) => setQuery({ connector: kind })} />
+        <ChooseConnector
+          connectors={connectors.data}
+          onChoose={(kind) => setQuery({ ...(project ? { project } : {}), connector: kind })}
+        />
       )}
       {connector && chosen && (
         <FillIn
           kind={chosen}
           connector={connector}
           presetName={preset?.name ?? ''}
+          project={project}
           initial={
             preset?.draft() ?? {
               config: {},
@@ -138,19 +144,22 @@ interface FillInProps {
   kind: string
   connector: Connector
   presetName: string
+  /** Project it is made in; absent: Default. */
+  project: string | undefined
   initial: SourceDraft
   onCreated: (created: SourceCreated) => void
 }
 
-function FillIn({ kind, connector, presetName, initial, onCreated }: FillInProps) {
+function FillIn({ kind, connector, presetName, project, initial, onCreated }: FillInProps) {
   const queries = useQueryClient()
   const [name, setName] = useState(presetName)
   const [draft, setDraft] = useState(initial)
   const body = () => ({ name, connector: kind, config: toConfig(draft) })
   const create = useMutation({
-    mutationFn: () => api.createSource(body()),
+    mutationFn: () => api.createSource({ ...body(), ...(project ? { project } : {}) }),
     onSuccess: async (result) => {
       await queries.invalidateQueries({ queryKey: keys.sources })
+      await queries.invalidateQueries({ queryKey: dkeys.all })
       onCreated(result)
     },
   })

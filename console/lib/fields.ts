@@ -1,0 +1,40 @@
+/** Changed fields as people read them. */
+import type { FieldChange } from '../../schemas/types.ts'
+
+/** /config/labels as config · labels. */
+export function fieldName(pointer: string): string {
+  const parts = pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return parts.length ? parts.join(' · ') : 'all of it'
+}
+
+const SHOWN_MAX = 300
+
+/** A value on one line; nothing for what is not set. */
+export function valueText(value: unknown): string {
+  if (value === undefined || value === null) return 'not set'
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 1)}…` : text
+}
+
+/** "cooldown: 5m → 1h". */
+export function fieldText({ path, from, to }: FieldChange): string {
+  return `${fieldName(path)}: ${valueText(from)} → ${valueText(to)}`
+}
+
+/** What kinds are called, one and many. */
+export const KIND_WORDS: Record<string, { one: string; many: string; path: string }> = {
+  source: { one: 'source', many: 'Sources', path: '/sources' },
+  trigger: { one: 'trigger', many: 'Triggers', path: '/triggers' },
+  agent: { one: 'agent', many: 'Agents', path: '/agents' },
+  mcp_server: { one: 'MCP server', many: 'MCP servers', path: '/mcp-servers' },
+  skill: { one: 'skill', many: 'Skills', path: '/skills' },
+  project: { one: 'project', many: 'Projects', path: '/projects' },
+}
+
+/** Where a part is looked at. */
+export function partPath(kind: string, name: string): string {
+  return `${KIND_WORDS[kind]?.path ?? ''}/${encodeURIComponent(name)}`
+}

@@ -1,0 +1,41 @@
+/** A change of what is declared: afterwards everything declared is read again, and a word is said. */
+import { notifications } from '@mantine/notifications'
+import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
+import { keys } from '../client.ts'
+import { dkeys } from '../declared-client.ts'
+
+/**
+ * @param said what to tell when it worked; nothing when it gives nothing.
+ * @param onDone called after that. Refusals are told, unless `quiet`: then the caller shows them.
+ */
+export function useChange<Input, Result>(
+  change: (input: Input) => Promise<Result>,
+  {
+    said,
+    onDone,
+    quiet = false,
+  }: {
+    said?: (result: Result, input: Input) => string
+    onDone?: (result: Result, input: Input) => void
+    quiet?: boolean
+  } = {},
+): UseMutationResult<Result, Error, Input> {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: change,
+    onSuccess: (result, input) => {
+      const text = said?.(result, input)
+      if (text) notifications.show({ message: text })
+      onDone?.(result, input)
+    },
+    onError: (error) => {
+      if (!quiet) notifications.show({ color: 'red', title: 'That did not work', message: error.message })
+    },
+    onSettled: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: dkeys.all }),
+        queries.invalidateQueries({ queryKey: keys.sources }),
+        queries.invalidateQueries({ queryKey: keys.apiKeys }),
+      ]),
+  })
+}

@@ -1,0 +1,135 @@
+/** One MCP server, to register or to change. Its credential is never shown. */
+import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate, useParams, useSearchParams } from 'react-router'
+import type { McpServer } from '../../../schemas/types.ts'
+import { declared, dkeys } from '../../declared-client.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { DeletePart } from '../../parts/delete-part.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+
+export default function McpServerPage() {
+  const { name } = useParams()
+  return name === undefined ? (
+    <>
+      <PageHead title="Add MCP server" />
+      <ServerForm />
+    </>
+  ) : (
+    <ExistingServer name={name} />
+  )
+}
+
+function ExistingServer({ name }: { name: string }) {
+  const go = useNavigate()
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: dkeys.mcpServer(name),
+    queryFn: () => declared.mcpServer(name),
+  })
+  if (isPending) return <LoadingRows />
+  return (
+    <>
+      <PageHead title={name}>
+        {data && (
+          <DeletePart
+            kind="mcp_server"
+            name={name}
+            remove={declared.deleteMcpServer}
+            onDone={() => void go('/mcp-servers')}
+          />
+        )}
+      </PageHead>
+      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {data && <ServerForm key={data.version} stored={data} />}
+    </>
+  )
+}
+
+/** `${NAME}` is written as it is read: a reference, not a placeholder of ours. */
+const REFERENCES = 'It may be $' + '{NAME} of the environment, or credential:github/<name>.'
+
+function ServerForm({ stored }: { stored?: McpServer }) {
+  const [query] = useSearchParams()
+  const project = query.get('project') ?? undefined
+  const go = useNavigate()
+  const [name, setName] = useState(stored?.name ?? '')
+  const [url, setUrl] = useState(stored?.url ?? '')
+  const [header, setHeader] = useState(stored?.auth_header ?? '')
+  const [value, setValue] = useState('')
+  const change = useChange(
+    (version: number | undefined) => {
+      const body = {
+        name: name.trim(),
+        url: url.trim(),
+        ...(header.trim() ? { auth_header: header.trim() } : {}),
+        auth_value: value,
+        ...(stored ? { headers: stored.headers } : {}),
+      }
+      return stored
+        ? declared.updateMcpServer(body, version)
+        : declared.createMcpServer({ ...body, ...(project ? { project } : {}) })
+    },
+    {
+      said: (result) => `${result.name} is saved`,
+      onDone: (result) => {
+        if (!stored)
+          void go(project ? `/projects/${project}` : `/mcp-servers/${encodeURIComponent(result.name)}`)
+      },
+      quiet: true,
+    },
+  )
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        change.mutate(stored?.version)
+      }}
+    >
+      <Stack maw={640}>
+        {!stored && (
+          <TextInput
+            label="Name"
+            value={name}
+            onChange={(e) => setName(e.currentTarget.value)}
+            required
+            maxLength={64}
+            data-autofocus
+          />
+        )}
+        <TextInput
+          label="Address"
+          placeholder="https://mcp.example/mcp"
+          value={url}
+          onChange={(e) => setUrl(e.currentTarget.value)}
+          required
+        />
+        <TextInput
+          label="Header of the credential"
+          description="Blank: Authorization."
+          value={header}
+          onChange={(e) => setHeader(e.currentTarget.value)}
+        />
+        <PasswordInput
+          label="Credential"
+          description={
+            stored?.auth_value_configured
+              ? `One is stored; blank keeps it. ${REFERENCES}`
+              : `Such as “Bearer …”. ${REFERENCES}`
+          }
+          value={value}
+          onChange={(e) => setValue(e.currentTarget.value)}
+          autoComplete="off"
+        />
+        <Refusal error={change.error} onKeepMine={() => change.mutate(undefined)} />
+        <Group>
+          <Button type="submit" loading={change.isPending} disabled={name.trim() === '' || url.trim() === ''}>
+            {stored ? 'Save' : 'Add MCP server'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

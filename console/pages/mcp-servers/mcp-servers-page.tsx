@@ -1,0 +1,21 @@
+/** MCP servers whose tools agents may use. */
+import { useQuery } from '@tanstack/react-query'
+import { declared, dkeys } from '../../declared-client.ts'
+import { PartListPage } from '../../parts/part-list.tsx'
+
+export default function McpServersPage() {
+  const { data, error, refetch } = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
+  return (
+    <PartListPage
+      kind="mcp_server"
+      title="MCP servers"
+      add={{ to: '/mcp-servers/new', label: 'Add MCP server' }}
+      parts={data}
+      error={error}
+      onRetry={() => void refetch()}
+      what={(server) => server.url}
+      state={(server) => (server.auth_value_configured ? 'with a credential' : 'no credential')}
+      empty="An MCP server gives agents tools beyond reading: a code host, a ticket system. An agent uses those that its form lists."
+    />
+  )
+}

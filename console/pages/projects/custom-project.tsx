@@ -1,0 +1,106 @@
+/** A project of parts that are there: they are adopted, nothing is made. */
+import { Button, Group, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { api, keys } from '../../client.ts'
+import { declared, dkeys } from '../../declared-client.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { Refusal } from '../../parts/refusal.tsx'
+
+/** Parts that can be picked, as kind:name, those of a project left out. */
+export function useFreeParts(): { group: string; items: { value: string; label: string }[] }[] {
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
+  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
+  const servers = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
+  const group = (
+    title: string,
+    kind: string,
+    parts: readonly { name: string; owned_by: string | null }[] = [],
+  ) => ({
+    group: title,
+    items: parts
+      .filter(({ owned_by }) => owned_by === null)
+      .map(({ name }) => ({ value: `${kind}:${name}`, label: name })),
+  })
+  return [
+    group('Sources', 'source', sources.data),
+    group('Triggers', 'trigger', triggers.data),
+    group('Agents', 'agent', agents.data?.agents),
+    group('MCP servers', 'mcp_server', servers.data),
+  ]
+}
+
+export function CustomProject() {
+  const go = useNavigate()
+  const [name, setName] = useState('')
+  const [goal, setGoal] = useState('')
+  const [picked, setPicked] = useState<string[]>([])
+  const parts = useFreeParts()
+  const create = useChange(
+    () =>
+      declared.createProject({
+        template: 'custom',
+        name: name.trim(),
+        ...(goal.trim() ? { goal: goal.trim() } : {}),
+        objects: picked.map(refOf),
+      }),
+    {
+      said: (project) => `${project.name} is running`,
+      onDone: (project) => void go(`/projects/${project.id}`),
+      quiet: true,
+    },
+  )
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        create.mutate(undefined)
+      }}
+    >
+      <Stack maw={640}>
+        <TextInput
+          label="Name"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          required
+          maxLength={80}
+          data-autofocus
+        />
+        <TextInput
+          label="Goal"
+          description="What it is for, in one line."
+          value={goal}
+          onChange={(event) => setGoal(event.currentTarget.value)}
+          maxLength={200}
+        />
+        <MultiSelect
+          label="Parts"
+          description="They join the project with what they need. Parts of other projects are shared from their own page."
+          data={parts}
+          value={picked}
+          onChange={setPicked}
+          searchable
+          clearable
+          nothingFoundMessage="No part of that name is free"
+        />
+        <Text size="sm" c="dimmed">
+          It can start empty: parts are added on its page.
+        </Text>
+        <Refusal error={create.error} />
+        <Group>
+          <Button type="submit" loading={create.isPending} disabled={name.trim() === ''}>
+            Create project
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** kind:name as the API takes it. */
+export function refOf(value: string): { kind: 'source' | 'trigger' | 'agent' | 'mcp_server'; name: string } {
+  const at = value.indexOf(':')
+  return { kind: value.slice(0, at) as 'source', name: value.slice(at + 1) }
+}

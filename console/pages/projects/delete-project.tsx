@@ -1,0 +1,87 @@
+/** Asks before a project goes: what is deleted, what stays, what others use. */
+import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import type { Project } from '../../../schemas/types.ts'
+import { declared, dkeys, type Removal } from '../../declared-client.ts'
+import { KIND_WORDS } from '../../lib/fields.ts'
+import { count } from '../../lib/time.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+
+const idOf = ({ kind, name }: { kind: string; name: string }): string => `${kind}:${name}`
+const wordOf = ({ kind, name }: { kind: string; name: string }): string => `${KIND_WORDS[kind]?.one} ${name}`
+
+export function DeleteProject({ project, onClose }: { project: Project; onClose: () => void }) {
+  const { data, error } = useQuery({
+    queryKey: dkeys.of(project.id, 'deletion'),
+    queryFn: () => declared.removal(project.id),
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Delete ${project.name}?`}
+      size="lg"
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {error && <Failed error={error} />}
+      {data ? <Confirm project={project} removal={data} onClose={onClose} /> : !error && <LoadingRows />}
+    </Modal>
+  )
+}
+
+function Confirm({ project, removal, onClose }: { project: Project; removal: Removal; onClose: () => void }) {
+  const go = useNavigate()
+  const [picked, setPicked] = useState<string[]>(removal.deletes.map(idOf))
+  const [purge, setPurge] = useState(false)
+  const remove = useChange(() => declared.deleteProject(project.id, picked, purge), {
+    said: (result) =>
+      `${project.name} is deleted${result.deleted.length ? ` with ${result.deleted.length} parts` : ''}; undo it under Change history`,
+    onDone: () => void go('/projects'),
+  })
+  const candidates = [...removal.deletes, ...removal.releases]
+  return (
+    <Stack>
+      {candidates.length > 0 && (
+        <Checkbox.Group
+          label="These go with it; what you leave unpicked stays"
+          value={picked}
+          onChange={setPicked}
+        >
+          <Stack gap={6} mt={6}>
+            {candidates.map((part) => (
+              <Checkbox key={idOf(part)} value={idOf(part)} label={wordOf(part)} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      )}
+      {removal.shared.length > 0 && (
+        <div>
+          <Text size="sm" fw={600}>
+            These stay, because other projects use them
+          </Text>
+          <Text size="sm">{removal.shared.map(wordOf).join(', ')}</Text>
+        </div>
+      )}
+      {removal.keys > 0 && <Text size="sm">{removal.keys} of its keys stop working.</Text>}
+      {picked.some((id) => id.startsWith('source:')) && (
+        <Checkbox
+          checked={purge}
+          onChange={(event) => setPurge(event.currentTarget.checked)}
+          label={`Also purge ${count(removal.events)} stored events for good; otherwise they stay readable`}
+        />
+      )}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Keep it
+        </Button>
+        <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
+          Delete project
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,48 @@
+/** Whether a project works, and what to do about it. */
+import { Anchor, Group, List, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { CircleAlert, CircleCheck, CirclePause, PencilRuler } from 'lucide-react'
+import { Link } from 'react-router'
+import type { ProjectHealth } from '../../../schemas/types.ts'
+import { declared, dkeys } from '../../declared-client.ts'
+
+const MARKS = {
+  working: { Icon: CircleCheck, color: 'var(--mantine-color-teal-text)' },
+  attention: { Icon: CircleAlert, color: 'var(--mantine-color-orange-text)' },
+  paused: { Icon: CirclePause, color: 'var(--mantine-color-dimmed)' },
+  setting_up: { Icon: PencilRuler, color: 'var(--mantine-color-indigo-text)' },
+} as const
+
+export function HealthLine({ id, detailed = false }: { id: string; detailed?: boolean }) {
+  const { data } = useQuery({
+    queryKey: dkeys.of(id, 'health'),
+    queryFn: () => declared.health(id),
+    refetchInterval: 15_000,
+  })
+  if (!data) return null
+  const { Icon, color } = MARKS[data.state]
+  return (
+    <div>
+      <Group gap={6} wrap="nowrap">
+        <Icon size={16} color={color} aria-hidden style={{ flexShrink: 0 }} />
+        <Text size="sm">{data.message}</Text>
+      </Group>
+      {detailed && data.issues.length > 0 && <Issues issues={data.issues} />}
+    </div>
+  )
+}
+
+function Issues({ issues }: { issues: ProjectHealth['issues'] }) {
+  return (
+    <List size="sm" mt={4}>
+      {issues.map((issue) => (
+        <List.Item key={issue.message}>
+          {issue.message}.{' '}
+          <Anchor component={Link} to={issue.view} size="sm">
+            {issue.fix}
+          </Anchor>
+        </List.Item>
+      ))}
+    </List>
+  )
+}

@@ -1,0 +1,121 @@
+/** Keys of one project: each reads it and records findings in it, nothing else. */
+import { Alert, Button, Checkbox, Group, Paper, Stack, Table, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Project } from '../../../schemas/types.ts'
+import { api } from '../../client.ts'
+import { declared, dkeys } from '../../declared-client.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { CopyBlock } from '../../parts/copy.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { When } from '../../parts/when.tsx'
+
+export function KeysTab({ project }: { project: Project }) {
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: dkeys.of(project.id, 'keys'),
+    queryFn: () => declared.projectKeys(project.id),
+  })
+  const [name, setName] = useState('')
+  const [findings, setFindings] = useState(true)
+  const create = useChange(() =>
+    declared.createProjectKey(project.id, {
+      name: name.trim(),
+      scopes: findings ? ['read', 'findings'] : ['read'],
+    }),
+  )
+  const revoke = useChange((id: string) => api.revokeKey(id), { said: (result) => result.note })
+  const active = data?.keys.filter((key) => key.state === 'active') ?? []
+  return (
+    <Stack maw={760}>
+      <Text size="sm">
+        An agent outside gets a key of its own: it reads this project and records findings in it, under the
+        name of the key.
+      </Text>
+      {isPending && <LoadingRows />}
+      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {active.length > 0 && (
+        <Paper withBorder radius="md">
+          <Table.ScrollContainer minWidth={460}>
+            <Table verticalSpacing="xs">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Name</Table.Th>
+                  <Table.Th>Scopes</Table.Th>
+                  <Table.Th>Last used</Table.Th>
+                  <Table.Th aria-label="Revoke" />
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {active.map((key) => (
+                  <Table.Tr key={key.id}>
+                    <Table.Td>{key.name}</Table.Td>
+                    <Table.Td>{key.scopes.join(', ')}</Table.Td>
+                    <Table.Td>
+                      <When at={key.last_used_at} />
+                    </Table.Td>
+                    <Table.Td ta="right">
+                      <Button
+                        size="compact-sm"
+                        variant="light"
+                        color="red"
+                        onClick={() => revoke.mutate(key.id)}
+                        aria-label={`Revoke ${key.name}`}
+                      >
+                        Revoke
+                      </Button>
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </Table.ScrollContainer>
+        </Paper>
+      )}
+      {create.data ? (
+        <Alert color="yellow" title={`${create.data.name}: shown this once`}>
+          <Stack gap="xs">
+            <CopyBlock value={create.data.secret} label="Copy the key" />
+            <Group>
+              <Button
+                size="xs"
+                onClick={() => {
+                  create.reset()
+                  setName('')
+                }}
+              >
+                Done
+              </Button>
+            </Group>
+          </Stack>
+        </Alert>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            create.mutate(undefined)
+          }}
+        >
+          <Group align="flex-end">
+            <TextInput
+              label="Name of a new key"
+              description="Findings carry it."
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+              maxLength={64}
+              required
+            />
+            <Checkbox
+              mb={8}
+              checked={findings}
+              onChange={(event) => setFindings(event.currentTarget.checked)}
+              label="May record findings"
+            />
+            <Button type="submit" loading={create.isPending} disabled={name.trim() === ''}>
+              Make key
+            </Button>
+          </Group>
+        </form>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,90 @@
+/** A new project: from the gallery of templates, or put together by hand. */
+import { Anchor, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearchParams } from 'react-router'
+import type { Template } from '../../../schemas/types.ts'
+import { declared, dkeys } from '../../declared-client.ts'
+import { PageHead } from '../../parts/page.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { CustomProject } from './custom-project.tsx'
+import { TemplateForm } from './template-form.tsx'
+
+export default function NewProjectPage() {
+  const [query] = useSearchParams()
+  const chosen = query.get('template')
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: dkeys.templates,
+    queryFn: declared.templates,
+  })
+  const template = data?.find((entry) => entry.key === chosen)
+  return (
+    <>
+      <PageHead title={template ? template.title : chosen === 'custom' ? 'Custom project' : 'New project'}>
+        {chosen && (
+          <Anchor component={Link} to="/projects/new">
+            All templates
+          </Anchor>
+        )}
+      </PageHead>
+      {isPending && <LoadingRows />}
+      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {data && !chosen && <Gallery templates={data} />}
+      {chosen === 'custom' && <CustomProject />}
+      {template && <TemplateForm template={template} />}
+    </>
+  )
+}
+
+function Gallery({ templates }: { templates: readonly Template[] }) {
+  const usable = (template: Template) => (template.missing_connectors ?? []).length === 0
+  const sorted = [...templates].sort((a, b) => Number(usable(b)) - Number(usable(a)))
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+      {sorted.map((template) => (
+        <Paper key={template.key} withBorder p="md" radius="md" component="article">
+          <Stack gap="xs" h="100%">
+            <Group justify="space-between" wrap="nowrap" align="flex-start">
+              <Title order={2}>{template.title}</Title>
+              {template.demo && (
+                <Badge color="orange" variant="light" tt="none" style={{ flexShrink: 0 }}>
+                  Demo data
+                </Badge>
+              )}
+            </Group>
+            <Text size="sm" style={{ flex: 1 }}>
+              {template.description}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {template.tags.join(' · ')}
+            </Text>
+            {usable(template) ? (
+              <Button
+                component={Link}
+                to={`/projects/new?template=${template.key}`}
+                variant="light"
+                aria-label={`Use ${template.title}`}
+              >
+                Use this template
+              </Button>
+            ) : (
+              <Text size="sm" c="dimmed">
+                Needs connectors that are not in this version: {template.missing_connectors?.join(', ')}
+              </Text>
+            )}
+          </Stack>
+        </Paper>
+      ))}
+      <Paper withBorder p="md" radius="md" component="article">
+        <Stack gap="xs" h="100%">
+          <Title order={2}>By hand</Title>
+          <Text size="sm" style={{ flex: 1 }}>
+            Start empty, or from parts that are there already. They are adopted; nothing is made.
+          </Text>
+          <Button component={Link} to="/projects/new?template=custom" variant="light">
+            Put one together
+          </Button>
+        </Stack>
+      </Paper>
+    </SimpleGrid>
+  )
+}

@@ -1,0 +1,168 @@
+/** One project: what it does, its parts and wiring, what was found, its settings and history. */
+import { Badge, Button, Checkbox, Group, Modal, Stack, Tabs, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useParams, useSearchParams } from 'react-router'
+import type { Project } from '../../../schemas/types.ts'
+import { declared, dkeys } from '../../declared-client.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { ChangeHistory } from '../../parts/change-history.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { HealthLine } from './health-line.tsx'
+import { KeysTab } from './keys-tab.tsx'
+import { PartsTab } from './parts-tab.tsx'
+import { ResultsTab } from './results-tab.tsx'
+import { SettingsTab } from './settings-tab.tsx'
+import { WiringTab } from './wiring-tab.tsx'
+
+const TABS = [
+  { value: 'parts', label: 'Parts' },
+  { value: 'wiring', label: 'Wiring' },
+  { value: 'results', label: 'Findings' },
+  { value: 'keys', label: 'Keys' },
+  { value: 'settings', label: 'Settings' },
+  { value: 'history', label: 'History' },
+]
+
+export default function ProjectPage() {
+  const { id = '' } = useParams()
+  const [query, setQuery] = useSearchParams()
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: dkeys.project(id),
+    queryFn: () => declared.project(id),
+  })
+  if (isPending) return <LoadingRows />
+  if (error)
+    return (
+      <>
+        <PageHead title="Project" />
+        <Failed error={error} onRetry={() => void refetch()} />
+      </>
+    )
+  return (
+    <>
+      <PageHead title={data.name}>
+        <Badge variant="default" tt="none">
+          {data.template_title}
+        </Badge>
+        {data.status !== 'active' && (
+          <Badge color="gray" variant="light" tt="none">
+            {data.state}
+          </Badge>
+        )}
+        <Moves project={data} />
+      </PageHead>
+      <About project={data} />
+      <Tabs
+        value={query.get('tab') ?? 'parts'}
+        onChange={(tab) => setQuery(tab === 'parts' || !tab ? {} : { tab })}
+        keepMounted={false}
+        mt="md"
+      >
+        <Tabs.List mb="md">
+          {TABS.map((tab) => (
+            <Tabs.Tab key={tab.value} value={tab.value}>
+              {tab.label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="parts">
+          <PartsTab project={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="wiring">
+          <WiringTab key={data.version} project={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="results">
+          <ResultsTab project={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="keys">
+          <KeysTab project={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="settings">
+          <SettingsTab key={data.version} project={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <ChangeHistory project={data.id} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  )
+}
+
+function About({ project }: { project: Project }) {
+  const outline = useQuery({
+    queryKey: dkeys.of(project.id, 'outline'),
+    queryFn: () => declared.outline(project.id),
+  })
+  const results = useQuery({
+    queryKey: dkeys.of(project.id, 'results'),
+    queryFn: () => declared.results(project.id),
+  })
+  const today = results.data?.today
+  return (
+    <Stack gap={6} maw={900}>
+      {project.goal && <Text>{project.goal}</Text>}
+      {outline.data && <Text size="sm">{outline.data.sentence}</Text>}
+      <HealthLine id={project.id} detailed />
+      {today && (
+        <Text size="xs" c="dimmed">
+          Today: {today.looked_at} looked at, {today.found} found, ${today.spent_usd.toFixed(2)} spent
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+function Moves({ project }: { project: Project }) {
+  const [asking, setAsking] = useState(false)
+  const [sources, setSources] = useState(false)
+  const pause = useChange(() => declared.pauseProject(project.id, sources), {
+    said: () => `${project.name} is paused`,
+    onDone: () => setAsking(false),
+  })
+  const resume = useChange(() => declared.resumeProject(project.id), {
+    said: () => `${project.name} runs again`,
+  })
+  return (
+    <>
+      {project.accepts.includes('pause') && (
+        <Button variant="default" onClick={() => setAsking(true)}>
+          Pause…
+        </Button>
+      )}
+      {project.accepts.includes('resume') && (
+        <Button loading={resume.isPending} onClick={() => resume.mutate(undefined)}>
+          Resume
+        </Button>
+      )}
+      <Modal
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title={`Pause ${project.name}?`}
+        centered
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <Stack>
+          <Text size="sm">
+            Its triggers and agents stop, unless another running project uses them. Resuming restores exactly
+            what was stopped.
+          </Text>
+          <Checkbox
+            checked={sources}
+            onChange={(event) => setSources(event.currentTarget.checked)}
+            label="Pause its sources, too: what is sent to them is then refused"
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setAsking(false)}>
+              Keep it running
+            </Button>
+            <Button loading={pause.isPending} onClick={() => pause.mutate(undefined)}>
+              Pause
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+/** Projects: how each is doing, Default first. */
+import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { Link } from 'react-router'
+import type { Project } from '../../../schemas/types.ts'
+import { declared, dkeys } from '../../declared-client.ts'
+import { KIND_WORDS } from '../../lib/fields.ts'
+import { PageHead } from '../../parts/page.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { HealthLine } from './health-line.tsx'
+
+export default function ProjectsPage() {
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: dkeys.projects,
+    queryFn: declared.projects,
+  })
+  return (
+    <>
+      <PageHead title="Projects">
+        <Button component={Link} to="/projects/new" leftSection={<Plus size={16} aria-hidden />}>
+          New project
+        </Button>
+      </PageHead>
+      {isPending && <LoadingRows />}
+      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {data &&
+        (data.length === 0 ? (
+          <Empty title="No projects yet">
+            <Text c="dimmed" maw={560}>
+              A project holds sources, triggers, agents, MCP servers and skills, and says which trigger wakes
+              which agent. Start from a template, or put one together by hand.
+            </Text>
+            <Button component={Link} to="/projects/new">
+              Choose a template
+            </Button>
+          </Empty>
+        ) : (
+          <SimpleGrid cols={{ base: 1, md: 2 }}>
+            {data.map((project) => (
+              <ProjectCard key={project.id} project={project} />
+            ))}
+          </SimpleGrid>
+        ))}
+    </>
+  )
+}
+
+function ProjectCard({ project }: { project: Project }) {
+  const results = useQuery({
+    queryKey: dkeys.of(project.id, 'results'),
+    queryFn: () => declared.results(project.id),
+  })
+  const today = results.data?.today
+  return (
+    <Paper withBorder p="md" radius="md" component="article">
+      <Stack gap="xs">
+        <Group justify="space-between" wrap="nowrap" align="flex-start">
+          <Title order={2} style={{ overflowWrap: 'anywhere' }}>
+            <Link to={`/projects/${project.id}`}>{project.name}</Link>
+          </Title>
+          <Badge variant="default" tt="none" style={{ flexShrink: 0 }}>
+            {project.template_title}
+          </Badge>
+        </Group>
+        {project.goal && <Text size="sm">{project.goal}</Text>}
+        <HealthLine id={project.id} />
+        <Text size="xs" c="dimmed">
+          {countsText(project.counts)}
+          {today && ` · today: ${today.looked_at} looked at, ${today.found} found`}
+        </Text>
+      </Stack>
+    </Paper>
+  )
+}
+
+/** "2 sources, 1 trigger". */
+export function countsText(counts: Record<string, number>): string {
+  const parts = Object.entries(counts)
+    .filter(([, n]) => n > 0)
+    .map(([kind, n]) => `${n} ${KIND_WORDS[kind]?.one}${n === 1 ? '' : 's'}`)
+  return parts.length ? parts.join(', ') : 'Nothing in it yet'
+}

@@ -1,0 +1,119 @@
+/** Name, goal and parameters of a project, and its end. */
+import { Alert, Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Project, ProjectReport, ProjectUpdate } from '../../../schemas/types.ts'
+import { declared } from '../../declared-client.ts'
+import { ConfigForm } from '../../forms/config-form.tsx'
+import { useChange } from '../../lib/use-change.ts'
+import { Refusal } from '../../parts/refusal.tsx'
+import { DeleteProject } from './delete-project.tsx'
+
+export function SettingsTab({ project }: { project: Project }) {
+  const isTemplated = project.template !== 'custom' && !project.default
+  const template = useQuery({
+    queryKey: ['templates', project.template],
+    queryFn: () => declared.template(project.template),
+    enabled: isTemplated,
+  })
+  const [name, setName] = useState(project.name)
+  const [goal, setGoal] = useState(project.goal)
+  const [params, setParams] = useState<Record<string, unknown>>(project.params)
+  const [deleting, setDeleting] = useState(false)
+  const save = useChange(
+    (version: number | undefined) => {
+      const body: ProjectUpdate = {
+        ...(name !== project.name ? { name: name.trim() } : {}),
+        ...(goal !== project.goal ? { goal } : {}),
+        ...(JSON.stringify(params) !== JSON.stringify(project.params) ? { params } : {}),
+      }
+      return declared.updateProject(project.id, body, version)
+    },
+    { said: ({ report }) => `Saved. ${reportText(report)}`, quiet: true },
+  )
+  return (
+    <Stack maw={760}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate(project.version)
+        }}
+      >
+        <Stack>
+          {!project.default && (
+            <TextInput
+              label="Name"
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+              required
+              maxLength={80}
+            />
+          )}
+          <TextInput
+            label="Goal"
+            description="What it is for, in one line."
+            value={goal}
+            onChange={(event) => setGoal(event.currentTarget.value)}
+            maxLength={200}
+          />
+          {template.data && (
+            <div>
+              <Title order={2} mb={4}>
+                Parameters
+              </Title>
+              <Text size="sm" c="dimmed" mb="xs">
+                A change is planned again and only the difference is applied; what was edited by hand is kept.
+                A blank secret keeps the stored one.
+              </Text>
+              <ConfigForm
+                schema={template.data.params as Record<string, unknown>}
+                value={params}
+                onChange={setParams}
+              />
+            </div>
+          )}
+          <Refusal
+            error={save.error}
+            onTakeTheirs={() => {
+              save.reset()
+              setName(project.name)
+              setGoal(project.goal)
+              setParams(project.params)
+            }}
+            onKeepMine={() => save.mutate(undefined)}
+          />
+          <Group>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      {project.default ? (
+        <Alert color="gray" title="The Default project">
+          It holds what is made outside another project, and cannot be deleted.
+        </Alert>
+      ) : (
+        <Paper withBorder p="md" radius="md" mt="lg">
+          <Title order={2}>Delete this project</Title>
+          <Text size="sm" mt={4}>
+            {isTemplated
+              ? 'What its template made goes with it, unless another project uses it. You see the list first.'
+              : 'Its parts stay where they are, unless you pick them. You see the list first.'}
+          </Text>
+          <Button mt="sm" color="red" variant="light" onClick={() => setDeleting(true)}>
+            Delete…
+          </Button>
+          {deleting && <DeleteProject project={project} onClose={() => setDeleting(false)} />}
+        </Paper>
+      )}
+    </Stack>
+  )
+}
+
+function reportText(report: ProjectReport): string {
+  const words = Object.entries(report)
+    .filter(([, parts]) => (parts as string[]).length > 0)
+    .map(([what, parts]) => `${(parts as string[]).length} ${what}`)
+  return words.length ? `Parts: ${words.join(', ')}.` : ''
+}

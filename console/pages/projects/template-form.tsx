@@ -1,0 +1,125 @@
+/** A template's parameters as a form, and what its project will be made of. */
+import { Alert, Button, Grid, Group, List, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import type { Template } from '../../../schemas/types.ts'
+import { declared } from '../../declared-client.ts'
+import { ConfigForm } from '../../forms/config-form.tsx'
+import { KIND_WORDS } from '../../lib/fields.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { Refusal } from '../../parts/refusal.tsx'
+
+export function TemplateForm({ template }: { template: Template }) {
+  const go = useNavigate()
+  const [name, setName] = useState('')
+  const [params, setParams] = useState<Record<string, unknown>>(() => defaultsOf(template.params))
+  const detect = useMutation({
+    mutationFn: () => declared.detect(template.key),
+    onSuccess: (found) => setParams((now) => ({ ...now, ...found.params })),
+  })
+  const create = useChange(
+    () =>
+      declared.createProject({
+        template: template.key,
+        params,
+        ...(name.trim() ? { name: name.trim() } : {}),
+      }),
+    {
+      said: (project) => `${project.name} is running`,
+      onDone: (project) => void go(`/projects/${project.id}`),
+      quiet: true,
+    },
+  )
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        create.mutate(undefined)
+      }}
+    >
+      <Grid gap="xl">
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Stack>
+            {template.demo && (
+              <Alert color="orange" title="Demo data">
+                This template shows made-up data; nothing in it is about a real system.
+              </Alert>
+            )}
+            <Text>{template.description}</Text>
+            <TextInput
+              label="Name of the project"
+              placeholder={template.title}
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+              maxLength={80}
+            />
+            <ConfigForm
+              schema={template.params as Record<string, unknown>}
+              value={params}
+              onChange={setParams}
+            />
+            <Refusal error={create.error} />
+            <Group>
+              <Button type="submit" loading={create.isPending}>
+                Create project
+              </Button>
+              <Button variant="default" loading={detect.isPending} onClick={() => detect.mutate()}>
+                Fill in what can be found
+              </Button>
+            </Group>
+            {detect.data && (
+              <Alert color="indigo" title="What was found" role="status">
+                <List size="sm">
+                  {[...detect.data.found, ...detect.data.notes].map((text) => (
+                    <List.Item key={text}>{text}</List.Item>
+                  ))}
+                  {detect.data.missing.map((text) => (
+                    <List.Item key={text}>Not found: {text}</List.Item>
+                  ))}
+                  {detect.data.found.length + detect.data.missing.length + detect.data.notes.length === 0 && (
+                    <List.Item>Nothing to look for; fill in the form.</List.Item>
+                  )}
+                </List>
+              </Alert>
+            )}
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <Paper withBorder p="md" radius="md">
+            <Title order={2}>What it makes</Title>
+            <List size="sm" mt="xs">
+              {template.objects.map((object) => (
+                <List.Item key={`${object.kind}:${object.key}`}>
+                  {KIND_WORDS[object.kind]?.one} <span className="mono">{object.key}</span>
+                </List.Item>
+              ))}
+            </List>
+            {(template.facts.you?.length ?? 0) > 0 && (
+              <>
+                <Text fw={600} size="sm" mt="md">
+                  What you do
+                </Text>
+                <List size="sm">
+                  {template.facts.you?.map((text) => (
+                    <List.Item key={text}>{text}</List.Item>
+                  ))}
+                </List>
+              </>
+            )}
+          </Paper>
+        </Grid.Col>
+      </Grid>
+    </form>
+  )
+}
+
+/** What a form starts with: the defaults of the parameters. */
+export function defaultsOf(schema: unknown): Record<string, unknown> {
+  const { properties = {} } = schema as { properties?: Record<string, { default?: unknown }> }
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, property]) =>
+      property.default === undefined ? [] : [[name, property.default]],
+    ),
+  )
+}

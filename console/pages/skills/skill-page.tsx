@@ -1,0 +1,228 @@
+/** One skill: its description, and its Markdown with a preview beside it. */
+import { Button, Grid, Group, Modal, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Download } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { useNavigate, useParams, useSearchParams } from 'react-router'
+import type { Skill } from '../../../schemas/types.ts'
+import { declared, dkeys } from '../../declared-client.ts'
+import { bytesOf, bytesText } from '../../lib/size.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { MarkdownText } from '../../parts/markdown.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { ProjectSelect } from './skills-page.tsx'
+
+const CodeEditor = lazy(() => import('../../parts/code-editor.tsx'))
+const BODY_MAX = 65_536
+
+export default function SkillPage() {
+  const { name } = useParams()
+  const [query] = useSearchParams()
+  const project = query.get('project') || null
+  if (name === undefined)
+    return (
+      <>
+        <PageHead title="Write a skill" />
+        <SkillForm project={project} />
+      </>
+    )
+  return <ExistingSkill name={name} project={project} />
+}
+
+function ExistingSkill({ name, project }: { name: string; project: string | null }) {
+  const skills = useQuery({ queryKey: dkeys.skills, queryFn: declared.skills })
+  const used = skills.data?.find((skill) => skill.name === name)?.used_by ?? []
+  const of = project ?? used[0]?.id ?? null
+  const { data, error, refetch } = useQuery({
+    queryKey: dkeys.skill(of ?? '', name),
+    queryFn: () => declared.skill(of!, name),
+    enabled: of !== null,
+  })
+  return (
+    <>
+      <PageHead title={name}>
+        {of && (
+          <>
+            <Button
+              component="a"
+              href={`/api/projects/${encodeURIComponent(of)}/skills/${name}/download`}
+              variant="default"
+              leftSection={<Download size={16} aria-hidden />}
+            >
+              SKILL.md
+            </Button>
+            <RemoveSkill name={name} project={of} used={used} />
+          </>
+        )}
+      </PageHead>
+      {used.length > 0 && (
+        <Text size="sm" mb="sm" c="dimmed">
+          Used by {used.map((entry) => entry.name).join(', ')}. A change reaches every one of them.
+        </Text>
+      )}
+      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {skills.data && of === null && <Failed error={new Error(`No skill is named ${name}.`)} />}
+      {data ? (
+        <SkillForm key={data.version} project={of} stored={data} />
+      ) : (
+        !error && of !== null && <LoadingRows />
+      )}
+    </>
+  )
+}
+
+function RemoveSkill({
+  name,
+  project,
+  used,
+}: {
+  name: string
+  project: string
+  used: readonly { id: string; name: string }[]
+}) {
+  const go = useNavigate()
+  const [asking, setAsking] = useState(false)
+  const others = used.filter(({ id }) => id !== project)
+  const here = used.find(({ id }) => id === project)?.name ?? 'this project'
+  const remove = useChange(() => declared.removeSkill(project, name), {
+    said: ({ deleted }) =>
+      deleted ? `${name} is deleted; undo it under Change history` : `${here} no longer uses ${name}`,
+    onDone: () => void go('/skills'),
+  })
+  return (
+    <>
+      <Button variant="light" color="red" onClick={() => setAsking(true)}>
+        Remove…
+      </Button>
+      <Modal
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title={`Remove ${name} from ${here}?`}
+        centered
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <Stack>
+          <Text size="sm">
+            {others.length
+              ? `It is kept for ${others.map((entry) => entry.name).join(', ')}.`
+              : 'No other project uses it, so it is deleted.'}
+          </Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setAsking(false)}>
+              Keep it
+            </Button>
+            <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
+              {others.length ? 'Remove' : 'Delete'}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  )
+}
+
+function SkillForm({ project, stored }: { project: string | null; stored?: Skill }) {
+  const go = useNavigate()
+  const [of, setOf] = useState(project)
+  const [name, setName] = useState('')
+  const [description, setDescription] = useState(stored?.description ?? '')
+  const [body, setBody] = useState(stored?.body ?? '')
+  const size = bytesOf(body)
+  const save = useChange(
+    (version: number | undefined) =>
+      stored
+        ? declared.updateSkill(of!, stored.name, { description, body }, version)
+        : declared.createSkill(of!, { name, description, body }),
+    {
+      said: (skill) => `${skill.name} is saved`,
+      onDone: (skill) => {
+        if (!stored) void go(`/skills/${skill.name}?project=${of}`)
+      },
+      quiet: true,
+    },
+  )
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        save.mutate(stored?.version)
+      }}
+    >
+      <Stack>
+        {!stored && (
+          <Group grow align="flex-start" maw={760} preventGrowOverflow={false}>
+            <TextInput
+              label="Name"
+              description="Lowercase letters, digits and dashes."
+              value={name}
+              onChange={(e) => setName(e.currentTarget.value)}
+              required
+              maxLength={64}
+              data-autofocus
+            />
+            <ProjectSelect value={of} onChange={setOf} />
+          </Group>
+        )}
+        <Textarea
+          label="When it helps"
+          description={`One paragraph: agents choose by it. ${[...description].length} of 1,024 characters.`}
+          value={description}
+          onChange={(e) => setDescription(e.currentTarget.value)}
+          autosize
+          minRows={2}
+          required
+          maw={760}
+        />
+        <Grid gap="md">
+          <Grid.Col span={{ base: 12, lg: 6 }}>
+            <Text fw={600} size="sm" mb={4}>
+              Instructions, {bytesText(size)} of 64 KB
+            </Text>
+            <Suspense fallback={<LoadingRows />}>
+              <CodeEditor
+                value={body}
+                onChange={setBody}
+                language="markdown"
+                label="Instructions in Markdown"
+              />
+            </Suspense>
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, lg: 6 }}>
+            <Title order={2} size="sm" mb={4}>
+              Preview
+            </Title>
+            <Paper withBorder p="md" radius="md" mih={120}>
+              {body.trim() ? <MarkdownText text={body} /> : <Text c="dimmed">Nothing written yet.</Text>}
+            </Paper>
+          </Grid.Col>
+        </Grid>
+        <Refusal
+          error={save.error}
+          onTakeTheirs={() => {
+            save.reset()
+            setDescription(stored?.description ?? '')
+            setBody(stored?.body ?? '')
+          }}
+          onKeepMine={() => save.mutate(undefined)}
+        />
+        <Group>
+          <Button
+            type="submit"
+            loading={save.isPending}
+            disabled={
+              of === null ||
+              (!stored && name === '') ||
+              description.trim() === '' ||
+              body.trim() === '' ||
+              size > BODY_MAX
+            }
+          >
+            {stored ? 'Save' : 'Add skill'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

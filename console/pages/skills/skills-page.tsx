@@ -1,0 +1,151 @@
+/** Skills: instructions that agents load when the task matches. */
+import { Button, FileButton, Group, Modal, Paper, Select, Stack, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Plus, Upload } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { declared, dkeys } from '../../declared-client.ts'
+import { bytesText } from '../../lib/size.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { PageHead } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { When } from '../../parts/when.tsx'
+
+export default function SkillsPage() {
+  const { data, error, isPending, refetch } = useQuery({ queryKey: dkeys.skills, queryFn: declared.skills })
+  return (
+    <>
+      <PageHead title="Skills">
+        <UploadSkill />
+        <Button component={Link} to="/skills/new" leftSection={<Plus size={16} aria-hidden />}>
+          Write a skill
+        </Button>
+      </PageHead>
+      {isPending && <LoadingRows />}
+      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {data &&
+        (data.length === 0 ? (
+          <Empty title="No skills yet">
+            <Text c="dimmed" maw={540}>
+              A skill is an instruction document: how to roll back, what the error codes mean. Agents of the
+              projects that use it load it when the task matches its description.
+            </Text>
+            <Button component={Link} to="/skills/new">
+              Write a skill
+            </Button>
+          </Empty>
+        ) : (
+          <Paper withBorder radius="md">
+            <Table.ScrollContainer minWidth={620}>
+              <Table verticalSpacing="xs">
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>Name</Table.Th>
+                    <Table.Th>When it helps</Table.Th>
+                    <Table.Th>Used by</Table.Th>
+                    <Table.Th>Size</Table.Th>
+                    <Table.Th>Changed</Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {data.map((skill) => (
+                    <Table.Tr key={skill.name}>
+                      <Table.Td>
+                        <Link to={`/skills/${skill.name}?project=${skill.used_by[0]?.id ?? ''}`}>
+                          {skill.name}
+                        </Link>
+                      </Table.Td>
+                      <Table.Td>
+                        <Text size="sm" lineClamp={2}>
+                          {skill.description}
+                        </Text>
+                      </Table.Td>
+                      <Table.Td>
+                        <Group gap={6}>
+                          {skill.used_by.map((project) => (
+                            <Link key={project.id} to={`/projects/${project.id}`}>
+                              {project.name}
+                            </Link>
+                          ))}
+                        </Group>
+                      </Table.Td>
+                      <Table.Td>{bytesText(skill.size)}</Table.Td>
+                      <Table.Td>
+                        <When at={skill.updated_at} />
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </Table.ScrollContainer>
+          </Paper>
+        ))}
+    </>
+  )
+}
+
+/** The project a new skill is made in; Default when there is no other. */
+export function ProjectSelect({
+  value,
+  onChange,
+}: {
+  value: string | null
+  onChange: (id: string | null) => void
+}) {
+  const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
+  return (
+    <Select
+      label="Project"
+      description="It makes the skill; others can use it, too."
+      data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+      value={value}
+      onChange={onChange}
+      searchable
+      withAsterisk
+    />
+  )
+}
+
+function UploadSkill() {
+  const [file, setFile] = useState<File | null>(null)
+  const [project, setProject] = useState<string | null>(null)
+  const upload = useChange(async () => declared.uploadSkill(project!, await file!.text()), {
+    said: (skill) =>
+      `${skill.name} is ${skill.created ? 'added' : 'replaced, in every project that uses it'}`,
+    onDone: () => setFile(null),
+    quiet: true,
+  })
+  return (
+    <>
+      <FileButton onChange={setFile} accept=".md,text/markdown">
+        {(props) => (
+          <Button {...props} variant="default" leftSection={<Upload size={16} aria-hidden />}>
+            Upload SKILL.md
+          </Button>
+        )}
+      </FileButton>
+      <Modal
+        opened={file !== null}
+        onClose={() => setFile(null)}
+        title={`Upload ${file?.name ?? ''}`}
+        centered
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <Stack>
+          <Text size="sm">A skill of the same name is replaced in every project that uses it.</Text>
+          <ProjectSelect value={project} onChange={setProject} />
+          <Refusal error={upload.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setFile(null)}>
+              Cancel
+            </Button>
+            <Button disabled={!project} loading={upload.isPending} onClick={() => upload.mutate(undefined)}>
+              Upload
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  )
+}

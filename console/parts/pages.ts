@@ -1,0 +1,27 @@
+/** The pages of the sidebar and the palette. */
+import {
+  Bot,
+  Cable,
+  FileCode,
+  FolderKanban,
+  GraduationCap,
+  History,
+  KeyRound,
+  Waypoints,
+  Wrench,
+  Zap,
+} from 'lucide-react'
+
+/** In the order of the work: what there is, what is declared, how it is kept. */
+export const PAGES = [
+  { to: '/projects', label: 'Projects', icon: FolderKanban },
+  { to: '/sources', label: 'Sources', icon: Cable },
+  { to: '/explore', label: 'Explore', icon: Waypoints },
+  { to: '/triggers', label: 'Triggers', icon: Zap },
+  { to: '/agents', label: 'Agents', icon: Bot },
+  { to: '/mcp-servers', label: 'MCP servers', icon: Wrench },
+  { to: '/skills', label: 'Skills', icon: GraduationCap },
+  { to: '/catalog-file', label: 'Catalog', icon: FileCode },
+  { to: '/changes', label: 'Change history', icon: History },
+  { to: '/keys', label: 'API keys', icon: KeyRound },
+]

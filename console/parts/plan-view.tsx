@@ -1,0 +1,57 @@
+/** What a change-set does, by object: made, changed with its fields, deleted. */
+import { Badge, Group, List, Paper, Stack, Text } from '@mantine/core'
+import type { ChangePlan, PlannedChange } from '../../schemas/types.ts'
+import { fieldText, KIND_WORDS } from '../lib/fields.ts'
+
+const ACTIONS = {
+  create: { word: 'create', color: 'teal' },
+  update: { word: 'update', color: 'indigo' },
+  delete: { word: 'delete', color: 'red' },
+  none: { word: 'no change', color: 'gray' },
+} as const
+
+/** The plan; what stays as it is is only counted. */
+export function PlanView({ plan }: { plan: ChangePlan }) {
+  const changes = plan.changes.filter(({ action }) => action !== 'none')
+  return (
+    <Stack gap="xs">
+      <Text size="sm" role="status">
+        {changes.length === 0
+          ? 'Nothing would change.'
+          : `${plan.creates} to create, ${plan.updates} to change, ${plan.deletes} to delete.`}{' '}
+        {plan.unchanged > 0 && `${plan.unchanged} stay as they are.`}
+      </Text>
+      <ChangedObjects changes={changes} />
+    </Stack>
+  )
+}
+
+export function ChangedObjects({ changes }: { changes: readonly PlannedChange[] }) {
+  return (
+    <Stack gap={6}>
+      {changes.map((change) => (
+        <Paper key={`${change.kind}:${change.key}`} withBorder p="xs" radius="md">
+          <Group gap="xs" wrap="nowrap" align="flex-start">
+            <Badge color={ACTIONS[change.action].color} variant="light" tt="none" style={{ flexShrink: 0 }}>
+              {ACTIONS[change.action].word}
+            </Badge>
+            <div style={{ minWidth: 0, flex: 1 }}>
+              <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
+                {KIND_WORDS[change.kind]?.one} {change.name}
+              </Text>
+              {change.action === 'update' && (
+                <List size="xs" spacing={2}>
+                  {change.fields.map((field) => (
+                    <List.Item key={field.path} style={{ overflowWrap: 'anywhere' }}>
+                      {fieldText(field)}
+                    </List.Item>
+                  ))}
+                </List>
+              )}
+            </div>
+          </Group>
+        </Paper>
+      ))}
+    </Stack>
+  )
+}
