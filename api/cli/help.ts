@@ -8,6 +8,7 @@ export const EXAMPLES = `Examples:
   echo '{"service":"checkout","message":"deployed"}' | svc send logs
   svc read service=checkout --window 1h           one entity's timeline
   svc tail service=checkout                       the same, as it happens
+  svc catalog plan catalog.yaml                   what a catalog file would change
 
 Client commands talk to the daemon that --svcd or SVCD_URL names, else to the saved login,
 else to http://127.0.0.1:8787. Every variable is listed by "svc up --help".

@@ -6,7 +6,11 @@
 import { Command, CommanderError, type Help } from 'commander'
 import { guardOldVariables } from '../guards.ts'
 import { version } from '../version.ts'
+import { catalogCommand } from './commands/catalog.ts'
+import { changesCommand } from './commands/changes.ts'
 import { keysCommand } from './commands/keys.ts'
+import { partCommands } from './commands/parts.ts'
+import { projectsCommand } from './commands/projects.ts'
 import { readCommand } from './commands/read.ts'
 import { sendCommand } from './commands/send.ts'
 import { sourcesCommand } from './commands/sources.ts'
@@ -40,6 +44,11 @@ export function buildProgram(io: Io): Command {
   program.commandsGroup('Setup:')
   program.addCommand(sourcesCommand(io))
   program.addCommand(keysCommand(io))
+  program.commandsGroup('Declared:')
+  program.addCommand(projectsCommand(io))
+  for (const command of partCommands(io)) program.addCommand(command)
+  program.addCommand(catalogCommand(io))
+  program.addCommand(changesCommand(io))
   program.commandsGroup('Data:')
   program.addCommand(fileCommand(io, 'backup'))
   program.addCommand(fileCommand(io, 'restore'))
@@ -139,7 +148,8 @@ function report(io: Io, error: unknown): number {
     return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.ok : EXIT.usage
   const { message, stack, exitCode, code, name } = error as Error & { exitCode?: unknown; code?: unknown }
   if (typeof exitCode === 'number') {
-    io.err(`svc: ${message}\n`)
+    // Some exit codes are an answer, such as that of a plan with changes.
+    if (message) io.err(`svc: ${message}\n`)
     return exitCode
   }
   // A refusal of the engine (an error with one of its codes) or of the system: a sentence will do.

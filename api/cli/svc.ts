@@ -5,6 +5,17 @@ import type { Io } from './terminal.ts'
 
 const interrupt = new AbortController()
 
+async function ask(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) return false
+  const { createInterface } = await import('node:readline/promises')
+  const prompt = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `)).trim())
+  } finally {
+    prompt.close()
+  }
+}
+
 const io: Io = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
@@ -14,6 +25,7 @@ const io: Io = {
   colour: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
   env: process.env,
   fetch: globalThis.fetch,
+  confirm: ask,
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
   interrupted: interrupt.signal,
 }

@@ -18,6 +18,8 @@ export interface Io {
   fetch: typeof fetch
   /** Resolves after `ms`, or at once when `signal` is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Asks a person; false where none is at the terminal. */
+  confirm(question: string): Promise<boolean>
   /** Aborted when the person asks the command to end. */
   interrupted: AbortSignal
 }

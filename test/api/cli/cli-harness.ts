@@ -68,6 +68,8 @@ export interface Setting {
   env?: Record<string, string>
   stdin?: AsyncIterable<Uint8Array> | string
   isTerminal?: boolean
+  /** What a person answers when asked. */
+  confirm?: boolean
   interrupted?: AbortSignal
 }
 
@@ -88,6 +90,7 @@ export async function svc(argv: string[], setting: Setting = {}): Promise<Ran> {
     colour: false,
     env: { SVC_HOME: home, ...setting.env },
     fetch: globalThis.fetch,
+    confirm: async () => setting.confirm ?? false,
     sleep: async (ms) => void result.waits.push(ms),
     interrupted: setting.interrupted ?? new AbortController().signal,
   }

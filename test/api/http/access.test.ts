@@ -1,28 +1,65 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Scope, scopeOf, scopes } from '../../../api/http/scopes.ts'
+import { projectKeyRoutes, type Scope, scopeOf, scopes } from '../../../api/http/scopes.ts'
 import { openDoor, ROOT } from './door.ts'
 
-type Who = 'none' | 'bad' | 'read' | 'ingest' | 'admin' | 'root'
-const WHO: Who[] = ['none', 'bad', 'read', 'ingest', 'admin', 'root']
+type Who = 'none' | 'revoked' | 'read' | 'ingest' | 'admin' | 'root' | 'project' | 'reader' | 'other'
+const WHO: Who[] = ['none', 'revoked', 'read', 'ingest', 'admin', 'root', 'project', 'reader', 'other']
+type Answer = 401 | 'scope' | 'project' | 'person' | 'in'
 
-/** What each credential is answered on a route of a scope: a refusal, or that it gets in. */
-const EXPECTED: Record<Exclude<Scope, 'signed-or-ingest'>, Record<Who, 401 | 403 | 'in'>> = {
-  public: { none: 'in', bad: 'in', read: 'in', ingest: 'in', admin: 'in', root: 'in' },
-  any: { none: 401, bad: 401, read: 'in', ingest: 'in', admin: 'in', root: 'in' },
-  read: { none: 401, bad: 401, read: 'in', ingest: 403, admin: 'in', root: 'in' },
-  ingest: { none: 401, bad: 401, read: 403, ingest: 'in', admin: 'in', root: 'in' },
-  admin: { none: 401, bad: 401, read: 403, ingest: 403, admin: 'in', root: 'in' },
+/** What general credentials are answered on a route of a scope; project keys have a list of their own. */
+const EXPECTED: Record<
+  Exclude<Scope, 'signed-or-ingest'>,
+  Record<'read' | 'ingest' | 'admin' | 'root', Answer>
+> = {
+  public: { read: 'in', ingest: 'in', admin: 'in', root: 'in' },
+  any: { read: 'in', ingest: 'in', admin: 'in', root: 'in' },
+  read: { read: 'in', ingest: 'scope', admin: 'in', root: 'in' },
+  ingest: { read: 'scope', ingest: 'in', admin: 'in', root: 'in' },
+  findings: { read: 'scope', ingest: 'scope', admin: 'in', root: 'in' },
+  admin: { read: 'scope', ingest: 'scope', admin: 'in', root: 'in' },
+  person: { read: 'scope', ingest: 'scope', admin: 'person', root: 'in' },
+}
+
+/** SPEC.md, Authentication 4: `project` reads and records, `reader` only reads, `other` is elsewhere. */
+function expectedOf(route: string, scope: Exclude<Scope, 'signed-or-ingest'>, who: Who): Answer {
+  if (scope === 'public') return 'in'
+  if (who === 'none' || who === 'revoked') return 401
+  if (who !== 'project' && who !== 'reader' && who !== 'other') return EXPECTED[scope][who]
+  if (!projectKeyRoutes.has(route)) return 'project'
+  if (who === 'other' && route.includes(':id')) return 'project'
+  return scope === 'findings' && who === 'reader' ? 'scope' : 'in'
 }
 
 describe('a secured instance', () => {
   let door: Awaited<ReturnType<typeof openDoor>>
+  let own = ''
   const tokens: Partial<Record<Who, string>> = {}
 
   beforeAll(async () => {
     door = await openDoor({ secured: true })
-    tokens.bad = 'svc_00000000_nope'
+    const root = door.as(ROOT)
+    const make = async (name: string) =>
+      (
+        (await door.call('POST', '/api/projects', { template: 'custom', name }, root)).json() as unknown as {
+          id: string
+        }
+      ).id
+    own = await make('Own')
+    const elsewhere = await make('Elsewhere')
+    const keyOf = async (project: string, scopes?: string[]) =>
+      (
+        (
+          await door.call('POST', '/api/keys', { name: 'p', project, ...(scopes ? { scopes } : {}) }, root)
+        ).json() as unknown as { secret: string }
+      ).secret
     for (const scope of ['read', 'ingest', 'admin'] as const) tokens[scope] = (await door.key([scope])).secret
+    const gone = await door.key(['admin'])
+    await door.call('DELETE', `/api/keys/${gone.id}`, undefined, root)
+    tokens.revoked = gone.secret
     tokens.root = ROOT
+    tokens.project = await keyOf('Own')
+    tokens.reader = await keyOf(own, ['read'])
+    tokens.other = await keyOf(elsewhere)
   })
   afterAll(() => door.close())
 
@@ -33,9 +70,15 @@ describe('a secured instance', () => {
   it.each(cases)('%s (%s) asked by %s', async (route, scope, who) => {
     door.clock.at += 61_000
     const [method, pattern] = route.split(' ') as [string, string]
-    // A path that names nothing: whoever gets in is told so, and nothing is changed.
-    const path = pattern.replace(/:\w+/, 'nothing-has-this-name')
     if (pattern === '/api/tail') return
+    const expected = expectedOf(route, scope, who)
+    // A path that names nothing: whoever gets in is told so, and nothing is changed. A project key
+    // must name its own project to get in.
+    const ofProject = /^\/api\/(projects|usecases)\//.test(pattern)
+    const isKeyOfProject = who === 'project' || who === 'reader' || who === 'other'
+    const path = pattern
+      .replace(':id', ofProject && isKeyOfProject ? own : 'nothing-has-this-name')
+      .replaceAll(/:\w+/g, 'nothing-has-this-name')
     const token = tokens[who]
     const answer = await door.call(
       method,
@@ -43,13 +86,17 @@ describe('a secured instance', () => {
       method === 'POST' || method === 'PUT' ? {} : undefined,
       token ? door.as(token) : {},
     )
-    const expected = EXPECTED[scope][who]
-    if (expected !== 'in') {
-      expect(answer.status).toBe(expected)
-      expect(answer.json().detail).toBe(
-        expected === 401 ? 'authentication required' : `this credential lacks the '${scope}' scope`,
-      )
-    } else if (route !== 'POST /api/session') expect([401, 403]).not.toContain(answer.status)
+    const refusals: Record<Exclude<Answer, 'in'>, [number, string]> = {
+      401: [401, 'authentication required'],
+      scope: [403, `this credential lacks the '${scope === 'person' ? 'admin' : scope}' scope`],
+      project: [
+        403,
+        `this key only reads project ${who === 'other' ? 'Elsewhere' : 'Own'} and records findings in it`,
+      ],
+      person: [403, "only a person's session can take a project over"],
+    }
+    if (expected !== 'in') expect([answer.status, answer.json().detail]).toEqual(refusals[expected])
+    else if (route !== 'POST /api/session') expect([401, 403]).not.toContain(answer.status)
   })
 
   it('declares a scope for every route it serves', () => {
@@ -123,7 +170,7 @@ describe('a secured instance', () => {
     [{ scopes: ['findings'] }, 'findings is a scope of project keys only'],
     [{ scopes: [] }, 'scopes must not be empty'],
     [{ scopes: ['READ'] }, 'scopes[0] must be one of'],
-    [{ scopes: ['read'], project: 'x' }, 'no project is named x'],
+    [{ scopes: ['read'], project: 'x' }, 'no project has the id or name x'],
     [{ scopes: ['admin'], source: 'nothing' }, 'no source is named nothing'],
   ])('refuses to make the key %j', async (body, message) => {
     const answer = await door.call('POST', '/api/keys', { name: 'k', ...body }, door.as(ROOT))

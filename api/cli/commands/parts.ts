@@ -1,0 +1,238 @@
+/**
+ * `svc triggers`, `svc agents`, `svc mcp-servers` and `svc skills`: list, show and delete parts, and
+ * switch them. They are written in the catalog file, the console or by the API.
+ */
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import type { Agent, McpServer, Skill, SkillRemoved, SkillSummary, Trigger } from '../../../schemas/types.ts'
+import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
+import type { ClientFlags } from '../credentials.ts'
+import { CliError } from '../exit.ts'
+import { escapeLine, type Io, printJson, table } from '../terminal.ts'
+
+type Flags = ClientFlags & JsonFlag
+
+/** The four commands. */
+export function partCommands(io: Io): Command[] {
+  return [triggersCommand(io), agentsCommand(io), mcpServersCommand(io), skillsCommand(io)]
+}
+
+function triggersCommand(io: Io): Command {
+  const group = new Command('triggers').description('List, show, pause, resume and delete triggers')
+  const base = '/api/triggers'
+  group.addCommand(
+    clientCommand('list', 'List triggers').action(async (flags: Flags) => {
+      const { text } = await clientOf(io, flags).call(base)
+      if (flags.json) return printJson(io, text)
+      io.out(
+        table(
+          io,
+          [
+            { title: 'NAME', cell: (trigger: Trigger) => trigger.name },
+            { title: 'STATE', cell: (trigger) => trigger.state, style: (t) => (t.paused ? 'dim' : 'green') },
+            { title: 'SOURCES', cell: (trigger) => trigger.sources.join(', ') },
+            { title: 'WAKES', cell: (trigger) => String(trigger.subscribers) },
+            { title: 'DESCRIPTION', cell: (trigger) => trigger.description ?? '' },
+          ],
+          JSON.parse(text) as Trigger[],
+        ),
+      )
+    }),
+    { isDefault: true },
+  )
+  group.addCommand(showCommand(io, base))
+  for (const event of ['pause', 'resume'] as const)
+    group.addCommand(
+      clientCommand(event, event === 'pause' ? 'Stop evaluating it' : 'Evaluate it again')
+        .argument('<name>')
+        .action((name: string, flags: Flags) =>
+          post(io, `${base}/${encodeURIComponent(name)}/${event}`, flags, `${name}: ${event}d`),
+        ),
+    )
+  group.addCommand(deleteCommand(io, base, 'Delete it; agents it woke stay'))
+  return group
+}
+
+function agentsCommand(io: Io): Command {
+  const group = new Command('agents').description('List, show, switch and delete agents')
+  const base = '/api/agents/builtin'
+  group.addCommand(
+    clientCommand('list', 'List agents')
+      .option('--project <project>', 'their wiring in this project')
+      .action(async (flags: Flags & { project?: string }) => {
+        const query = flags.project ? `?project=${encodeURIComponent(flags.project)}` : ''
+        const { text } = await clientOf(io, flags).call(base + query)
+        if (flags.json) return printJson(io, text)
+        io.out(
+          table(
+            io,
+            [
+              { title: 'NAME', cell: (agent: Agent) => agent.name },
+              {
+                title: 'ON',
+                cell: (agent) => (agent.enabled ? 'on' : 'off'),
+                style: (a) => (a.enabled ? 'green' : 'dim'),
+              },
+              { title: 'WOKEN BY', cell: (agent) => agent.triggers.join(', ') },
+              {
+                title: 'HANDS OVER',
+                cell: (agent) => agent.handoffs.map((row) => `${row.verdict}→${row.agent}`).join(', '),
+              },
+            ],
+            (JSON.parse(text) as { agents: Agent[] }).agents,
+          ),
+        )
+      }),
+    { isDefault: true },
+  )
+  group.addCommand(showCommand(io, base))
+  for (const event of ['enable', 'disable'] as const)
+    group.addCommand(
+      clientCommand(event, `Switch what wakes it ${event === 'enable' ? 'on' : 'off'}`)
+        .argument('<name>')
+        .option('--project <project>', 'in this project only')
+        .action((name: string, flags: Flags & { project?: string }) => {
+          const query = flags.project ? `?project=${encodeURIComponent(flags.project)}` : ''
+          return post(io, `${base}/${encodeURIComponent(name)}/${event}${query}`, flags, `${name}: ${event}d`)
+        }),
+    )
+  group.addCommand(deleteCommand(io, base, 'Delete it; its findings stay'))
+  return group
+}
+
+function mcpServersCommand(io: Io): Command {
+  const group = new Command('mcp-servers').description('List, show and delete MCP servers')
+  const base = '/api/mcp-servers'
+  group.addCommand(
+    clientCommand('list', 'List MCP servers').action(async (flags: Flags) => {
+      const { text } = await clientOf(io, flags).call(base)
+      if (flags.json) return printJson(io, text)
+      io.out(
+        table(
+          io,
+          [
+            { title: 'NAME', cell: (server: McpServer) => server.name },
+            { title: 'URL', cell: (server) => server.url },
+            {
+              title: 'CREDENTIAL',
+              cell: (server) => server.auth_credential ?? (server.auth_value_configured ? 'stored' : 'none'),
+            },
+          ],
+          (JSON.parse(text) as { servers: McpServer[] }).servers,
+        ),
+      )
+    }),
+    { isDefault: true },
+  )
+  group.addCommand(showCommand(io, base))
+  group.addCommand(deleteCommand(io, base, 'Delete it; it leaves every agent too'))
+  return group
+}
+
+function skillsCommand(io: Io): Command {
+  const group = new Command('skills').description('List, upload, download, share and remove skills')
+  const of = (project: string, name: string) =>
+    `/api/projects/${encodeURIComponent(project)}/skills/${encodeURIComponent(name)}`
+  const inProject = (command: Command) =>
+    command.requiredOption('--project <project>', 'project, by id or name')
+  group.addCommand(
+    clientCommand('list', 'List skills').action(async (flags: Flags) => {
+      const { text } = await clientOf(io, flags).call('/api/skills')
+      if (flags.json) return printJson(io, text)
+      io.out(
+        table(
+          io,
+          [
+            { title: 'NAME', cell: (skill: SkillSummary) => skill.name },
+            { title: 'USED BY', cell: (skill) => skill.used_by.map(({ name }) => name).join(', ') },
+            { title: 'BYTES', cell: (skill) => String(skill.size) },
+            { title: 'DESCRIPTION', cell: (skill) => skill.description },
+          ],
+          JSON.parse(text) as SkillSummary[],
+        ),
+      )
+    }),
+    { isDefault: true },
+  )
+  group.addCommand(
+    inProject(clientCommand('download', 'Print a skill as a SKILL.md file').argument('<name>')).action(
+      async (name: string, flags: Flags & { project: string }) => {
+        const { text } = await clientOf(io, flags).call(`${of(flags.project, name)}/download`)
+        io.out(text)
+      },
+    ),
+  )
+  group.addCommand(
+    inProject(
+      clientCommand('upload', 'Create or replace a skill from a SKILL.md file').argument('<file>'),
+    ).action(async (file: string, flags: Flags & { project: string }) => {
+      const { text } = await clientOf(io, flags).call(
+        `/api/projects/${encodeURIComponent(flags.project)}/skills/upload`,
+        { method: 'POST', body: read(file), headers: { 'content-type': 'text/markdown' } },
+      )
+      if (flags.json) return printJson(io, text)
+      const { name, created } = JSON.parse(text) as Skill
+      io.out(`${name} ${created ? 'added' : 'replaced, in every project that uses it'}\n`)
+    }),
+  )
+  group.addCommand(
+    inProject(clientCommand('use', 'Use a skill another project made').argument('<name>')).action(
+      (name: string, flags: Flags & { project: string }) =>
+        post(io, `${of(flags.project, name)}/use`, flags, `${flags.project} uses ${name}`),
+    ),
+  )
+  group.addCommand(
+    inProject(
+      clientCommand('remove', 'Stop using a skill; the last project deletes it').argument('<name>'),
+    ).action(async (name: string, flags: Flags & { project: string }) => {
+      const { text } = await clientOf(io, flags).call(of(flags.project, name), { method: 'DELETE' })
+      if (flags.json) return printJson(io, text)
+      const { deleted, kept_for } = JSON.parse(text) as SkillRemoved
+      io.out(deleted ? `${name} is deleted\n` : `${name} is kept for ${kept_for.length} more\n`)
+    }),
+  )
+  return group
+}
+
+function showCommand(io: Io, base: string): Command {
+  return clientCommand('show', 'Show one as JSON')
+    .argument('<name>')
+    .action(async (name: string, flags: Flags) => {
+      const { text } = await clientOf(io, flags).call(`${base}/${encodeURIComponent(name)}`)
+      printJson(io, text)
+    })
+}
+
+function deleteCommand(io: Io, base: string, description: string): Command {
+  return clientCommand('delete', description)
+    .argument('<name>')
+    .action(async (name: string, flags: Flags) => {
+      const { text } = await clientOf(io, flags).call(`${base}/${encodeURIComponent(name)}`, {
+        method: 'DELETE',
+      })
+      if (flags.json) return printJson(io, text)
+      const told = JSON.parse(text) as Record<
+        'agents_without_trigger' | 'handoffs_removed_from',
+        string[] | undefined
+      >
+      io.out(`deleted ${escapeLine(name)}\n`)
+      if (told.agents_without_trigger?.length)
+        io.err(`nothing wakes ${told.agents_without_trigger.join(', ')} any more\n`)
+      if (told.handoffs_removed_from?.length)
+        io.err(`${told.handoffs_removed_from.join(', ')} no longer hand over to it\n`)
+    })
+}
+
+async function post(io: Io, path: string, flags: Flags, said: string): Promise<void> {
+  const { text } = await clientOf(io, flags).call(path, { method: 'POST' })
+  if (flags.json) printJson(io, text)
+  else io.out(`${escapeLine(said)}\n`)
+}
+
+function read(file: string): Uint8Array {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new CliError(`cannot read ${file}: ${(error as Error).message}`)
+  }
+}

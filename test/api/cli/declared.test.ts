@@ -1,0 +1,166 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { buildServer } from '../../../api/http/server.ts'
+import { createEngine } from '../../../engine/index.ts'
+import { type Setting, svc } from './cli-harness.ts'
+
+/** The real daemon's server over a store in memory. */
+async function startDaemon() {
+  const engine = createEngine({ dataFile: null, clock: { now: () => Date.parse('2026-11-20T12:00:00Z') } })
+  const app = await buildServer({
+    engine,
+    log: pino({ level: 'silent' }),
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      rootToken: null,
+      publicUrl: null,
+      allowedHosts: [],
+      version: '1.0.0',
+      hostedUrls: {},
+      consoleDir: null,
+    },
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return { url, stop: () => app.close().then(() => engine.close()) }
+}
+
+let daemon: Awaited<ReturnType<typeof startDaemon>>
+beforeEach(async () => {
+  daemon = await startDaemon()
+})
+afterEach(() => daemon.stop())
+
+const run = (line: string, setting: Setting = {}) => svc([...line.split(' '), '--svcd', daemon.url], setting)
+const fileOf = (text: string): string => {
+  const file = join(mkdtempSync(join(tmpdir(), 'svc-cat-')), 'catalog.yaml')
+  writeFileSync(file, text)
+  return file
+}
+const catalog = `# ours
+sources:
+  - name: gw   # the gateway
+    connector: webhook
+triggers:
+  - name: errs
+    project: Shop
+    sources: [gw]
+    condition: { aggregate: count, predicate: "> 5", window: 5m }
+agents:
+  - name: first
+    project: Shop
+    trigger: errs
+    prompt: Look.
+    enabled: true
+projects:
+  - { template: custom, name: Shop }
+`
+
+describe('svc catalog', () => {
+  it('plans with 2 for changes, applies when told to, and then plans with 0', async () => {
+    const file = fileOf(catalog)
+    const plan = await run(`catalog plan ${file}`)
+    expect([plan.code, plan.err]).toEqual([2, ''])
+    expect(plan.out).toContain('+ trigger errs\n')
+    const asked = await run(`catalog apply ${file}`)
+    expect([asked.code, asked.err]).toEqual([1, 'svc: not applied; --yes applies without asking\n'])
+    const applied = await run(`catalog apply ${file} --why review`, { confirm: true })
+    expect([applied.code, applied.err]).toEqual([
+      0,
+      'applied as change-set 1; "svc changes undo 1" takes it back\n',
+    ])
+    const again = await run(`catalog plan ${file}`)
+    expect([again.code, again.out]).toEqual([0, 'no change: 4 as they are\n'])
+    expect((await run('changes list')).out).toMatch(/1 .* catalog +4 created +review/)
+  })
+
+  it('tells every problem with file, line and column', async () => {
+    const file = fileOf('sources:\n  - name: a\n    connector: pigeon\n  - colour: red\n')
+    const { code, err } = await run(`catalog check ${file}`)
+    expect(code).toBe(1)
+    expect(err).toContain(`${file}:4:`)
+    const second = await run(`catalog plan ${fileOf('sources:\n  - name: a\n    connector: pigeon\n')}`)
+    expect([second.code, second.err]).toEqual([
+      1,
+      expect.stringMatching(/yaml:3:16: sources\[0\]: connector pigeon is not known/),
+    ])
+  })
+
+  it('brings a file up to date and keeps its comments', async () => {
+    const file = fileOf(catalog)
+    await run(`catalog apply ${file} --yes`)
+    await run('triggers pause errs')
+    expect((await run(`catalog export --update ${file}`)).err).toBe(`wrote ${file}\n`)
+    expect(readFileSync(file, 'utf8')).toBe(
+      catalog.replace('window: 5m }\n', 'window: 5m }\n    paused: true\n'),
+    )
+    expect((await run('catalog drift')).out).toContain('~ trigger errs\n    paused: true → not set')
+    expect(JSON.parse((await run('catalog schema')).out)).toMatchObject({ $id: 'catalog.schema.json' })
+  })
+})
+
+describe('svc changes', () => {
+  it('undoes, shows and rolls back', async () => {
+    await run(`catalog apply ${fileOf(catalog)} --yes`)
+    await run('triggers pause errs')
+    expect((await run('changes show 2')).out).toContain('paused: not set → true')
+    const dry = await run('changes undo 2 --dry-run')
+    expect(dry.out).toContain('~ trigger errs')
+    expect((await run('changes undo 2')).err).toBe('done as change-set 3\n')
+    expect((await run('triggers list')).out).toMatch(/errs +active/)
+    expect((await run('changes rollback 2')).code).toBe(0)
+    expect((await run('triggers list')).out).toMatch(/errs +paused/)
+    expect((await run('changes undo nonsense')).code).toBe(2)
+  })
+})
+
+describe('svc projects', () => {
+  it('makes one from a template, shows, pauses, resumes, repairs and deletes it', async () => {
+    expect((await run('projects templates')).out).toMatch(/webhook_watch .*service/)
+    const made = await run(
+      'projects create --template webhook_watch --param service=pay --param threshold=9 --name Pay',
+    )
+    expect(made.out).toMatch(/^made Pay \(uc_[0-9a-f]{10}\) with 5 parts\n$/)
+    expect((await run('projects show Pay')).out).toContain('pay-errors wakes pay-first-look')
+    expect((await run('projects pause Pay --sources')).out).toBe('Pay is paused\n')
+    expect((await run('projects resume Pay')).out).toBe('Pay is running\n')
+    await run('agents delete pay-investigator')
+    expect((await run('projects show Pay')).out).toContain('agent pay-investigator (missing)')
+    expect((await run('projects repair Pay investigator')).code).toBe(0)
+    expect((await run('projects results Pay')).out).toBe('nothing found yet\n')
+    expect((await run('projects delete Pay')).out).toBe('deleted Pay with 5 parts; 0 stay\n')
+    expect((await run('projects list --json')).out).not.toContain('Pay')
+  })
+
+  it('puts one together of parts, and leaves them when it goes', async () => {
+    await run('sources add gw --connector webhook')
+    expect((await run('projects create --template custom --name Shop --object source:gw')).code).toBe(0)
+    expect((await run('projects delete Shop')).out).toBe('deleted Shop with 0 parts; 1 stay\n')
+    expect((await run('sources list')).out).toContain('gw')
+    expect((await run('projects create --template custom --name X --object view:v')).code).toBe(2)
+  })
+})
+
+describe('svc agents, mcp-servers and skills', () => {
+  it('switches agents and tells what a delete leaves', async () => {
+    await run(`catalog apply ${fileOf(catalog)} --yes`)
+    expect((await run('agents list')).out).toMatch(/first +on +errs/)
+    expect((await run('agents disable first')).out).toBe('first: disabled\n')
+    expect((await run('agents list --project Shop')).out).toMatch(/first +off/)
+    expect((await run('triggers delete errs')).err).toBe('nothing wakes first any more\n')
+    expect((await run('mcp-servers list')).out).toContain('NAME')
+  })
+
+  it('uploads, shares, downloads and removes a skill', async () => {
+    await run(`catalog apply ${fileOf(catalog)} --yes`)
+    const file = fileOf('---\nname: roll-back\ndescription: How to roll back.\n---\n\n# Roll back\n')
+    expect((await run(`skills upload ${file} --project Shop`)).out).toBe('roll-back added\n')
+    expect((await run('skills use roll-back --project Default')).code).toBe(1)
+    expect((await run('skills download roll-back --project Shop')).out).toContain('# Roll back')
+    expect((await run('skills list')).out).toMatch(/roll-back +Shop/)
+    expect((await run('skills remove roll-back --project Shop')).out).toBe('roll-back is deleted\n')
+  })
+})
