@@ -71,6 +71,8 @@ test('everything is reached by keyboard alone', async ({ page, daemon }) => {
 
 for (const scheme of ['light', 'dark'] as const)
   test(`no page has an accessibility fault, ${scheme}`, async ({ browser, daemon }) => {
+    // Thirty pages, each looked through by axe.
+    test.setTimeout(240_000)
     const url = await daemon.source('app', {
       text_template: '{msg}',
       event_type_field: 'level',
@@ -113,6 +115,49 @@ for (const scheme of ['light', 'dark'] as const)
       expect(page.getByText('event 39', { exact: true })).toBeVisible(),
     )
     await visit('/keys', () => expect(page.getByRole('button', { name: 'Revoke k' })).toBeVisible())
+    await daemon.call('POST', '/api/triggers', {
+      name: 'errs',
+      sources: ['app'],
+      condition: { aggregate: 'count', predicate: '> 5', window: '5m' },
+    })
+    await daemon.call('POST', '/api/agents/builtin', { name: 'first', prompt: 'Look.', trigger: 'errs' })
+    await daemon.call('POST', '/api/mcp-servers', { name: 'tools', url: 'https://mcp.example/' })
+    const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+      template: 'webhook_watch',
+      params: { service: 'checkout' },
+    })
+    await daemon.call('POST', `/api/projects/${id}/findings`, { entity: 'checkout', finding: 'It broke.' })
+    const link = (name: string) => () =>
+      expect(page.getByRole('main').getByRole('link', { name, exact: true }).first()).toBeVisible()
+    await visit('/projects', link('Default'))
+    await visit('/projects/new', heading('New project'))
+    await visit('/projects/new?template=webhook_watch', () => expect(page.getByLabel('System')).toBeVisible())
+    await visit('/projects/new?template=custom', heading('Custom project'))
+    await visit(`/projects/${id}`, link('checkout-errors'))
+    await visit(`/projects/${id}?tab=wiring`, () => expect(page.getByText('Handoffs')).toBeVisible())
+    await visit(`/projects/${id}?tab=results`, () =>
+      expect(page.getByText('It broke.').first()).toBeVisible(),
+    )
+    await visit(`/projects/${id}?tab=keys`, () => expect(page.getByText('Name of a new key')).toBeVisible())
+    await visit(`/projects/${id}?tab=settings`, () =>
+      expect(page.getByText('Delete this project')).toBeVisible(),
+    )
+    await visit(`/projects/${id}?tab=history`, () => expect(page.getByText('6 created')).toBeVisible())
+    await visit('/triggers', link('errs'))
+    await visit('/triggers/errs', () => expect(page.getByText('Only events where')).toBeVisible())
+    await visit('/agents', link('first'))
+    await visit('/agents/first', () => expect(page.getByText('Verdicts it may give')).toBeVisible())
+    await visit('/mcp-servers', link('tools'))
+    await visit('/mcp-servers/tools', () => expect(page.getByLabel('Address')).toBeVisible())
+    await visit('/skills', link('checkout-runbook'))
+    await visit(`/skills/checkout-runbook?project=${id}`, () =>
+      expect(page.getByRole('textbox', { name: 'Instructions in Markdown' })).toBeVisible(),
+    )
+    await visit('/catalog-file', () => expect(page.getByText('connector: webhook').first()).toBeVisible())
+    await visit('/catalog-file?tab=import', () =>
+      expect(page.getByRole('textbox', { name: 'Catalog file to import' })).toBeVisible(),
+    )
+    await visit('/changes', () => expect(page.getByText('6 created')).toBeVisible())
     await visit('/nowhere', heading('Not found'))
     expect(faults).toEqual([])
     await context.close()

@@ -15,6 +15,8 @@ interface RunningDaemon {
   /** Its own structured log so far, a line of JSON each. */
   logLines(): string[]
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+  /** A call whose answer is JSON. */
+  ask<T>(method: string, path: string, body?: unknown): Promise<T>
   /** Makes a webhook source; returns its ingest path. */
   source(name: string, config: Record<string, unknown>): Promise<string>
 }
@@ -47,6 +49,8 @@ export async function startDaemon(args: string[] = []): Promise<RunningDaemon & 
     loginUrl: /log in at (\S+)/.exec(lines.join('\n'))?.[1] ?? '',
     logLines: () => lines.filter((line) => line.startsWith('{')),
     call,
+    ask: async <T>(method: string, path: string, body?: unknown) =>
+      (await call(method, path, body)).json() as Promise<T>,
     source: async (name, config) => {
       const answer = await call('POST', '/api/sources', { name, connector: 'webhook', config })
       return `/ingest/${((await answer.json()) as { ingest_key: string }).ingest_key}`

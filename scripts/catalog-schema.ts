@@ -1,5 +1,5 @@
 /** The schema of the catalog file as it is written to schemas/, for editors. */
-import { catalogFileSchema } from '../engine/catalog/file/index.ts'
+import { catalogFileSchema } from '../engine/catalog/document/index.ts'
 import { describeConnectorSchemas } from '../engine/connectors/index.ts'
 
 export function renderCatalogSchema(): string {

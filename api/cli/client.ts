@@ -2,9 +2,11 @@
  * HTTP calls of the client commands: a request in, the answer's text out. What the daemon refuses,
  * and a daemon that does not answer, becomes a CliError that says what to do about it.
  */
+import type { MergeConflict } from '../../schemas/types.ts'
 import { version } from '../version.ts'
 import type { Target } from './credentials.ts'
 import { CliError } from './exit.ts'
+import { conflictLines } from './field-text.ts'
 import { escapeLine, type Io } from './terminal.ts'
 
 const TIMEOUT_MS = 60_000
@@ -83,7 +85,10 @@ export class Client {
       )
     const detail = detailOf(answer.text) ?? 'the answer is not one of svc'
     const advice = status === 401 ? `; ${this.credentialAdvice()}` : ''
-    return new CliError(`${escapeLine(detail)} (HTTP ${status} from ${this.target.url})${advice}`)
+    const conflicts = conflictsOf(answer.text).flatMap((conflict) => conflictLines(conflict))
+    return new CliError(
+      [`${escapeLine(detail)} (HTTP ${status} from ${this.target.url})${advice}`, ...conflicts].join('\n'),
+    )
   }
 
   private credentialAdvice(): string {
@@ -117,13 +122,23 @@ export class Client {
 
 /** The `detail` sentence of an error answer, or null when the body is not one. */
 export function detailOf(text: string): string | null {
+  const { detail } = problemOf(text)
+  return typeof detail === 'string' ? detail : null
+}
+
+/** The fields two writers changed, of a 409; empty for any other answer. */
+function conflictsOf(text: string): MergeConflict[] {
+  const { conflicts } = problemOf(text)
+  return Array.isArray(conflicts) ? (conflicts as MergeConflict[]) : []
+}
+
+/** The fields of an error answer; none when the body is not one. */
+export function problemOf(text: string): Record<string, unknown> {
   try {
     const body: unknown = JSON.parse(text)
-    if (typeof body !== 'object' || body === null) return null
-    const { detail } = body as { detail?: unknown }
-    return typeof detail === 'string' ? detail : null
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   } catch {
     // Not JSON: a proxy's page, or another program on that port.
-    return null
+    return {}
   }
 }

@@ -13,6 +13,7 @@ import { partCommands } from './commands/parts.ts'
 import { projectsCommand } from './commands/projects.ts'
 import { readCommand } from './commands/read.ts'
 import { sendCommand } from './commands/send.ts'
+import { skillsCommand } from './commands/skills.ts'
 import { sourcesCommand } from './commands/sources.ts'
 import { statusCommand } from './commands/status.ts'
 import { tailCommand } from './commands/tail.ts'
@@ -47,6 +48,7 @@ export function buildProgram(io: Io): Command {
   program.commandsGroup('Declared:')
   program.addCommand(projectsCommand(io))
   for (const command of partCommands(io)) program.addCommand(command)
+  program.addCommand(skillsCommand(io))
   program.addCommand(catalogCommand(io))
   program.addCommand(changesCommand(io))
   program.commandsGroup('Data:')

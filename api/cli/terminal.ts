@@ -49,6 +49,11 @@ export function printJson(io: Io, text: string): void {
   io.out(safe.endsWith('\n') ? safe : `${safe}\n`)
 }
 
+/** Text of lines as it came; on a terminal, characters that would act on it are shown as escapes. */
+export function printText(io: Io, text: string): void {
+  io.out(io.isTerminal ? escapeText(text) : text)
+}
+
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan'
 
 /** `text` in a style where the terminal shows colour. */

@@ -66,6 +66,10 @@ export default function CodeEditor({
       ref={editor}
       value={value}
       onChange={onChange}
+      onCreateEditor={(view) => {
+        // Reached and scrolled by keyboard.
+        view.scrollDOM.tabIndex = 0
+      }}
       height={height}
       theme={scheme}
       extensions={[

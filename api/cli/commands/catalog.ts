@@ -1,12 +1,19 @@
 /** `svc catalog`: check, plan, apply and export the catalog file (SPEC.md, Catalog YAML). */
-import { readFileSync, writeFileSync } from 'node:fs'
 import { Command } from 'commander'
-import type { CatalogChecked, CatalogDrift, CatalogImported, CatalogProblem } from '../../../schemas/types.ts'
+import type {
+  CatalogChecked,
+  CatalogDrift,
+  CatalogImported,
+  CatalogProblem,
+  ChangePlan,
+} from '../../../schemas/types.ts'
+import { problemOf } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
+import { readText, writeText } from '../files.ts'
 import { planText } from '../plan-text.ts'
-import { escapeLine, type Io, printJson } from '../terminal.ts'
+import { escapeLine, type Io, printJson, printText } from '../terminal.ts'
 
 type Flags = ClientFlags & JsonFlag & { prune?: boolean }
 /** As a diff: 0 no change, 2 changes. */
@@ -66,52 +73,65 @@ async function exportFile(
       ? await clientOf(io, flags).call('/api/catalog/export')
       : await clientOf(io, flags).call('/api/catalog/export', {
           method: 'POST',
-          json: { yaml: read(flags.update) },
+          json: { yaml: readText(flags.update) },
         })
-  if (target === undefined) io.out(text)
+  if (target === undefined) printText(io, text)
   else {
-    write(target, text)
+    writeText(target, text)
     io.err(`wrote ${target}\n`)
   }
 }
 
 async function check(io: Io, file: string, flags: Flags): Promise<void> {
-  const checked = await ask(io, file, flags)
+  const checked = await ask(io, readText(file), flags)
   if (flags.json) printJson(io, JSON.stringify(checked))
   if (checked.problems.length) throw problemsError(file, checked.problems)
   if (!flags.json) io.out(`${file} has no problem\n`)
 }
 
 async function plan(io: Io, file: string, flags: Flags): Promise<void> {
-  const checked = await ask(io, file, flags)
+  const checked = await ask(io, readText(file), flags)
   if (flags.json) printJson(io, JSON.stringify(checked))
   if (!checked.plan) throw problemsError(file, checked.problems)
   if (!flags.json) io.out(planText(io, checked.plan))
-  const { creates, updates, deletes } = checked.plan
-  if (creates + updates + deletes > 0) throw new CliError('', CHANGES)
+  if (changesOf(checked.plan) > 0) throw new CliError('', CHANGES)
 }
 
 async function apply(io: Io, file: string, flags: Flags & { yes?: boolean; why?: string }): Promise<void> {
-  const yaml = read(file)
-  const checked = await ask(io, file, flags)
-  if (!checked.plan) throw problemsError(file, checked.problems)
-  const { creates, updates, deletes } = checked.plan
-  if (!flags.json) io.out(planText(io, checked.plan))
-  const hasChanges = creates + updates + deletes > 0
-  if (hasChanges && !flags.yes && !(await io.confirm('Apply this?')))
+  const yaml = readText(file)
+  const { plan: shown, problems } = await ask(io, yaml, flags)
+  if (!shown) throw problemsError(file, problems)
+  const asks = changesOf(shown) > 0 && !flags.yes
+  if (!flags.json) io.out(planText(io, shown))
+  // Standard output is for the JSON of what was done, but nobody is asked about what they cannot see.
+  else if (asks) io.err(planText({ colour: false }, shown))
+  if (asks && !(await io.confirm('Apply this?')))
     throw new CliError('not applied; --yes applies without asking')
-  const { text } = await clientOf(io, flags).call('/api/catalog/import', {
-    method: 'POST',
-    json: { yaml, prune: flags.prune ?? false, ...(flags.why ? { why: flags.why } : {}) },
-  })
+  const text = await importFile(io, file, yaml, flags)
   if (flags.json) return printJson(io, text)
-  const { change_set } = JSON.parse(text) as CatalogImported
+  const { change_set, plan: done } = JSON.parse(text) as CatalogImported
+  if (planText({ colour: false }, done) !== planText({ colour: false }, shown))
+    io.err(`the instance changed since that plan; this was done:\n${planText({ colour: false }, done)}`)
   io.err(
     change_set === null
       ? 'nothing changed\n'
       : `applied as change-set ${change_set}; "svc changes undo ${change_set}" takes it back\n`,
   )
 }
+
+/** The answer's text. @throws CliError with every problem, when the instance is no longer as the check found it. */
+async function importFile(io: Io, file: string, yaml: string, flags: Flags & { why?: string }) {
+  const client = clientOf(io, flags)
+  const answer = await client.attempt('/api/catalog/import', {
+    method: 'POST',
+    json: { yaml, prune: flags.prune ?? false, ...(flags.why ? { why: flags.why } : {}) },
+  })
+  if (answer.status >= 200 && answer.status < 300) return answer.text
+  const { problems } = problemOf(answer.text)
+  throw Array.isArray(problems) ? problemsError(file, problems as CatalogProblem[]) : client.refusal(answer)
+}
+
+const changesOf = ({ creates, updates, deletes }: ChangePlan): number => creates + updates + deletes
 
 async function drift(io: Io, flags: Flags): Promise<void> {
   const { text } = await clientOf(io, flags).call('/api/catalog/drift')
@@ -122,10 +142,10 @@ async function drift(io: Io, flags: Flags): Promise<void> {
   io.out(changes ? planText(io, changes) : 'the file no longer imports as it is\n')
 }
 
-async function ask(io: Io, file: string, flags: Flags): Promise<CatalogChecked> {
+async function ask(io: Io, yaml: string, flags: Flags): Promise<CatalogChecked> {
   const { text } = await clientOf(io, flags).call('/api/catalog/check', {
     method: 'POST',
-    json: { yaml: read(file), prune: flags.prune ?? false },
+    json: { yaml, prune: flags.prune ?? false },
   })
   return JSON.parse(text) as CatalogChecked
 }
@@ -134,26 +154,10 @@ async function ask(io: Io, file: string, flags: Flags): Promise<CatalogChecked> 
 function problemsError(file: string, problems: readonly CatalogProblem[]): CliError {
   const lines = problems.map(
     ({ line, column, path, message }) =>
-      `${file}:${line}:${column}: ${path ? `${path}: ` : ''}${escapeLine(message)}`,
+      `${file}:${line}:${column}: ${escapeLine(path ? `${path}: ${message}` : message)}`,
   )
   return new CliError(
     `${lines.length} ${lines.length === 1 ? 'problem' : 'problems'}\n${lines.join('\n')}`,
     EXIT.failed,
   )
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new CliError(`cannot read ${file}: ${(error as Error).message}`)
-  }
-}
-
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text)
-  } catch (error) {
-    throw new CliError(`cannot write ${file}: ${(error as Error).message}`)
-  }
 }

@@ -4,6 +4,7 @@ import type { ChangeApplied, ChangeSet, ChangeSetsResult } from '../../../schema
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { usageError } from '../exit.ts'
+import { parseCount } from '../labels.ts'
 import { planText } from '../plan-text.ts'
 import { escapeLine, type Io, printJson, table } from '../terminal.ts'
 
@@ -50,7 +51,7 @@ interface Back {
 
 async function list(io: Io, flags: Flags & { project?: string; limit: string }): Promise<void> {
   const query = new URLSearchParams({
-    limit: flags.limit,
+    limit: String(parseCount(flags.limit, '--limit')),
     ...(flags.project ? { project: flags.project } : {}),
   })
   const { text } = await clientOf(io, flags).call(`/api/change-sets?${query}`)

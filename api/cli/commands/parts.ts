@@ -1,20 +1,18 @@
 /**
- * `svc triggers`, `svc agents`, `svc mcp-servers` and `svc skills`: list, show and delete parts, and
- * switch them. They are written in the catalog file, the console or by the API.
+ * `svc triggers`, `svc agents` and `svc mcp-servers`: list, show and delete parts, and switch them.
+ * They are written in the catalog file, the console or by the API.
  */
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import type { Agent, McpServer, Skill, SkillRemoved, SkillSummary, Trigger } from '../../../schemas/types.ts'
+import type { Agent, McpServer, Trigger } from '../../../schemas/types.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
-import { CliError } from '../exit.ts'
-import { escapeLine, type Io, printJson, table } from '../terminal.ts'
+import { escapeLine, escapeText, type Io, printJson, table } from '../terminal.ts'
 
 type Flags = ClientFlags & JsonFlag
 
-/** The four commands. */
+/** The three commands. */
 export function partCommands(io: Io): Command[] {
-  return [triggersCommand(io), agentsCommand(io), mcpServersCommand(io), skillsCommand(io)]
+  return [triggersCommand(io), agentsCommand(io), mcpServersCommand(io)]
 }
 
 function triggersCommand(io: Io): Command {
@@ -129,77 +127,13 @@ function mcpServersCommand(io: Io): Command {
   return group
 }
 
-function skillsCommand(io: Io): Command {
-  const group = new Command('skills').description('List, upload, download, share and remove skills')
-  const of = (project: string, name: string) =>
-    `/api/projects/${encodeURIComponent(project)}/skills/${encodeURIComponent(name)}`
-  const inProject = (command: Command) =>
-    command.requiredOption('--project <project>', 'project, by id or name')
-  group.addCommand(
-    clientCommand('list', 'List skills').action(async (flags: Flags) => {
-      const { text } = await clientOf(io, flags).call('/api/skills')
-      if (flags.json) return printJson(io, text)
-      io.out(
-        table(
-          io,
-          [
-            { title: 'NAME', cell: (skill: SkillSummary) => skill.name },
-            { title: 'USED BY', cell: (skill) => skill.used_by.map(({ name }) => name).join(', ') },
-            { title: 'BYTES', cell: (skill) => String(skill.size) },
-            { title: 'DESCRIPTION', cell: (skill) => skill.description },
-          ],
-          JSON.parse(text) as SkillSummary[],
-        ),
-      )
-    }),
-    { isDefault: true },
-  )
-  group.addCommand(
-    inProject(clientCommand('download', 'Print a skill as a SKILL.md file').argument('<name>')).action(
-      async (name: string, flags: Flags & { project: string }) => {
-        const { text } = await clientOf(io, flags).call(`${of(flags.project, name)}/download`)
-        io.out(text)
-      },
-    ),
-  )
-  group.addCommand(
-    inProject(
-      clientCommand('upload', 'Create or replace a skill from a SKILL.md file').argument('<file>'),
-    ).action(async (file: string, flags: Flags & { project: string }) => {
-      const { text } = await clientOf(io, flags).call(
-        `/api/projects/${encodeURIComponent(flags.project)}/skills/upload`,
-        { method: 'POST', body: read(file), headers: { 'content-type': 'text/markdown' } },
-      )
-      if (flags.json) return printJson(io, text)
-      const { name, created } = JSON.parse(text) as Skill
-      io.out(`${name} ${created ? 'added' : 'replaced, in every project that uses it'}\n`)
-    }),
-  )
-  group.addCommand(
-    inProject(clientCommand('use', 'Use a skill another project made').argument('<name>')).action(
-      (name: string, flags: Flags & { project: string }) =>
-        post(io, `${of(flags.project, name)}/use`, flags, `${flags.project} uses ${name}`),
-    ),
-  )
-  group.addCommand(
-    inProject(
-      clientCommand('remove', 'Stop using a skill; the last project deletes it').argument('<name>'),
-    ).action(async (name: string, flags: Flags & { project: string }) => {
-      const { text } = await clientOf(io, flags).call(of(flags.project, name), { method: 'DELETE' })
-      if (flags.json) return printJson(io, text)
-      const { deleted, kept_for } = JSON.parse(text) as SkillRemoved
-      io.out(deleted ? `${name} is deleted\n` : `${name} is kept for ${kept_for.length} more\n`)
-    }),
-  )
-  return group
-}
-
 function showCommand(io: Io, base: string): Command {
-  return clientCommand('show', 'Show one as JSON')
+  return clientCommand('show', 'Show one with every field')
     .argument('<name>')
     .action(async (name: string, flags: Flags) => {
       const { text } = await clientOf(io, flags).call(`${base}/${encodeURIComponent(name)}`)
-      printJson(io, text)
+      if (flags.json) return printJson(io, text)
+      io.out(`${escapeText(JSON.stringify(JSON.parse(text), null, 2))}\n`)
     })
 }
 
@@ -227,12 +161,4 @@ async function post(io: Io, path: string, flags: Flags, said: string): Promise<v
   const { text } = await clientOf(io, flags).call(path, { method: 'POST' })
   if (flags.json) printJson(io, text)
   else io.out(`${escapeLine(said)}\n`)
-}
-
-function read(file: string): Uint8Array {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new CliError(`cannot read ${file}: ${(error as Error).message}`)
-  }
 }

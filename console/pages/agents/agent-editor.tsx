@@ -27,12 +27,14 @@ interface Props {
   stored?: Agent
   save: (body: AgentWrite, version: number | undefined) => Promise<PartWritten>
   onSaved?: (result: PartWritten) => void
+  /** Fills the form in again from what is stored now. */
+  onTakeTheirs?: () => void
   label: string
 }
 
 const PROMPT_MAX = 8_000
 
-export function AgentEditor({ start, stored, save, onSaved, label }: Props) {
+export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label }: Props) {
   const [draft, setDraft] = useState(start)
   const set = <K extends keyof AgentDraft>(field: K, value: AgentDraft[K]) =>
     setDraft((now) => ({ ...now, [field]: value }))
@@ -163,10 +165,7 @@ export function AgentEditor({ start, stored, save, onSaved, label }: Props) {
         </Text>
         <Refusal
           error={change.error}
-          onTakeTheirs={() => {
-            change.reset()
-            setDraft(start)
-          }}
+          {...(onTakeTheirs ? { onTakeTheirs } : {})}
           onKeepMine={() => change.mutate(undefined)}
         />
         <Group>

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { draftOf, NEW_AGENT } from '../../lib/agent-form.ts'
+import { useShown } from '../../lib/use-shown.ts'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -39,6 +40,7 @@ function ExistingAgent({ name }: { name: string }) {
     queryKey: dkeys.agent(name),
     queryFn: () => declared.agent(name),
   })
+  const { shown, round, reload } = useShown(data, refetch)
   if (isPending) return <LoadingRows />
   return (
     <>
@@ -53,7 +55,7 @@ function ExistingAgent({ name }: { name: string }) {
         )}
       </PageHead>
       {error && <Failed error={error} onRetry={() => void refetch()} />}
-      {data && (
+      {data && shown && (
         <>
           <Text size="sm" mb="md">
             {data.triggers.length ? `Woken by ${data.triggers.join(', ')}` : 'Woken only by a handoff'}
@@ -62,9 +64,11 @@ function ExistingAgent({ name }: { name: string }) {
             . {data.project && <Link to={`/projects/${data.project}?tab=wiring`}>Change the wiring</Link>}
           </Text>
           <AgentEditor
-            key={data.version}
-            start={draftOf(data)}
-            stored={data}
+            key={round}
+            start={draftOf(shown)}
+            stored={shown}
+            onSaved={() => void reload()}
+            onTakeTheirs={() => void reload()}
             save={(body, version) => declared.updateAgent(name, body, version)}
             label="Save"
           />

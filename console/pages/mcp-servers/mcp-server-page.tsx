@@ -6,6 +6,7 @@ import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { McpServer } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useShown } from '../../lib/use-shown.ts'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -29,6 +30,7 @@ function ExistingServer({ name }: { name: string }) {
     queryKey: dkeys.mcpServer(name),
     queryFn: () => declared.mcpServer(name),
   })
+  const { shown, round, reload } = useShown(data, refetch)
   if (isPending) return <LoadingRows />
   return (
     <>
@@ -43,7 +45,7 @@ function ExistingServer({ name }: { name: string }) {
         )}
       </PageHead>
       {error && <Failed error={error} onRetry={() => void refetch()} />}
-      {data && <ServerForm key={data.version} stored={data} />}
+      {shown && <ServerForm key={round} stored={shown} onReload={() => void reload()} />}
     </>
   )
 }
@@ -51,7 +53,8 @@ function ExistingServer({ name }: { name: string }) {
 /** `${NAME}` is written as it is read: a reference, not a placeholder of ours. */
 const REFERENCES = 'It may be $' + '{NAME} of the environment, or credential:github/<name>.'
 
-function ServerForm({ stored }: { stored?: McpServer }) {
+/** @param onReload fills the form in again from what is stored now. */
+function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () => void }) {
   const [query] = useSearchParams()
   const project = query.get('project') ?? undefined
   const go = useNavigate()
@@ -75,6 +78,7 @@ function ServerForm({ stored }: { stored?: McpServer }) {
     {
       said: (result) => `${result.name} is saved`,
       onDone: (result) => {
+        onReload?.()
         if (!stored)
           void go(project ? `/projects/${project}` : `/mcp-servers/${encodeURIComponent(result.name)}`)
       },
@@ -123,7 +127,11 @@ function ServerForm({ stored }: { stored?: McpServer }) {
           onChange={(e) => setValue(e.currentTarget.value)}
           autoComplete="off"
         />
-        <Refusal error={change.error} onKeepMine={() => change.mutate(undefined)} />
+        <Refusal
+          error={change.error}
+          onKeepMine={() => change.mutate(undefined)}
+          {...(onReload ? { onTakeTheirs: onReload } : {})}
+        />
         <Group>
           <Button type="submit" loading={change.isPending} disabled={name.trim() === '' || url.trim() === ''}>
             {stored ? 'Save' : 'Add MCP server'}

@@ -1,5 +1,16 @@
 /** Keys of one project: each reads it and records findings in it, nothing else. */
-import { Alert, Button, Checkbox, Group, Paper, Stack, Table, Text, TextInput } from '@mantine/core'
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Group,
+  Paper,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+  VisuallyHidden,
+} from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Project } from '../../../schemas/types.ts'
@@ -42,7 +53,9 @@ export function KeysTab({ project }: { project: Project }) {
                   <Table.Th>Name</Table.Th>
                   <Table.Th>Scopes</Table.Th>
                   <Table.Th>Last used</Table.Th>
-                  <Table.Th aria-label="Revoke" />
+                  <Table.Th>
+                    <VisuallyHidden>Revoke</VisuallyHidden>
+                  </Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>

@@ -46,7 +46,7 @@ function Gallery({ templates }: { templates: readonly Template[] }) {
             <Group justify="space-between" wrap="nowrap" align="flex-start">
               <Title order={2}>{template.title}</Title>
               {template.demo && (
-                <Badge color="orange" variant="light" tt="none" style={{ flexShrink: 0 }}>
+                <Badge variant="default" tt="none" style={{ flexShrink: 0 }}>
                   Demo data
                 </Badge>
               )}

@@ -71,7 +71,7 @@ export default function ProjectPage() {
           <PartsTab project={data} />
         </Tabs.Panel>
         <Tabs.Panel value="wiring">
-          <WiringTab key={data.version} project={data} />
+          <WiringTab project={data} />
         </Tabs.Panel>
         <Tabs.Panel value="results">
           <ResultsTab project={data} />
@@ -80,7 +80,7 @@ export default function ProjectPage() {
           <KeysTab project={data} />
         </Tabs.Panel>
         <Tabs.Panel value="settings">
-          <SettingsTab key={data.version} project={data} />
+          <SettingsTab project={data} />
         </Tabs.Panel>
         <Tabs.Panel value="history">
           <ChangeHistory project={data.id} />

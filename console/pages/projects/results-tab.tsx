@@ -65,7 +65,7 @@ function ResultRow({
           </Title>
           <Group gap={6} style={{ flexShrink: 0 }}>
             {result.practice && (
-              <Badge color="orange" variant="light" tt="none">
+              <Badge color="orange" variant="default" tt="none">
                 Practice
               </Badge>
             )}

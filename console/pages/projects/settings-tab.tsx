@@ -9,7 +9,8 @@ import { useChange } from '../../lib/use-change.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 import { DeleteProject } from './delete-project.tsx'
 
-export function SettingsTab({ project }: { project: Project }) {
+export function SettingsTab({ project: now }: { project: Project }) {
+  const [project, setProject] = useState(now)
   const isTemplated = project.template !== 'custom' && !project.default
   const template = useQuery({
     queryKey: ['templates', project.template],
@@ -20,6 +21,12 @@ export function SettingsTab({ project }: { project: Project }) {
   const [goal, setGoal] = useState(project.goal)
   const [params, setParams] = useState<Record<string, unknown>>(project.params)
   const [deleting, setDeleting] = useState(false)
+  const show = (fresh: Project): void => {
+    setProject(fresh)
+    setName(fresh.name)
+    setGoal(fresh.goal)
+    setParams(fresh.params)
+  }
   const save = useChange(
     (version: number | undefined) => {
       const body: ProjectUpdate = {
@@ -29,7 +36,7 @@ export function SettingsTab({ project }: { project: Project }) {
       }
       return declared.updateProject(project.id, body, version)
     },
-    { said: ({ report }) => `Saved. ${reportText(report)}`, quiet: true },
+    { said: ({ report }) => `Saved. ${reportText(report)}`, onDone: show, quiet: true },
   )
   return (
     <Stack maw={760}>
@@ -76,9 +83,7 @@ export function SettingsTab({ project }: { project: Project }) {
             error={save.error}
             onTakeTheirs={() => {
               save.reset()
-              setName(project.name)
-              setGoal(project.goal)
-              setParams(project.params)
+              void declared.project(project.id).then(show)
             }}
             onKeepMine={() => save.mutate(undefined)}
           />

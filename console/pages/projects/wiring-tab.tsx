@@ -11,6 +11,7 @@ import {
   Text,
   TextInput,
   Title,
+  VisuallyHidden,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
@@ -26,10 +27,16 @@ interface Edit {
   onChange: (value: Wiring) => void
 }
 
-export function WiringTab({ project }: { project: Project }) {
+export function WiringTab({ project: now }: { project: Project }) {
+  const [project, setProject] = useState(now)
   const [wiring, setWiring] = useState<Wiring>(project.wiring)
+  const show = (fresh: Project): void => {
+    setProject(fresh)
+    setWiring(fresh.wiring)
+  }
   const save = useChange((version: number | undefined) => declared.wire(project.id, wiring, version), {
     said: () => 'The wiring is saved',
+    onDone: show,
     quiet: true,
   })
   const isChanged = !isSameWiring(wiring, project.wiring)
@@ -41,7 +48,7 @@ export function WiringTab({ project }: { project: Project }) {
         error={save.error}
         onTakeTheirs={() => {
           save.reset()
-          setWiring(project.wiring)
+          void declared.project(project.id).then(show)
         }}
         onKeepMine={() => save.mutate(undefined)}
       />
@@ -87,7 +94,9 @@ function Wakes({ value, onChange }: Edit) {
                 <Table.Th>When this trips</Table.Th>
                 <Table.Th>it wakes</Table.Th>
                 <Table.Th>On</Table.Th>
-                <Table.Th aria-label="Remove" />
+                <Table.Th>
+                  <VisuallyHidden>Remove</VisuallyHidden>
+                </Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -158,7 +167,9 @@ function Handoffs({ value, onChange }: Edit) {
                 <Table.Th>concludes</Table.Th>
                 <Table.Th>this one takes over</Table.Th>
                 <Table.Th>at most once every</Table.Th>
-                <Table.Th aria-label="Remove" />
+                <Table.Th>
+                  <VisuallyHidden>Remove</VisuallyHidden>
+                </Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

@@ -8,6 +8,7 @@ import type { Skill } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { bytesOf, bytesText } from '../../lib/size.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useShown } from '../../lib/use-shown.ts'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -40,6 +41,7 @@ function ExistingSkill({ name, project }: { name: string; project: string | null
     queryFn: () => declared.skill(of!, name),
     enabled: of !== null,
   })
+  const { shown, round, reload } = useShown(data, refetch)
   return (
     <>
       <PageHead title={name}>
@@ -64,8 +66,8 @@ function ExistingSkill({ name, project }: { name: string; project: string | null
       )}
       {error && <Failed error={error} onRetry={() => void refetch()} />}
       {skills.data && of === null && <Failed error={new Error(`No skill is named ${name}.`)} />}
-      {data ? (
-        <SkillForm key={data.version} project={of} stored={data} />
+      {shown ? (
+        <SkillForm key={round} project={of} stored={shown} onReload={() => void reload()} />
       ) : (
         !error && of !== null && <LoadingRows />
       )}
@@ -123,7 +125,14 @@ function RemoveSkill({
   )
 }
 
-function SkillForm({ project, stored }: { project: string | null; stored?: Skill }) {
+interface SkillFormProps {
+  project: string | null
+  stored?: Skill
+  /** Fills the form in again from what is stored now. */
+  onReload?: () => void
+}
+
+function SkillForm({ project, stored, onReload }: SkillFormProps) {
   const go = useNavigate()
   const [of, setOf] = useState(project)
   const [name, setName] = useState('')
@@ -138,6 +147,7 @@ function SkillForm({ project, stored }: { project: string | null; stored?: Skill
     {
       said: (skill) => `${skill.name} is saved`,
       onDone: (skill) => {
+        onReload?.()
         if (!stored) void go(`/skills/${skill.name}?project=${of}`)
       },
       quiet: true,
@@ -200,11 +210,7 @@ function SkillForm({ project, stored }: { project: string | null; stored?: Skill
         </Grid>
         <Refusal
           error={save.error}
-          onTakeTheirs={() => {
-            save.reset()
-            setDescription(stored?.description ?? '')
-            setBody(stored?.body ?? '')
-          }}
+          {...(onReload ? { onTakeTheirs: onReload } : {})}
           onKeepMine={() => save.mutate(undefined)}
         />
         <Group>

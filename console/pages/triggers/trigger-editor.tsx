@@ -35,6 +35,8 @@ interface Props {
   stored?: Trigger
   save: (body: TriggerWrite, version: number | undefined) => Promise<PartWritten>
   onSaved?: (result: PartWritten) => void
+  /** Fills the form in again from what is stored now. */
+  onTakeTheirs?: () => void
   label: string
 }
 
@@ -47,7 +49,7 @@ const AGGREGATES: { value: Aggregate; label: string }[] = [
   { value: 'any', label: 'any' },
 ]
 
-export function TriggerEditor({ start, stored, save, onSaved, label }: Props) {
+export function TriggerEditor({ start, stored, save, onSaved, onTakeTheirs, label }: Props) {
   const [draft, setDraft] = useState(start)
   const set = <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) =>
     setDraft((now) => ({ ...now, [field]: value }))
@@ -139,10 +141,7 @@ export function TriggerEditor({ start, stored, save, onSaved, label }: Props) {
         </Text>
         <Refusal
           error={change.error}
-          onTakeTheirs={() => {
-            change.reset()
-            setDraft(start)
-          }}
+          {...(onTakeTheirs ? { onTakeTheirs } : {})}
           onKeepMine={() => change.mutate(undefined)}
         />
         <Group>

@@ -5,6 +5,7 @@ import { useNavigate, useParams, useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { draftOf, NEW_TRIGGER } from '../../lib/trigger-form.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useShown } from '../../lib/use-shown.ts'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -43,6 +44,7 @@ function ExistingTrigger({ name }: { name: string }) {
   const move = useChange((event: 'pause' | 'resume') => declared.moveTrigger(name, event), {
     said: (_result, event) => (event === 'pause' ? `${name} is paused` : `${name} is evaluated again`),
   })
+  const { shown, round, reload } = useShown(data, refetch)
   if (isPending) return <LoadingRows />
   return (
     <>
@@ -65,13 +67,15 @@ function ExistingTrigger({ name }: { name: string }) {
         )}
       </PageHead>
       {error && <Failed error={error} onRetry={() => void refetch()} />}
-      {data && (
+      {data && shown && (
         <>
           {data.paused && <Text mb="sm">It is paused: nothing trips it.</Text>}
           <TriggerEditor
-            key={data.version}
-            start={draftOf(data)}
-            stored={data}
+            key={round}
+            start={draftOf(shown)}
+            stored={shown}
+            onSaved={() => void reload()}
+            onTakeTheirs={() => void reload()}
             save={(body, version) => declared.updateTrigger(body, version)}
             label="Save"
           />

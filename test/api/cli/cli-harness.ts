@@ -68,8 +68,8 @@ export interface Setting {
   env?: Record<string, string>
   stdin?: AsyncIterable<Uint8Array> | string
   isTerminal?: boolean
-  /** What a person answers when asked. */
-  confirm?: boolean
+  /** What a person answers when asked, at once or after doing something else. */
+  confirm?: boolean | (() => Promise<boolean>)
   interrupted?: AbortSignal
 }
 
@@ -90,7 +90,8 @@ export async function svc(argv: string[], setting: Setting = {}): Promise<Ran> {
     colour: false,
     env: { SVC_HOME: home, ...setting.env },
     fetch: globalThis.fetch,
-    confirm: async () => setting.confirm ?? false,
+    confirm: async () =>
+      typeof setting.confirm === 'function' ? setting.confirm() : (setting.confirm ?? false),
     sleep: async (ms) => void result.waits.push(ms),
     interrupted: setting.interrupted ?? new AbortController().signal,
   }

@@ -1,34 +1,11 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { buildServer } from '../../../api/http/server.ts'
-import { createEngine } from '../../../engine/index.ts'
 import { type Setting, svc } from './cli-harness.ts'
+import { type Daemon, startDaemon } from './real-daemon.ts'
 
-/** The real daemon's server over a store in memory. */
-async function startDaemon() {
-  const engine = createEngine({ dataFile: null, clock: { now: () => Date.parse('2026-11-20T12:00:00Z') } })
-  const app = await buildServer({
-    engine,
-    log: pino({ level: 'silent' }),
-    config: {
-      host: '127.0.0.1',
-      port: 0,
-      rootToken: null,
-      publicUrl: null,
-      allowedHosts: [],
-      version: '1.0.0',
-      hostedUrls: {},
-      consoleDir: null,
-    },
-  })
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  return { url, stop: () => app.close().then(() => engine.close()) }
-}
-
-let daemon: Awaited<ReturnType<typeof startDaemon>>
+let daemon: Daemon
 beforeEach(async () => {
   daemon = await startDaemon()
 })
@@ -102,7 +79,76 @@ describe('svc catalog', () => {
   })
 })
 
+describe('svc catalog and the file', () => {
+  it('refuses a file that is not UTF-8, and leaves it as it is', async () => {
+    const file = fileOf('')
+    const latin1 = Buffer.from('# caf\u00e9\nsources: []\n', 'latin1')
+    writeFileSync(file, latin1)
+    const { code, err } = await run(`catalog export --update ${file}`)
+    expect([code, err]).toEqual([1, `svc: ${file} is not UTF-8; save it as UTF-8 first\n`])
+    expect(readFileSync(file)).toEqual(latin1)
+  })
+
+  it('shows nothing that acts on a terminal', async () => {
+    const file = fileOf('sources:\n  - name: a\n    connector: webhook\n    "\\e[31mx": 1\n')
+    expect((await run(`catalog check ${file}`)).err).not.toContain('\u001b')
+    await run(`catalog apply ${fileOf(catalog)} --yes`)
+    await run(
+      `skills upload ${fileOf('---\nname: red\ndescription: x\n---\n\n# \u001b[31mred\n')} --project Shop`,
+    )
+    const raw = await run('skills download red --project Shop')
+    expect(raw.out).toContain('\u001b[31m')
+    for (const line of ['skills download red --project Shop', 'skills show red --project Shop'])
+      expect((await run(line, { isTerminal: true })).out).toMatch(/# \\u001b\[31mred\n$/)
+  })
+
+  it('says what was done when the instance changed while the person read the plan', async () => {
+    const file = fileOf(catalog)
+    await run(`catalog apply ${file} --yes`)
+    const ran = await run(`catalog apply ${fileOf(catalog.replace('Look.', 'Look twice.'))}`, {
+      confirm: async () => (await run('triggers delete errs')).code === 0,
+    })
+    expect(ran.code).toBe(0)
+    expect(ran.out).not.toContain('trigger errs')
+    expect(ran.err).toContain('the instance changed since that plan; this was done:\n+ trigger errs\n')
+  })
+
+  it('tells the problems of an import that the check did not see', async () => {
+    await run('sources add gw --connector webhook')
+    const file = fileOf(catalog.slice(catalog.indexOf('triggers:')))
+    const ran = await run(`catalog apply ${file}`, {
+      confirm: async () => (await run('sources rm gw')).code === 0,
+    })
+    expect(ran.code).toBe(1)
+    expect(ran.err).toContain(`${file}:4:15: triggers[0]: no source is named gw\n`)
+    expect((await run('triggers list')).out).not.toContain('errs')
+  })
+
+  it('shows the plan beside the JSON when it asks', async () => {
+    const asked = await run(`catalog apply ${fileOf(catalog)} --json`, { confirm: true })
+    expect(asked.err).toContain('+ trigger errs\n')
+    expect(JSON.parse(asked.out)).toMatchObject({ change_set: 1 })
+    expect(await run(`catalog apply ${fileOf(catalog)} --json --yes`)).toMatchObject({ code: 0, err: '' })
+  })
+})
+
 describe('svc changes', () => {
+  it('refuses to undo what was changed again, with the values of both', async () => {
+    await run(`catalog apply ${fileOf(catalog)} --yes`)
+    for (const prompt of ['Look twice.', 'Look away.'])
+      await run(`catalog apply ${fileOf(catalog.replace('Look.', prompt))} --yes`)
+    const { code, err } = await run('changes undo 2')
+    expect(code).toBe(1)
+    expect(err).toContain('(HTTP 409 ')
+    expect(err).toContain(
+      'agent first, prompt:\n  was "Look twice.", is now "Look away.", this change wants "Look."\n',
+    )
+  })
+
+  it('takes only a number as --limit', async () => {
+    expect(await run('changes list --limit x')).toMatchObject({ code: 2, out: '' })
+  })
+
   it('undoes, shows and rolls back', async () => {
     await run(`catalog apply ${fileOf(catalog)} --yes`)
     await run('triggers pause errs')
@@ -151,7 +197,17 @@ describe('svc agents, mcp-servers and skills', () => {
     expect((await run('agents disable first')).out).toBe('first: disabled\n')
     expect((await run('agents list --project Shop')).out).toMatch(/first +off/)
     expect((await run('triggers delete errs')).err).toBe('nothing wakes first any more\n')
-    expect((await run('mcp-servers list')).out).toContain('NAME')
+  })
+
+  it('shows a part with every field, and lists and deletes MCP servers', async () => {
+    const servers = 'mcp_servers:\n  - { name: tickets, project: Shop, url: "https://tickets.example/mcp" }\n'
+    await run(`catalog apply ${fileOf(catalog + servers)} --yes`)
+    const shown = await run('triggers show errs')
+    expect(shown.out).toContain('\n  "name": "errs",\n')
+    expect(JSON.parse((await run('agents show first --json')).out)).toMatchObject({ prompt: 'Look.' })
+    expect((await run('mcp-servers list')).out).toMatch(/tickets +https:\/\/tickets.example\/mcp +none/)
+    expect((await run('mcp-servers delete tickets')).out).toBe('deleted tickets\n')
+    expect((await run('mcp-servers show tickets')).err).toContain('(HTTP 404 ')
   })
 
   it('uploads, shares, downloads and removes a skill', async () => {
@@ -161,6 +217,9 @@ describe('svc agents, mcp-servers and skills', () => {
     expect((await run('skills use roll-back --project Default')).code).toBe(1)
     expect((await run('skills download roll-back --project Shop')).out).toContain('# Roll back')
     expect((await run('skills list')).out).toMatch(/roll-back +Shop/)
+    expect((await run('skills show roll-back --project Shop')).out).toMatch(
+      /^roll-back, changed \S+\nHow to roll back\.\n\n# Roll back\n$/,
+    )
     expect((await run('skills remove roll-back --project Shop')).out).toBe('roll-back is deleted\n')
   })
 })

@@ -37,7 +37,10 @@ describe('rolling back', () => {
 
   it('leaves what other projects use alone when it is of one project', async () => {
     const { engine, declared } = await open()
-    await engine.createProject({ template: 'custom', name: 'Shop', objects: [{ kind: 'trigger', name: 't' }] }, BY)
+    await engine.createProject(
+      { template: 'custom', name: 'Shop', objects: [{ kind: 'trigger', name: 't' }] },
+      BY,
+    )
     await engine.createTrigger({ name: 'other', sources: ['s'], condition }, BY)
     const { version } = await engine.listChangeSets({ limit: 1 })
     const before = await declared()

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { catalogFileSchema } from '../../../../engine/catalog/file/index.ts'
+import { catalogFileSchema } from '../../../../engine/catalog/document/index.ts'
 import { describeConnectorSchemas } from '../../../../engine/connectors/index.ts'
 
 const schema = catalogFileSchema(describeConnectorSchemas())

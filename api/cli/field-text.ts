@@ -1,0 +1,105 @@
+/** One changed field as lines of text: short values on one line, long ones as a diff. */
+import type { FieldChange, MergeConflict } from '../../schemas/types.ts'
+import { type DiffLine, diffLines } from './line-diff.ts'
+import { escapeLine, type Io, paint } from './terminal.ts'
+
+/** Characters of a value that still share a line with the other one. */
+const VALUE_MAX = 120
+/** Characters shown before the first one that differs. */
+const LEAD = 40
+const STYLES = { ' ': 'dim', '-': 'red', '+': 'green' } as const
+
+type Painter = Pick<Io, 'colour'>
+
+/** A field as a person says it: `config.labels` for the pointer /config/labels (RFC 6901). */
+export function fieldName(pointer: string): string {
+  const parts = pointer.split('/').slice(1)
+  const name = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
+  return escapeLine(name) || 'all of it'
+}
+
+/** `name: before → after`, or the name and the lines that differ below it. */
+export function fieldLines(io: Painter, { path, from, to }: FieldChange): string[] {
+  return valueLines(io, fieldName(path), from, to)
+}
+
+/** Two values of one field; where both are long, only what differs between them. */
+function valueLines(io: Painter, name: string, from: unknown, to: unknown): string[] {
+  const short = [from, to].every((value) => isUnset(value) || isShort(value))
+  if (short || isUnset(from) || isUnset(to)) return [`${name}: ${valueText(from)} → ${valueText(to)}`]
+  const [before, after] = [linesOf(from), linesOf(to)]
+  if (before.length === 1 && after.length === 1) {
+    const at = firstDifference(before[0]!, after[0]!)
+    return [`${name}: ${windowAt(before[0]!, at)} → ${windowAt(after[0]!, at)}`]
+  }
+  // Both end in a line break: what follows it is no line.
+  const last = before.at(-1) === '' && after.at(-1) === '' ? -1 : undefined
+  const hunks = diffLines(before.slice(0, last), after.slice(0, last))
+  const shown = hunks.flatMap((hunk, i) => [
+    ...(i > 0 ? ['  …'] : []),
+    ...hunk.map((line) => diffLine(io, line)),
+  ])
+  return [`${name}:`, ...shown]
+}
+
+function diffLine(io: Painter, { mark, text }: DiffLine): string {
+  return paint(io, STYLES[mark], text === '' ? `  ${mark}`.trimEnd() : `  ${mark} ${escapeLine(text)}`)
+}
+
+/**
+ * What two writers did to one field, for the person whose write was refused.
+ * @returns lines: the field, then what it was, what was wanted and what it is now.
+ */
+export function conflictLines({ kind, name, path, base, mine, theirs }: MergeConflict): string[] {
+  const plain = { colour: false }
+  const head = `${kindName(kind)} ${escapeLine(name)}, ${fieldName(path)}:`
+  const values = [base, mine, theirs]
+  if (values.every((value) => isUnset(value) || isShort(value)))
+    return [
+      head,
+      `  was ${valueText(base)}, is now ${valueText(theirs)}, this change wants ${valueText(mine)}`,
+    ]
+  return [
+    head,
+    ...valueLines(plain, 'changed by the other', base, theirs).map((line) => `  ${line}`),
+    ...valueLines(plain, 'changed by this', base, mine).map((line) => `  ${line}`),
+  ]
+}
+
+/** A kind of object in words. */
+export function kindName(kind: string): string {
+  return kind === 'mcp_server' ? 'MCP server' : kind
+}
+
+const isUnset = (value: unknown): boolean => value === undefined || value === null
+
+function isShort(value: unknown): boolean {
+  if (typeof value === 'string' && value.trimEnd().includes('\n')) return false
+  return JSON.stringify(value).length <= VALUE_MAX
+}
+
+function valueText(value: unknown): string {
+  if (isUnset(value)) return 'not set'
+  const text = JSON.stringify(value)
+  return escapeLine(text.length > VALUE_MAX ? `${text.slice(0, VALUE_MAX - 1)}…` : text)
+}
+
+/** A text by its lines, anything else as JSON, a field per line. */
+function linesOf(value: unknown): string[] {
+  return (typeof value === 'string' ? value : JSON.stringify(value, null, 2)).split('\n')
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  return at
+}
+
+/** The part of a long line around `at`, so that what differs is in it. */
+function windowAt(text: string, at: number): string {
+  const start = Math.max(0, at - LEAD)
+  const part = text.slice(start, start + VALUE_MAX)
+  return escapeLine(
+    `${start > 0 ? '…' : ''}${JSON.stringify(part).slice(1, -1)}${start + VALUE_MAX < text.length ? '…' : ''}`,
+  )
+}

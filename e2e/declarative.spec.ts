@@ -1,0 +1,150 @@
+import { expect } from '@playwright/test'
+import { test } from './daemon.ts'
+
+const condition = { aggregate: 'count', predicate: '> 5', window: '5m' }
+
+test('a project is made from a template, wired, paused, resumed, and deleted with what it made', async ({
+  page,
+  daemon,
+}) => {
+  await page.goto(`${daemon.url}/projects`)
+  await page.getByRole('link', { name: 'Choose a template' }).click()
+  await page.getByRole('link', { name: 'Use Watch a system by webhook' }).click()
+  await page.getByLabel('System').fill('checkout')
+  await page.getByRole('button', { name: 'Create project' }).click()
+  await expect(page.getByText('Everything it needs is in place')).toBeVisible()
+  await expect(page.getByRole('link', { name: 'checkout-errors' })).toBeVisible()
+
+  await page.getByRole('tab', { name: 'Wiring' }).click()
+  await page.getByRole('switch', { name: 'checkout-errors wakes checkout-first-look' }).click({ force: true })
+  await page.getByRole('button', { name: 'Save wiring' }).click()
+  await expect(page.getByText('The wiring is saved')).toBeVisible()
+  const { projects } = await daemon.ask<{ projects: { wiring: { wakes: unknown[] } }[] }>(
+    'GET',
+    '/api/projects',
+  )
+  expect(projects[0]!.wiring.wakes).toEqual([
+    { trigger: 'checkout-errors', agent: 'checkout-first-look', enabled: false },
+  ])
+
+  await page.getByRole('button', { name: 'Pause…' }).click()
+  await page.getByRole('button', { name: 'Pause', exact: true }).click()
+  await expect(page.getByText('Paused: nothing in it wakes an agent')).toBeVisible()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await expect(page.getByRole('button', { name: 'Pause…' })).toBeVisible()
+
+  await page.getByRole('tab', { name: 'Settings' }).click()
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await expect(page.getByRole('checkbox', { name: 'trigger checkout-errors' })).toBeChecked()
+  await page.getByRole('button', { name: 'Delete project' }).click()
+  await expect(page.getByText('No projects yet')).toBeVisible()
+  expect(await daemon.ask('GET', '/api/triggers')).toEqual([])
+})
+
+test('two people change the same field, and the second chooses; a change is undone from its history', async ({
+  page,
+  daemon,
+}) => {
+  await daemon.call('POST', '/api/sources', { name: 'gw', connector: 'webhook' })
+  await daemon.call('POST', '/api/triggers', { name: 'errs', sources: ['gw'], condition })
+  await page.goto(`${daemon.url}/triggers/errs`)
+  await page.getByLabel('Wait before waking again').fill('1h')
+  await daemon.call('PUT', '/api/triggers/errs', { name: 'errs', sources: ['gw'], condition, cooldown: '2h' })
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('Somebody else changed the same field')).toBeVisible()
+  await expect(page.getByRole('cell', { name: '2h' })).toBeVisible()
+  await page.getByRole('button', { name: 'Keep mine' }).click()
+  await expect(page.getByText('errs is saved')).toBeVisible()
+  expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('1h')
+
+  await page.goto(`${daemon.url}/changes`)
+  await page
+    .getByRole('button', { name: /trigger errs: cooldown/ })
+    .first()
+    .click()
+  await page.getByRole('button', { name: 'Undo…' }).first().click()
+  await expect(page.getByText('cooldown: 1h → 2h')).toBeVisible()
+  await page.getByRole('button', { name: 'Undo', exact: true }).click()
+  await expect(page.getByText('It is undone')).toBeVisible()
+  expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('2h')
+})
+
+test('a catalog file shows its problems where they are, then its plan, then is applied', async ({
+  page,
+  daemon,
+}) => {
+  await page.goto(`${daemon.url}/catalog-file?tab=import`)
+  const editor = page.getByRole('textbox', { name: 'Catalog file to import' })
+  await editor.click()
+  await page.keyboard.insertText('sources:\n  - name: gw\n    connector: pigeon\n')
+  await expect(page.getByText('connector pigeon is not known')).toBeVisible()
+  await page.getByRole('button', { name: 'Line 3' }).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('sources:\n  - name: gw\n    connector: webhook\n')
+  await expect(page.getByText('2 to create, 0 to change, 0 to delete.')).toBeVisible()
+  await page.getByLabel('Why').fill('first file')
+  await page.getByRole('button', { name: 'Apply 2 changes' }).click()
+  await expect(page.getByText('The catalog is imported')).toBeVisible()
+  await page.getByRole('tab', { name: 'Export' }).click()
+  await expect(page.getByText('connector: webhook')).toBeVisible()
+  await page.goto(`${daemon.url}/changes`)
+  await expect(page.getByText('first file')).toBeVisible()
+})
+
+test('a skill is written with a preview, uploaded over, and removed with its last project', async ({
+  page,
+  daemon,
+}) => {
+  await daemon.call('POST', '/api/projects', { template: 'custom', name: 'Shop' })
+  await page.goto(`${daemon.url}/skills/new`)
+  await page.getByLabel('Name').fill('roll-back')
+  await page.getByRole('combobox', { name: 'Project' }).click()
+  await page.getByRole('option', { name: 'Shop' }).click()
+  await page.getByLabel('When it helps').fill('How to roll back a deploy.')
+  await page.getByRole('textbox', { name: 'Instructions in Markdown' }).click()
+  await page.keyboard.insertText('# Look twice\n\n<img src=x onerror="document.title=1">')
+  await expect(page.getByRole('heading', { name: 'Look twice' })).toBeVisible()
+  await page.getByRole('button', { name: 'Add skill' }).click()
+  await expect(page.getByText('Used by Shop')).toBeVisible()
+  expect(await page.title()).not.toBe('1')
+
+  await page.goto(`${daemon.url}/skills`)
+  await page.setInputFiles('input[type=file]', {
+    name: 'SKILL.md',
+    mimeType: 'text/markdown',
+    buffer: Buffer.from('---\nname: roll-back\ndescription: Newer.\n---\n\nText.\n'),
+  })
+  await page.getByRole('combobox', { name: 'Project' }).click()
+  await page.getByRole('option', { name: 'Shop' }).click()
+  await page.getByRole('button', { name: 'Upload', exact: true }).click()
+  await expect(page.getByText('Newer.')).toBeVisible()
+
+  await page.getByRole('link', { name: 'roll-back' }).click()
+  await page.getByRole('button', { name: 'Remove…' }).click()
+  await expect(page.getByText('No other project uses it')).toBeVisible()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await expect(page.getByText('No skills yet')).toBeVisible()
+})
+
+test('an agent outside records a finding with a project key, and a person marks it as handled', async ({
+  page,
+  daemon,
+}) => {
+  const project = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+    template: 'custom',
+    name: 'Shop',
+  })
+  await page.goto(`${daemon.url}/projects/${project.id}?tab=keys`)
+  await page.getByLabel('Name of a new key').fill('scout')
+  await page.getByRole('button', { name: 'Make key' }).click()
+  await expect(page.getByText('scout: shown this once')).toBeVisible()
+  await daemon.call('POST', `/api/projects/${project.id}/findings`, {
+    entity: 'checkout',
+    finding: '# Payments time out\n\nSince the deploy.\n\nNext step: roll back',
+    agent: 'scout',
+  })
+  await page.getByRole('tab', { name: 'Findings' }).click()
+  await expect(page.getByRole('heading', { name: 'Payments time out' })).toBeVisible()
+  await page.getByRole('button', { name: 'Mark as handled' }).click()
+  await expect(page.getByText('handled by')).toBeVisible()
+})

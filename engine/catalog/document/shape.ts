@@ -1,0 +1,166 @@
+/**
+ * The rules of a catalog that need no other knowledge than the file (SPEC.md, Catalog YAML): the
+ * schemas of its entries, names given once, one word for projects.
+ */
+import { faults } from '../../../schemas/index.ts'
+import type { Catalog } from '../../../schemas/types.ts'
+import type { Path } from './path.ts'
+import {
+  type Entry,
+  identityOf,
+  inTodaysWords,
+  isEntry,
+  SECTIONS,
+  type Section,
+  titleOf,
+} from './sections.ts'
+
+/** A rule that is broken at a path; `isKey`: the key itself is what is wrong. */
+export interface Breach {
+  path: Path
+  message: string
+  isKey?: boolean
+}
+
+const SCHEMAS: Record<Exclude<Section, 'wiring'>, string> = {
+  sources: 'catalog-source.json',
+  triggers: 'catalog-trigger.json',
+  agents: 'catalog-agent.json',
+  mcp_servers: 'catalog-mcp-server.json',
+  projects: 'catalog-project.json',
+  skills: 'catalog-skill.json',
+}
+
+/**
+ * @param file the value of the whole file. @param lineOf the line of what is at a path
+ * @returns the catalog in today's words, and every rule it breaks
+ */
+export function shapeOf(
+  file: unknown,
+  lineOf: (path: Path) => number,
+): { catalog: Catalog; breaches: Breach[] } {
+  if (file === null || file === undefined) return { catalog: {}, breaches: [] }
+  if (!isEntry(file))
+    return {
+      catalog: {},
+      breaches: [{ path: [], message: `the file must be a map of sections: ${SECTIONS.join(', ')}` }],
+    }
+  const breaches: Breach[] = unknownSections(file)
+  if (file.usecases != null && file.projects != null)
+    breaches.push({
+      path: ['usecases'],
+      isKey: true,
+      message: 'usecases is the old word for projects; give one of the two',
+    })
+  const found: [Section, unknown[]][] = []
+  for (const section of SECTIONS) {
+    const word =
+      section === 'projects' && file.projects == null && file.usecases != null ? 'usecases' : section
+    const entries = file[word]
+    // A section whose entries are all commented out is as good as absent.
+    if (entries === null || entries === undefined) continue
+    if (!Array.isArray(entries)) breaches.push({ path: [word], message: 'must be a list of entries' })
+    else {
+      breaches.push(...entries.flatMap((entry, i) => breachesOf(section, word, entry, i)))
+      breaches.push(...repeated(section, word, entries, lineOf))
+      found.push([section, word === 'usecases' ? entries.map(inTodaysWords) : entries])
+    }
+  }
+  return { catalog: Object.fromEntries(found) as Catalog, breaches }
+}
+
+/** The schema knows the sections, and which of them a misspelt one is close to. */
+function unknownSections(file: Entry): Breach[] {
+  const empty = Object.fromEntries(Object.keys(file).map((key) => [key, []]))
+  return faults('catalog.json', empty).map(({ path, message }) => ({ path, message, isKey: true }))
+}
+
+function breachesOf(section: Section, word: string, entry: unknown, i: number): Breach[] {
+  const at = [word, i]
+  if (!isEntry(entry)) return [{ path: at, message: 'must be a map of fields' }]
+  const own = section === 'projects' ? projectBreaches(word, entry) : []
+  return [...own, ...schemaBreaches(section, entry)].map((breach) => ({
+    ...breach,
+    path: [...at, ...breach.path],
+  }))
+}
+
+function schemaBreaches(section: Section, entry: Entry): Breach[] {
+  if (section === 'wiring')
+    return schemaFaults('wake' in entry ? 'catalog-wake.json' : 'catalog-handoff.json', entry)
+  const found = schemaFaults(SCHEMAS[section], entry)
+  if (section !== 'triggers' || !isEntry(entry.condition)) return found
+  // What a condition is meant to be is told by its interval; the other kind would only add noise.
+  const kind = Object.hasOwn(entry.condition, 'aggregate') ? 'aggregate' : isSchedule(entry.condition)
+  return [
+    ...found.filter(({ path }) => path[0] !== 'condition'),
+    ...schemaFaults(`${kind}-condition.json`, entry.condition).map((breach) => ({
+      ...breach,
+      path: ['condition', ...breach.path],
+    })),
+  ]
+}
+
+function isSchedule(condition: Entry): 'schedule' | 'aggregate' {
+  const hasOther = ['predicate', 'window', 'group_by', 'field'].some((key) => Object.hasOwn(condition, key))
+  return hasOther && !Object.hasOwn(condition, 'every') ? 'aggregate' : 'schedule'
+}
+
+function schemaFaults(id: string, value: Entry): Breach[] {
+  return faults(id, value).map(({ path, message }) => ({
+    path,
+    message: withHint(message, path, value),
+    isKey: message.includes('is not a known field'),
+  }))
+}
+
+/** 1.0 and true are no text in YAML, which surprises. */
+function withHint(message: string, path: Path, value: unknown): string {
+  let at = value
+  for (const step of path) at = (at as Record<string | number, unknown> | null | undefined)?.[step]
+  const isScalar = typeof at === 'number' || typeof at === 'boolean'
+  return isScalar && message.endsWith(' must be string') ? `${message}; put it in quotes` : message
+}
+
+function projectBreaches(word: string, entry: Entry): Breach[] {
+  const template = entry.template ?? entry.recipe
+  const breaches: Breach[] = []
+  if (entry.recipe !== undefined && word === 'projects')
+    breaches.push({
+      path: ['recipe'],
+      isKey: true,
+      message: 'recipe is the old word for template, under usecases',
+    })
+  if (entry.recipe !== undefined && entry.template !== undefined)
+    breaches.push({
+      path: ['recipe'],
+      isKey: true,
+      message: 'recipe is the old word for template; give one of the two',
+    })
+  if (template === undefined) breaches.push({ path: [], message: 'template is required' })
+  else if (template !== 'default' && entry.name === undefined)
+    breaches.push({ path: [], message: 'name is required' })
+  return breaches
+}
+
+function repeated(
+  section: Section,
+  word: string,
+  entries: unknown[],
+  lineOf: (path: Path) => number,
+): Breach[] {
+  const first = new Map<string, number>()
+  return entries.flatMap((entry, i) => {
+    const identity = identityOf(section, entry)
+    if (identity === null) return []
+    const earlier = first.get(identity)
+    if (earlier === undefined) {
+      first.set(identity, i)
+      return []
+    }
+    const named = section !== 'wiring' && (entry as Entry).name !== undefined
+    const line = lineOf([word, earlier])
+    const message = `${titleOf(section, entry as Entry)} is already defined at line ${line}`
+    return [{ path: [word, i, ...(named ? ['name'] : [])], message }]
+  })
+}

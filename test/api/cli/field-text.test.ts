@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { conflictLines, fieldLines, fieldName } from '../../../api/cli/field-text.ts'
+import { planText } from '../../../api/cli/plan-text.ts'
+
+const plain = { colour: false }
+const text = (path: string, from?: unknown, to?: unknown) => fieldLines(plain, { path, from, to })
+
+describe('a changed field', () => {
+  it('is one line when its values are short', () => {
+    expect(text('/condition/window', '5m', '10m')).toEqual(['condition.window: "5m" → "10m"'])
+    expect(text('/paused', undefined, true)).toEqual(['paused: not set → true'])
+    expect(text('/goal', 'x')).toEqual(['goal: "x" → not set'])
+    expect(text('', { a: 1 }, [2])).toEqual(['all of it: {"a":1} → [2]'])
+  })
+
+  it('is named by its keys, whatever they hold', () => {
+    expect(fieldName('/headers/a~1b~0c')).toBe('headers.a/b~c')
+    expect(fieldName('/headers/\u001b[31m')).toBe('headers.\\u001b[31m')
+  })
+
+  it('is a diff by line when its text has lines', () => {
+    const from = 'Read the timeline.\nLook at deploys.\nConclude.\n'
+    expect(text('/prompt', from, from.replace('Conclude', 'End'))).toEqual([
+      'prompt:',
+      '    Read the timeline.',
+      '    Look at deploys.',
+      '  - Conclude.',
+      '  + End.',
+    ])
+  })
+
+  it('shows where a long line differs, on both sides', () => {
+    const from = `${'so '.repeat(100)}this${' on'.repeat(100)}`
+    const [line] = text('/description', from, from.replace('this', 'that'))
+    expect(line).toContain('this on')
+    expect(line).toContain('that on')
+    expect(line!.length).toBeLessThan(300)
+  })
+
+  it('is a diff of its JSON when it is a long list', () => {
+    const labels = Array.from({ length: 12 }, (_, i) => ({ name: `label_${i}`, field: `field.${i}` }))
+    const lines = text('/config/labels', labels, labels.with(6, { name: 'label_6', field: 'other' }))
+    expect(lines).toContain('  -     "field": "field.6"')
+    expect(lines).toContain('  +     "field": "other"')
+    expect(lines.length).toBeLessThan(10)
+  })
+
+  it('says in which of several places a text changed', () => {
+    const from = Array.from({ length: 30 }, (_, i) => `line ${i}`).join('\n')
+    const to = from.replace('line 3\n', 'line three\n').replace('line 27', 'line twenty-seven')
+    expect(text('/body', from, to).filter((line) => line === '  …')).toHaveLength(1)
+  })
+
+  it('never holds a character that acts on a terminal', () => {
+    expect(text('/body', 'a\nb\u001b[2J\n', 'a\nc\u202e\n')).toEqual([
+      'body:',
+      '    a',
+      '  - b\\u001b[2J',
+      '  + c\\u202e',
+    ])
+  })
+})
+
+describe('a conflict', () => {
+  const where = { kind: 'agent', name: 'first', path: '/prompt' } as const
+
+  it('names what was, what is and what was wanted', () => {
+    expect(conflictLines({ ...where, base: 'a', mine: 'b', theirs: null })).toEqual([
+      'agent first, prompt:',
+      '  was "a", is now not set, this change wants "b"',
+    ])
+  })
+
+  it('shows what both writers did to a text of lines', () => {
+    const lines = conflictLines({ ...where, base: 'one\ntwo', mine: 'one\nmine', theirs: 'one\ntheirs' })
+    expect(lines).toEqual([
+      'agent first, prompt:',
+      '  changed by the other:',
+      '      one',
+      '    - two',
+      '    + theirs',
+      '  changed by this:',
+      '      one',
+      '    - two',
+      '    + mine',
+    ])
+  })
+})
+
+describe('a plan', () => {
+  const plan = {
+    changes: [
+      {
+        action: 'update',
+        kind: 'mcp_server',
+        key: 'm',
+        name: 'm',
+        fields: [{ path: '/url', from: 'a', to: 'b' }],
+      },
+      { action: 'delete', kind: 'skill', key: 's', name: 's', fields: [{ path: '/body', from: 'x' }] },
+      { action: 'none', kind: 'source', key: 'g', name: 'g', fields: [] },
+    ],
+    creates: 0,
+    updates: 1,
+    deletes: 1,
+    unchanged: 1,
+  } satisfies Parameters<typeof planText>[1]
+
+  it('has the fields of what changes and counts the rest', () => {
+    expect(planText(plain, plan)).toBe(
+      '~ MCP server m\n    url: "a" → "b"\n- skill s\n0 to create, 1 to change, 1 to delete, 1 as they are\n',
+    )
+  })
+
+  it('is coloured where there is colour, and only there', () => {
+    expect(planText({ colour: true }, plan)).toContain('\u001b[31m- skill s\u001b[39m')
+    expect(planText(plain, plan)).not.toContain('\u001b')
+  })
+})

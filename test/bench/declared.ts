@@ -1,0 +1,71 @@
+/**
+ * The declarative core over HTTP: a catalog of 2,000 objects imported, compared, exported, and a
+ * project of 200 objects made; beside better-sqlite3 alone storing as many documents as rows.
+ */
+import BetterSqlite3 from 'better-sqlite3'
+import type { Daemon } from '../chaos/daemon.ts'
+import { catalogOf } from './declared-data.ts'
+
+export interface DeclaredMeasure {
+  what: string
+  ms: number
+  /** Against the bare insert of as many rows. */
+  ratio: number
+}
+
+const OBJECTS = 2_000
+const PROJECT_OBJECTS = 200
+
+/** @param daemon with nothing declared yet. @param bareFile where to put the yardstick. */
+export async function measureDeclared(daemon: Daemon, bareFile: string): Promise<DeclaredMeasure[]> {
+  const { yaml, edited, loose } = catalogOf(OBJECTS, PROJECT_OBJECTS)
+  const whole = bareInsertMs(bareFile, OBJECTS)
+  const project = bareInsertMs(bareFile, PROJECT_OBJECTS)
+  const measures: DeclaredMeasure[] = []
+  const timed = async (what: string, bare: number, path: string, body?: object): Promise<string> => {
+    const started = performance.now()
+    const answer = await fetch(`${daemon.url}/api/${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { 'content-type': 'application/json' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await answer.text()
+    const ms = performance.now() - started
+    if (!answer.ok) throw new Error(`${what} answered ${answer.status}: ${text.slice(0, 2_000)}`)
+    measures.push({ what, ms, ratio: ms / bare })
+    return text
+  }
+  await timed('first import of 2,000 objects', whole, 'catalog/import', { yaml })
+  await timed('comparing 2,000 objects, none changed', whole, 'catalog/import', { yaml, dry_run: true })
+  await timed('comparing 2,000 objects, 100 changed', whole, 'catalog/import', {
+    yaml: edited,
+    dry_run: true,
+  })
+  await timed('importing 100 changes among 2,000 objects', whole, 'catalog/import', { yaml: edited })
+  await timed('exporting 2,000 objects', whole, 'catalog/export')
+  await timed('exporting 2,000 objects into a given file', whole, 'catalog/export', { yaml })
+  await timed('a custom project of 200 objects', project, 'projects', {
+    template: 'custom',
+    name: 'Many parts',
+    objects: loose,
+  })
+  return measures
+}
+
+/** Documents of about the same size as rows of one table, in one commit. @returns milliseconds */
+function bareInsertMs(file: string, rows: number): number {
+  const db = new BetterSqlite3(file)
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  db.exec('CREATE TABLE IF NOT EXISTS parts (id INTEGER PRIMARY KEY, name TEXT NOT NULL, spec TEXT NOT NULL)')
+  const insert = db.prepare('INSERT INTO parts (name, spec) VALUES (?, ?)')
+  const spec = JSON.stringify({ prompt: 'Say what broke. '.repeat(20) })
+  const all = db.transaction(() => {
+    for (let n = 0; n < rows; n++) insert.run(`part-${n}`, spec)
+  })
+  const started = performance.now()
+  all.immediate()
+  const ms = performance.now() - started
+  db.close()
+  return ms
+}

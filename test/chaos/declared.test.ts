@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { random } from '../engine/store/store-harness.ts'
+import { buildChild, killAt, lookAtEach } from './declared-kill.ts'
+import { buildWorld, OPERATIONS, openWorld } from './declared-operations.ts'
+import { dumpFile } from './declared-state.ts'
+
+const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
+const next = random(seed)
+const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'svc-declared-'))
+const base = join(scratch, 'base')
+const nothing = join(scratch, 'nothing')
+/** How often each operation is really killed here; `npm run chaos -- declared` does it at each statement. */
+const KILLS = 3
+
+beforeAll(async () => {
+  buildChild()
+  mkdirSync(nothing)
+  const engine = openWorld(join(base, 'svc.db'))
+  await buildWorld(engine)
+  await engine.close()
+})
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+/** The commit, and some of the statements before it. */
+const instants = (statements: number): number[] => [
+  ...Array.from({ length: KILLS - 1 }, () => 1 + Math.floor(next() * (statements - 1))),
+  statements,
+]
+
+describe(`killed before any of its statements (CHAOS_SEED=${seed})`, () => {
+  it.each(Object.keys(OPERATIONS))(
+    '%s leaves the old state or the new one',
+    async (operation) => {
+      const killing = { base, scratch, operation, look: dumpFile }
+      const seen = await lookAtEach(killing)
+      const before = dumpFile(join(base, 'svc.db'))
+      const after = seen.pop()!
+      expect(after).not.toBe(before)
+      // Its commit is its last statement: whatever dies before that leaves nothing.
+      expect(seen.map((state) => state === before)).toEqual(seen.map(() => true))
+      for (const state of await killAt(killing, instants(seen.length))) expect(state === before).toBe(true)
+    },
+    60_000,
+  )
+
+  it('the same check finds the state between the halves of a transaction that was split', async () => {
+    const killing = { base, scratch, operation: 'update of parameters', look: dumpFile, splitAt: 20 }
+    const seen = await lookAtEach(killing)
+    const before = dumpFile(join(base, 'svc.db'))
+    const isBetween = (state: string) => state !== before && state !== seen.at(-1)
+    expect(seen.findIndex(isBetween)).toBe(19)
+    expect((await killAt(killing, [30])).map(isBetween)).toEqual([true])
+  }, 60_000)
+})
+
+describe('a first start that is killed before any of its statements', () => {
+  /** The file as the next start finds it, with nothing to import. */
+  const look = (file: string): string => {
+    const engine = openWorld(file)
+    void engine.close()
+    return dumpFile(file, ['meta.value'])
+  }
+  const endOf = async (operation: string): Promise<string> =>
+    (await lookAtEach({ base: nothing, scratch, operation, look })).at(-1)!
+
+  it('has imported all of the catalog or nothing, and seeded the project or not', async () => {
+    const operation = 'start with a catalog and a seed'
+    const steps = [await endOf('start with nothing'), await endOf('start with a catalog')]
+    const seen = await lookAtEach({ base: nothing, scratch, operation, look })
+    steps.push(seen.at(-1)!)
+    expect(new Set(steps).size).toBe(3)
+    const reached = seen.map((state) => steps.indexOf(state))
+    expect(reached).toEqual(reached.toSorted())
+    expect(new Set(reached)).toEqual(new Set([0, 1, 2]))
+  }, 60_000)
+})
