@@ -13,7 +13,7 @@ import type { Caller, Engine, EngineStatus, IngestCall, TailFilter, TailMessage 
 import { fail, SvcError } from './errors.ts'
 import { createKeys } from './keys/keys.ts'
 import { follow, Live } from './live.ts'
-import { Pipeline } from './pipeline.ts'
+import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { createReads, type Reads } from './reads.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
 import { createSources, type Sources } from './sources/sources.ts'
@@ -45,7 +45,7 @@ export interface EngineOptions {
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
 export interface LocalEngine extends Engine {
   /** Commits the calls in one transaction. */
-  ingestMany(calls: readonly IngestCall[]): (IngestResult | SvcError)[]
+  ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
   /** Promises that what is stored later has a later time of ingest than `instant` (epoch ms). */
   closeInstant(instant: number): void
   /** One step of background work. @returns true when there is more to do at once. */
@@ -81,7 +81,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const secrets =
     options.dataFile === null ? memorySecrets() : openSecrets(join(dirname(options.dataFile), 'secret.key'))
   const keys = createKeys({ store, clock })
-  const live = new Live(ctx.names)
+  const live = new Live(ctx.names, ctx.dictionary)
   const sources = createSources({
     store,
     clock,
@@ -105,9 +105,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     appender,
     idempotency: new Idempotency(store.db),
     capacity,
-    onCommitted: (events) => {
+    labels: ctx.dictionary,
+    onCommitted: (batches) => {
       ctx.index.refresh(false)
-      live.publish(events, clock.now())
+      live.publish(batches, clock.now())
     },
     onFatal: options.onFatal ?? (() => {}),
     onFault,

@@ -8,11 +8,11 @@ import type { IngestResult } from '../schemas/types.ts'
 import type { Clock } from './clock.ts'
 import type { IngestCall } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
-import type { PreparedEvent } from './ingest/prepared.ts'
+import type { KnownLabels } from './ingest/packed.ts'
+import { type PreparedBody, prepareBody } from './ingest/prepare-body.ts'
 import { verifySignature } from './ingest/signature.ts'
-import { splitBody } from './ingest/split.ts'
 import type { LiveSource, Sources } from './sources/sources.ts'
-import type { Appended, Appender } from './store/append.ts'
+import { type AppendedBatch, type Appender, sizeOfBatch } from './store/append.ts'
 import type { Capacity } from './store/capacity.ts'
 import { hash, type Idempotency, idempotencyKeyOf } from './store/idempotency.ts'
 import type { OpenStore } from './store/open.ts'
@@ -29,12 +29,22 @@ export interface PipelineParts {
   appender: Appender
   idempotency: Idempotency
   capacity: Capacity
+  labels: KnownLabels
   /** Called after COMMIT with what was stored, in order. */
-  onCommitted(events: Appended[], calls: readonly IngestCall[]): void
+  onCommitted(batches: AppendedBatch[]): void
   /** Called when the disk failed while writing: the process must stop and reopen. */
   onFatal(error: Error): void
   /** Logs a fault of ours and gives the error to answer with. */
   onFault(error: Error): SvcError
+}
+
+/** A call whose body another thread may have prepared. */
+export interface PreparedCall extends IngestCall {
+  prepared?: {
+    /** Of the source as it was prepared for: what another one made is not used. */
+    revision: number
+    result: PreparedBody | SvcError
+  }
 }
 
 export interface PipelineCounters {
@@ -46,12 +56,8 @@ export interface PipelineCounters {
 }
 
 /** A call that has passed every check that needs no disk. */
-interface Ready {
+interface Ready extends PreparedBody {
   source: LiveSource
-  call: IngestCall
-  events: PreparedEvent[]
-  rejected: { index: number; error: string }[]
-  skewed: number
   key: { storage: string; body: string } | null
 }
 
@@ -67,7 +73,7 @@ export class Pipeline {
   constructor(private readonly parts: PipelineParts) {}
 
   /** Stores the calls in one transaction. @returns an answer or an error for each, in order. */
-  accept(calls: readonly IngestCall[]): (IngestResult | SvcError)[] {
+  accept(calls: readonly PreparedCall[]): (IngestResult | SvcError)[] {
     const ready = calls.map((call) => this.attempt(() => this.prepare(call)))
     const due = ready.filter((r): r is Ready => !(r instanceof SvcError))
     if (due.length === 0) return ready as SvcError[]
@@ -76,7 +82,7 @@ export class Pipeline {
   }
 
   /** Everything that can be refused without the disk. @throws SvcError */
-  private prepare(call: IngestCall): Ready {
+  private prepare(call: PreparedCall): Ready {
     const now = this.parts.clock.now()
     const source =
       this.parts.sources.byIngestKey(call.ingestKey) ??
@@ -85,25 +91,12 @@ export class Pipeline {
     if (source.paused) fail('invalid', `source ${source.name} is paused; resume it to ingest`)
     const full = this.parts.capacity.refusal(now)
     if (full) fail('storage_full', full)
-    const { items, rejected } = splitBody(call.body)
-    const events: PreparedEvent[] = []
-    let skewed = 0
-    for (const item of items) {
-      const made = this.attempt(() => source.prepare!(item, call.headers, item.index, now))
-      if (made instanceof SvcError) rejected.push({ index: item.index, error: made.message })
-      else
-        for (const event of made) {
-          if (event.claimed !== null) skewed++
-          events.push(event)
-        }
-    }
+    const { events, rejected, skewed } = this.bodyOf(call, source, now)
     this.countRejected(source, rejected.length)
-    if (events.length === 0 && rejected.length > 0) {
-      rejected.sort((a, b) => a.index - b.index)
+    if (events.n === 0 && rejected.length > 0)
       fail('invalid', `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`, {
         rejected: rejected.slice(0, REJECTED_LISTED),
       })
-    }
     const key =
       call.idempotencyKey === undefined
         ? null
@@ -112,7 +105,19 @@ export class Pipeline {
             body: hash(call.body),
           }
     this.parts.capacity.admit(call.body.length)
-    return { source, call, events, rejected, skewed, key }
+    return { source, events, rejected, skewed, key }
+  }
+
+  /** @throws SvcError */
+  private bodyOf(call: PreparedCall, source: LiveSource, now: number): PreparedBody {
+    const { labels, onFault } = this.parts
+    if (call.prepared?.revision !== source.revision)
+      return prepareBody({ id: source.id, prepare: source.prepare! }, call.body, call.headers, now, {
+        known: labels,
+        onFault,
+      })
+    if (call.prepared.result instanceof SvcError) throw call.prepared.result
+    return call.prepared.result
   }
 
   /** The value, or the error to answer with: a fault in one call must not fail its neighbours. */
@@ -165,11 +170,8 @@ export class Pipeline {
     const committed = appender.commit()
     this.counters.commits++
     if (due.length > 1) this.counters.fsync_batches++
-    this.counters.events += committed.length
-    this.parts.onCommitted(
-      committed,
-      due.map((ready) => ready.call),
-    )
+    for (const batch of committed) this.counters.events += sizeOfBatch(batch)
+    this.parts.onCommitted(committed)
     return answers
   }
 
@@ -179,31 +181,19 @@ export class Pipeline {
     const { source, key, rejected } = ready
     const replayed = key && idempotency.replay<IngestResult>(key.storage, key.body)
     if (replayed) return replayed
-    let first = 0
-    let last = 0
-    let duplicates = 0
-    let ingested = 0
-    for (const event of ready.events) {
-      if (
-        event.dedupeKey !== null &&
-        !idempotency.claimItem(source.id, event.dedupeKey, appender.upcomingId, at)
-      ) {
-        duplicates++
-        continue
-      }
-      last = appender.append(source.id, event, at).id
-      if (ingested++ === 0) first = last
-    }
+    const batch = appender.append(source.id, ready.events, at, (item, id) =>
+      idempotency.claimItem(source.id, item, id, at),
+    )
+    const ingested = sizeOfBatch(batch)
+    const duplicates = ready.events.n - ingested
     source.counters.events += ingested
     this.counters.duplicates += duplicates
     const result: IngestResult = {
       ingested,
       ...(duplicates ? { duplicates } : {}),
-      ...(rejected.length
-        ? { rejected: [...rejected].sort((a, b) => a.index - b.index).slice(0, REJECTED_LISTED) }
-        : {}),
+      ...(rejected.length ? { rejected: rejected.slice(0, REJECTED_LISTED) } : {}),
       ...(ready.skewed ? { skewed: ready.skewed } : {}),
-      ...(ingested ? { ids: [`evt_${first}`, `evt_${last}`] } : {}),
+      ...(ingested ? { ids: [`evt_${batch.firstId}`, `evt_${batch.firstId + ingested - 1}`] } : {}),
     }
     if (key) idempotency.store(key.storage, key.body, result, at)
     return result

@@ -14,16 +14,29 @@ export interface LiveSource extends OpenConfig {
   connector: ConnectorDefinition
   ingestKey: string
   paused: boolean
+  /** The config as its row has it. */
+  stored: string
   signature: { scheme: SignatureScheme; secrets: string[]; header?: string } | null
+  /** Changes when what `prepare` does may have changed. */
+  revision: number
   /** Null for a source nothing is pushed to. */
   prepare: Prepare | null
   /** Since the process started. */
   counters: { events: number; rejected: number }
 }
 
-/** @param before the same source until now, whose counters go on. */
-export function compileLive(row: SourceRow, open: OpenConfig, before: LiveSource | undefined): LiveSource {
+/**
+ * @param before the same source until now, whose counters go on.
+ * @param revision given to it if its config is another than before.
+ */
+export function compileLive(
+  row: SourceRow,
+  open: OpenConfig,
+  before: LiveSource | undefined,
+  revision: number,
+): LiveSource {
   const connector = connectorOf(row.connector)
+  const isSame = before !== undefined && before.connector === connector && before.stored === row.config
   return {
     id: row.id,
     name: row.name,
@@ -32,6 +45,8 @@ export function compileLive(row: SourceRow, open: OpenConfig, before: LiveSource
     ingestKey: row.ingest_key ?? '',
     paused: row.state === 'paused',
     signature: signatureOf(open.config as WebhookConfig),
+    stored: row.config,
+    revision: isSame ? before.revision : revision,
     prepare: connector.mode === 'push' ? compileSource(connector, open.config) : null,
     counters: before?.counters ?? { events: 0, rejected: 0 },
   }

@@ -8,6 +8,7 @@ import type { Database } from './handle.ts'
 
 export const SOURCE_LABEL = '@source'
 export const TYPE_LABEL = '@type'
+const NONE: ReadonlyMap<string, number> = new Map()
 const CACHE_MAX = 200_000
 
 export interface Label {
@@ -40,6 +41,11 @@ export class Dictionary {
     const id = this.selectId.get(name, value)?.id
     if (id !== undefined) this.remember(name, value, id)
     return id
+  }
+
+  /** Ids of a name's values that are at hand: no look at the disk. */
+  known(name: string): ReadonlyMap<string, number> {
+    return this.ids.get(name) ?? NONE
   }
 
   /** The id of a label, made when it is new. Call inside a transaction, then commit() or rollback(). */
