@@ -16,8 +16,9 @@ import { follow, Live } from './live.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { createReads, type Reads } from './reads.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
+import { type SourceSpec, specOf } from './sources/live.ts'
 import { createSources, type Sources } from './sources/sources.ts'
-import { Appender } from './store/append.ts'
+import { type AppendedBatch, Appender } from './store/append.ts'
 import { Capacity } from './store/capacity.ts'
 import { SOURCE_LABEL } from './store/dictionary.ts'
 import { Idempotency } from './store/idempotency.ts'
@@ -40,12 +41,16 @@ export interface EngineOptions {
   onFatal?: (error: Error) => void
   /** A fault of ours, with the id its caller was told. */
   onFault?: (error: Error, id: string) => void
+  /** What a commit stored. */
+  onStored?: (batches: readonly AppendedBatch[]) => void
 }
 
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
 export interface LocalEngine extends Engine {
   /** Commits the calls in one transaction. */
   ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
+  /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
+  sourceSpec(ingestKey: string): SourceSpec | null
   /** Promises that what is stored later has a later time of ingest than `instant` (epoch ms). */
   closeInstant(instant: number): void
   /** One step of background work. @returns true when there is more to do at once. */
@@ -109,6 +114,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     onCommitted: (batches) => {
       ctx.index.refresh(false)
       live.publish(batches, clock.now())
+      options.onStored?.(batches)
     },
     onFatal: options.onFatal ?? (() => {}),
     onFault,
@@ -156,6 +162,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
     usage: async () => usageOf(capacity, sources, ctx, clock.now()),
     status: async () => statusOf(capacity, sources, ctx, pipeline, reads, clock.now()),
+    sourceSpec: (ingestKey) => specOf(sources.byIngestKey(ingestKey)),
     closeInstant: (instant) => stamp.close(instant),
     maintain: () => maintenance.step(clock.now()),
     cursorSecret,

@@ -77,3 +77,19 @@ export function routeOf(source: LiveSource): IngestRoute {
     paused: source.paused,
   }
 }
+
+/** What preparing bodies needs of a source. */
+export interface SourceSpec {
+  id: number
+  revision: number
+  connector: string
+  /** Validated, secrets opened. */
+  config: Record<string, unknown>
+}
+
+/** @returns null for a source nothing is pushed to. */
+export function specOf(source: LiveSource | undefined): SourceSpec | null {
+  if (!source?.prepare) return null
+  const { id, revision, connector, config } = source
+  return { id, revision, connector: connector.kind, config }
+}

@@ -1,14 +1,22 @@
 /** Messages between the daemon's main thread and the engine's threads. */
+import type { MessagePort } from 'node:worker_threads'
 import type { IngestCall, TailFilter, TailMessage } from '../engine.ts'
 import type { ErrorCode, ErrorExtra } from '../errors.ts'
+import type { PreparedBody } from '../ingest/prepare-body.ts'
+import type { SourceSpec } from '../sources/live.ts'
 import type { Retention } from '../store/maintenance.ts'
 
-export interface ThreadOptions {
-  role: 'writer' | 'reader'
+export interface StoreOptions {
   dataFile: string
   maxDbSize: number | null
   retention: Retention
 }
+
+/** `port` joins the preparer and the writer. */
+export type ThreadOptions =
+  | ({ role: 'writer'; port: MessagePort } & StoreOptions)
+  | ({ role: 'reader' } & StoreOptions)
+  | { role: 'preparer'; port: MessagePort }
 
 export interface WireError {
   code: ErrorCode
@@ -40,3 +48,16 @@ export type FromThread =
   | { t: 'tail'; id: number; message: TailMessage }
   | { t: 'fatal'; message: string }
   | { t: 'fault'; id: string; stack: string }
+
+/** A call on its way from the preparer to the writer. */
+export interface PreparedMessage {
+  id: number
+  call: IngestCall
+  /** Null where the preparer did not know the source. */
+  prepared: { revision: number; body: PreparedBody } | { revision: number; error: WireError } | null
+}
+
+/** What the writer tells the preparer: a source as it is now, ids of labels that were new to it. */
+export type ToPreparer =
+  | { t: 'source'; ingestKey: string; source: SourceSpec }
+  | { t: 'labels'; labels: [name: string, value: string][]; ids: Uint32Array }
