@@ -11,6 +11,7 @@ import { describeConnectors } from './connectors/index.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import type { Caller, Engine, EngineStatus, IngestCall, TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
+import { joined } from './join.ts'
 import { createKeys } from './keys/keys.ts'
 import { follow, Live } from './live.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
@@ -137,7 +138,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       return reads.read(request)
     },
     ...sourceCalls(sources),
-    ingest: (call) => queue.add(call),
+    ingest: (call) => queue.add({ ...call, body: joined(call.body) }),
     ingestMany: (calls) => pipeline.accept(calls),
     remember: (request, caller, key) => remember(sources, (call) => queue.add(call), request, caller, key),
     tail: (filter, listener) =>

@@ -1,12 +1,13 @@
 /** Bytes of ingest calls on their way between threads: handed over where they are large, else copied. */
-import type { IngestCall } from '../engine.ts'
-import type { CallMeta } from './protocol.ts'
+import type { IngestCall, IngestPost } from '../engine.ts'
+import { joined, sizeOf } from '../join.ts'
+import type { CallMeta, Place } from './protocol.ts'
 
 /** Small bodies are copied into one buffer; from this size their own is handed over instead. */
 const OWN_BUFFER_BYTES = 64 * 1024
 
 /** The message for some calls, and the buffers to transfer with it. */
-export function packCalls(group: readonly { id: number; call: IngestCall }[]): {
+export function packCalls(group: readonly { id: number; call: IngestPost }[]): {
   calls: CallMeta[]
   buffers: ArrayBuffer[]
 } {
@@ -18,7 +19,7 @@ export function packCalls(group: readonly { id: number; call: IngestCall }[]): {
   )
   const calls = group.map(({ call, id }): CallMeta => {
     const { body, wireBody, ...rest } = call
-    return { ...rest, id, ...pack.put(body), ...(wireBody ? { wire: pack.put(wireBody) } : {}) }
+    return { ...rest, id, body: pack.put(body), ...(wireBody ? { wire: pack.put(wireBody) } : {}) }
   })
   return { calls, buffers: pack.buffers }
 }
@@ -29,14 +30,24 @@ export function callsOf(
   buffers: readonly ArrayBuffer[],
 ): { id: number; call: IngestCall }[] {
   return calls.map((meta) => {
-    const { id, buffer, start, end, wire, ...rest } = meta
-    const call: IngestCall = { ...rest, body: Buffer.from(buffers[buffer]!, start, end - start) }
-    if (wire) call.wireBody = Buffer.from(buffers[wire.buffer]!, wire.start, wire.end - wire.start)
+    const { id, body, wire, ...rest } = meta
+    const call: IngestCall = { ...rest, body: bytesAt(buffers, body) }
+    if (wire) call.wireBody = bytesAt(buffers, wire)
     return { id, call }
   })
 }
 
-const smallSize = (bytes: Uint8Array): number => (bytes.length >= OWN_BUFFER_BYTES ? 0 : bytes.length)
+function bytesAt(buffers: readonly ArrayBuffer[], { buffer, parts, start, end }: Place): Buffer {
+  if (parts > 1) return joined(buffers.slice(buffer, buffer + parts).map((part) => new Uint8Array(part)))
+  return Buffer.from(buffers[buffer]!, start, end - start)
+}
+
+type Bytes = IngestPost['body']
+
+const smallSize = (bytes: Bytes): number => {
+  const size = sizeOf(bytes)
+  return size >= OWN_BUFFER_BYTES ? 0 : size
+}
 
 class BufferPack {
   readonly buffers: ArrayBuffer[]
@@ -49,19 +60,25 @@ class BufferPack {
     this.buffers = [buffer]
   }
 
-  put(bytes: Uint8Array): { buffer: number; start: number; end: number } {
-    if (bytes.length < OWN_BUFFER_BYTES) {
-      this.shared.set(bytes, this.at)
-      const start = this.at
-      this.at += bytes.length
-      return { buffer: 0, start, end: this.at }
+  put(bytes: Bytes): Place {
+    const size = sizeOf(bytes)
+    const parts = bytes instanceof Uint8Array ? [bytes] : bytes
+    if (size >= OWN_BUFFER_BYTES) {
+      const first = this.buffers.length
+      this.buffers.push(...parts.map(ownBuffer))
+      return { buffer: first, parts: parts.length, start: 0, end: size }
     }
-    // A view of a larger buffer cannot be transferred alone.
-    const own =
-      bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
-        ? (bytes.buffer as ArrayBuffer)
-        : new Uint8Array(bytes).buffer
-    this.buffers.push(own)
-    return { buffer: this.buffers.length - 1, start: 0, end: bytes.length }
+    const start = this.at
+    for (const part of parts) {
+      this.shared.set(part, this.at)
+      this.at += part.length
+    }
+    return { buffer: 0, parts: 1, start, end: this.at }
   }
+}
+
+/** A view of a larger buffer cannot be transferred alone. */
+function ownBuffer(bytes: Uint8Array): ArrayBuffer {
+  const isWhole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
+  return (isWhole ? bytes : new Uint8Array(bytes)).buffer as ArrayBuffer
 }

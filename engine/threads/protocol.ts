@@ -24,13 +24,19 @@ export interface WireError {
   extra: ErrorExtra
 }
 
-/** An ingest call without its bytes: they lie in one of the transferred buffers. */
-export interface CallMeta extends Omit<IngestCall, 'body' | 'wireBody'> {
-  id: number
+/** Where bytes lie: in one of the transferred buffers, or they are `parts` of them from there on. */
+export interface Place {
   buffer: number
+  parts: number
   start: number
   end: number
-  wire?: { buffer: number; start: number; end: number }
+}
+
+/** An ingest call without its bytes. */
+export interface CallMeta extends Omit<IngestCall, 'body' | 'wireBody'> {
+  id: number
+  body: Place
+  wire?: Place
 }
 
 export type ToThread =

@@ -5,8 +5,9 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
 import { systemClock } from '../clock.ts'
-import type { Engine, IngestCall } from '../engine.ts'
+import type { Engine, IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
 import type { Retention } from '../store/maintenance.ts'
 import { packCalls } from './call-bytes.ts'
@@ -110,7 +111,7 @@ const PREPARE_BYTES = 16 * 1024
  * that they stay in order.
  */
 class IngestBatcher {
-  private waiting: { call: IngestCall; id: number }[] = []
+  private waiting: { call: IngestPost; id: number }[] = []
   /** Bodies not yet answered that went by the preparer, by ingest key. */
   private readonly preparing = new Map<string, number>()
 
@@ -119,12 +120,12 @@ class IngestBatcher {
     private readonly preparer: EngineThread,
   ) {}
 
-  add(call: IngestCall): Promise<IngestResult> {
+  add(call: IngestPost): Promise<IngestResult> {
     const { id, promise } = this.writer.expect<IngestResult>()
     this.waiting.push({ call, id })
     if (this.waiting.length === 1) setImmediate(() => this.flush())
     const { ingestKey } = call
-    if (call.body.length < PREPARE_BYTES && !this.preparing.has(ingestKey)) return promise
+    if (sizeOf(call.body) < PREPARE_BYTES && !this.preparing.has(ingestKey)) return promise
     this.preparing.set(ingestKey, (this.preparing.get(ingestKey) ?? 0) + 1)
     return promise.finally(() => {
       const left = this.preparing.get(ingestKey)! - 1
@@ -142,7 +143,7 @@ class IngestBatcher {
     if (large.length) this.sendTo(this.preparer, large)
   }
 
-  private sendTo(thread: EngineThread, group: readonly { call: IngestCall; id: number }[]): void {
+  private sendTo(thread: EngineThread, group: readonly { call: IngestPost; id: number }[]): void {
     const { calls, buffers } = packCalls(group)
     thread.send({ t: 'ingest', calls, buffers }, buffers)
   }
