@@ -4,7 +4,7 @@ import { joined, sizeOf } from '../join.ts'
 import type { CallMeta, Place } from './protocol.ts'
 
 /** Small bodies are copied into one buffer; from this size their own is handed over instead. */
-const OWN_BUFFER_BYTES = 64 * 1024
+export const OWN_BUFFER_BYTES = 64 * 1024
 
 /** The message for some calls, and the buffers to transfer with it. */
 export function packCalls(group: readonly { id: number; call: IngestPost }[]): {
@@ -24,21 +24,30 @@ export function packCalls(group: readonly { id: number; call: IngestPost }[]): {
   return { calls, buffers: pack.buffers }
 }
 
-/** The calls of a message, with views of its buffers. */
+/** The calls of a message. @param bufferOf where bodies in parts are joined. */
 export function callsOf(
   calls: readonly CallMeta[],
   buffers: readonly ArrayBuffer[],
+  bufferOf?: (size: number) => Buffer,
 ): { id: number; call: IngestCall }[] {
   return calls.map((meta) => {
     const { id, body, wire, ...rest } = meta
-    const call: IngestCall = { ...rest, body: bytesAt(buffers, body) }
+    const call: IngestCall = { ...rest, body: bytesAt(buffers, body, bufferOf) }
     if (wire) call.wireBody = bytesAt(buffers, wire)
     return { id, call }
   })
 }
 
-function bytesAt(buffers: readonly ArrayBuffer[], { buffer, parts, start, end }: Place): Buffer {
-  if (parts > 1) return joined(buffers.slice(buffer, buffer + parts).map((part) => new Uint8Array(part)))
+function bytesAt(
+  buffers: readonly ArrayBuffer[],
+  { buffer, parts, start, end }: Place,
+  bufferOf?: (size: number) => Buffer,
+): Buffer {
+  if (parts > 1)
+    return joined(
+      buffers.slice(buffer, buffer + parts).map((part) => new Uint8Array(part)),
+      bufferOf,
+    )
   return Buffer.from(buffers[buffer]!, start, end - start)
 }
 

@@ -13,7 +13,8 @@ import { compileSource, type Prepare } from '../ingest/prepare.ts'
 import { prepareBody } from '../ingest/prepare-body.ts'
 import type { SourceSpec } from '../sources/live.ts'
 import { LabelIds } from '../store/label-ids.ts'
-import { callsOf } from './call-bytes.ts'
+import { BufferPool } from './buffer-pool.ts'
+import { callsOf, OWN_BUFFER_BYTES } from './call-bytes.ts'
 import { faultOf } from './fault.ts'
 import type { FromThread, PreparedMessage, ToPreparer, ToThread } from './protocol.ts'
 
@@ -28,15 +29,17 @@ export function runPreparer(writer: MessagePort): void {
   const main = parentPort!
   const sources = new Map<string, Source>()
   const labels = new LabelIds()
+  const pool = new BufferPool()
   const send = (message: FromThread): void => main.postMessage(message)
   writer.on('message', (message: ToPreparer) => {
     if (message.t === 'labels') {
       for (const [i, [name, value]] of message.labels.entries()) labels.set(name, value, message.ids[i]!)
-    } else sources.set(message.ingestKey, compile(message.source))
+    } else if (message.t === 'buffer') pool.give(message.buffer)
+    else sources.set(message.ingestKey, compile(message.source))
   })
   main.on('message', (message: ToThread) => {
     if (message.t === 'ingest')
-      for (const { id, call: given } of callsOf(message.calls, message.buffers)) {
+      for (const { id, call: given } of callsOf(message.calls, message.buffers, (size) => pool.take(size))) {
         const call = withOwnBytes(given)
         const prepared = prepare(sources.get(call.ingestKey), call, labels, (error) => faultOf(error, send))
         writer.postMessage({ id, call, prepared } satisfies PreparedMessage, buffersOf(call, prepared))
@@ -71,7 +74,9 @@ function prepare(
 /** Small bodies share a buffer, which can be handed over only once. */
 function withOwnBytes(call: IngestCall): IngestCall {
   const own = (bytes: Uint8Array): Uint8Array =>
-    bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+    bytes.byteLength === bytes.buffer.byteLength || bytes.byteLength >= OWN_BUFFER_BYTES
+      ? bytes
+      : new Uint8Array(bytes)
   return { ...call, body: own(call.body), ...(call.wireBody ? { wireBody: own(call.wireBody) } : {}) }
 }
 

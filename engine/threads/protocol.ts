@@ -63,7 +63,8 @@ export interface PreparedMessage {
   prepared: { revision: number; body: PreparedBody } | { revision: number; error: WireError } | null
 }
 
-/** What the writer tells the preparer: a source as it is now, ids of labels that were new to it. */
+/** What the writer tells the preparer: a source as it is now, a body's buffer, ids of new labels. */
 export type ToPreparer =
   | { t: 'source'; ingestKey: string; source: SourceSpec }
+  | { t: 'buffer'; buffer: ArrayBuffer }
   | { t: 'labels'; labels: [name: string, value: string][]; ids: Uint32Array }

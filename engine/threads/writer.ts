@@ -10,6 +10,7 @@ import type { PackedEvents } from '../ingest/packed.ts'
 import type { PreparedCall } from '../pipeline.ts'
 import type { AppendedBatch } from '../store/append.ts'
 import { answer } from './answer.ts'
+import { BufferPool } from './buffer-pool.ts'
 import { callsOf } from './call-bytes.ts'
 import type { FromThread, PreparedMessage, Settled, StoreOptions, ToPreparer, ToThread } from './protocol.ts'
 
@@ -133,7 +134,12 @@ export class Writer {
         return result instanceof SvcError ? { id, error: result.toWire() } : { id, value: result }
       }),
     })
-    for (const entry of group) if (entry.viaPreparer) this.teachSource(entry.call)
+    for (const { call, viaPreparer } of group) {
+      if (!viaPreparer) continue
+      this.teachSource(call)
+      const { buffer } = call.body
+      if (BufferPool.isKept(buffer)) this.preparer.postMessage({ t: 'buffer', buffer }, [buffer])
+    }
   }
 
   /** Tells the preparer of a source that it does not know as it is now. */
