@@ -29,7 +29,7 @@ export class Dictionary {
   constructor(db: Database, writable: boolean) {
     this.selectId = db.prepare('SELECT id FROM labels WHERE name = ? AND value = ?')
     this.selectLabel = db.prepare('SELECT name, value FROM labels WHERE id = ?')
-    this.insert = writable ? db.prepare('INSERT INTO labels (name, value) VALUES (?, ?)') : null
+    this.insert = writable ? db.prepare('INSERT OR IGNORE INTO labels (name, value) VALUES (?, ?)') : null
   }
 
   /** The id of a label, or undefined when no event ever had it. */
@@ -50,12 +50,11 @@ export class Dictionary {
   intern(name: string, value: string): number {
     const cached = this.ids.get(name, value)
     if (cached !== undefined) return cached
-    let id = this.selectId.get(name, value)?.id
-    if (id === undefined) {
-      if (!this.insert) throw new Error('this dictionary is read-only')
-      id = Number(this.insert.run(name, value).lastInsertRowid)
-      this.added.push([name, value])
-    }
+    if (!this.insert) throw new Error('this dictionary is read-only')
+    // What is not at hand is mostly new, so it is not looked for first.
+    const { changes, lastInsertRowid } = this.insert.run(name, value)
+    const id = changes === 1 ? Number(lastInsertRowid) : this.selectId.get(name, value)!.id
+    if (changes === 1) this.added.push([name, value])
     this.ids.set(name, value, id)
     return id
   }

@@ -31,22 +31,33 @@ export function runPreparer(writer: MessagePort): void {
   const labels = new LabelIds()
   const pool = new BufferPool()
   const send = (message: FromThread): void => main.postMessage(message)
+  /** New labels of the calls that the writer is not done with. */
+  const newLabels = new Map<number, [name: string, value: string][]>()
   writer.on('message', (message: ToPreparer) => {
-    if (message.t === 'labels') {
-      for (const [i, [name, value]] of message.labels.entries()) labels.set(name, value, message.ids[i]!)
-    } else if (message.t === 'buffer') pool.give(message.buffer)
-    else sources.set(message.ingestKey, compile(message.source))
+    if (message.t === 'source') {
+      sources.set(message.ingestKey, compile(message.source))
+      return
+    }
+    const { id, labelIds, buffer } = message
+    if (labelIds) learn(labels, newLabels.get(id) ?? [], labelIds)
+    newLabels.delete(id)
+    if (buffer) pool.give(buffer)
   })
   main.on('message', (message: ToThread) => {
     if (message.t === 'ingest')
       for (const { id, call: given } of callsOf(message.calls, message.buffers, (size) => pool.take(size))) {
         const call = withOwnBytes(given)
         const prepared = prepare(sources.get(call.ingestKey), call, labels, (error) => faultOf(error, send))
+        if (prepared && 'body' in prepared) newLabels.set(id, prepared.body.events.newLabels)
         writer.postMessage({ id, call, prepared } satisfies PreparedMessage, buffersOf(call, prepared))
       }
     // The one call there is: whoever waits for its answer knows that all before it are with the writer.
     else if (message.t === 'call') send({ t: 'settled', results: [{ id: message.id, value: null }] })
   })
+}
+
+function learn(labels: LabelIds, names: readonly [string, string][], ids: Uint32Array): void {
+  for (const [i, [name, value]] of names.entries()) if (ids[i] !== 0) labels.set(name, value, ids[i]!)
 }
 
 function compile({ id, revision, connector: kind, config }: SourceSpec): Source {

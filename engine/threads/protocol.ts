@@ -63,8 +63,10 @@ export interface PreparedMessage {
   prepared: { revision: number; body: PreparedBody } | { revision: number; error: WireError } | null
 }
 
-/** What the writer tells the preparer: a source as it is now, a body's buffer, ids of new labels. */
+/**
+ * What the writer tells the preparer: a source as it is now; and of every call that it is done with,
+ * the ids of its new labels (0: not stored) and its buffer, where they are of use.
+ */
 export type ToPreparer =
   | { t: 'source'; ingestKey: string; source: SourceSpec }
-  | { t: 'buffer'; buffer: ArrayBuffer }
-  | { t: 'labels'; labels: [name: string, value: string][]; ids: Uint32Array }
+  | { t: 'done'; id: number; labelIds: Uint32Array | null; buffer: ArrayBuffer | null }

@@ -8,7 +8,6 @@ import { createEngine, type LocalEngine } from '../create-engine.ts'
 import { SvcError } from '../errors.ts'
 import type { PackedEvents } from '../ingest/packed.ts'
 import type { PreparedCall } from '../pipeline.ts'
-import type { AppendedBatch } from '../store/append.ts'
 import { answer } from './answer.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { callsOf } from './call-bytes.ts'
@@ -29,8 +28,8 @@ export class Writer {
   private readonly main = parentPort!
   private readonly engine: LocalEngine
   private readonly tails = new Map<number, () => void>()
-  /** Events the preparer packed: it learns the ids of their new labels. */
-  private readonly foreign = new WeakSet<PackedEvents>()
+  /** What new labels of stored events became, for the preparer to learn. */
+  private readonly labelIds = new WeakMap<PackedEvents, Uint32Array>()
   private maintaining = false
   private closed = false
   private readonly timer: NodeJS.Timeout
@@ -44,7 +43,10 @@ export class Writer {
       ...options,
       onFatal: (error) => this.send({ t: 'fatal', message: error.message }),
       onFault: (error, id) => this.send({ t: 'fault', id, stack: error.stack ?? error.message }),
-      onStored: (batches) => this.teachLabels(batches),
+      onStored: (batches) => {
+        for (const { events, newLabelIds } of batches)
+          if (newLabelIds.length > 0) this.labelIds.set(events, newLabelIds)
+      },
     })
     this.timer = setInterval(() => this.maintain(), MAINTAIN_EVERY_MS)
     this.timer.unref()
@@ -107,7 +109,6 @@ export class Writer {
         call: { ...call, prepared: { revision, result: SvcError.from(prepared.error) } },
         viaPreparer: true,
       }
-    this.foreign.add(prepared.body.events)
     return { id, call: { ...call, prepared: { revision, result: prepared.body } }, viaPreparer: true }
   }
 
@@ -134,12 +135,15 @@ export class Writer {
         return result instanceof SvcError ? { id, error: result.toWire() } : { id, value: result }
       }),
     })
-    for (const { call, viaPreparer } of group) {
-      if (!viaPreparer) continue
-      this.teachSource(call)
-      const { buffer } = call.body
-      if (BufferPool.isKept(buffer)) this.preparer.postMessage({ t: 'buffer', buffer }, [buffer])
-    }
+    for (const entry of group) if (entry.viaPreparer) this.doneWith(entry)
+  }
+
+  private doneWith({ id, call }: Entry): void {
+    this.teachSource(call)
+    const result = call.prepared?.result
+    const labelIds = result && 'events' in result ? (this.labelIds.get(result.events) ?? null) : null
+    const buffer = BufferPool.isKept(call.body.buffer) ? call.body.buffer : null
+    this.teach({ t: 'done', id, labelIds, buffer }, buffer ? [buffer] : [])
   }
 
   /** Tells the preparer of a source that it does not know as it is now. */
@@ -148,17 +152,8 @@ export class Writer {
     if (source && source.revision !== prepared?.revision) this.teach({ t: 'source', ingestKey, source })
   }
 
-  private teachLabels(batches: readonly AppendedBatch[]): void {
-    for (const { events, newLabelIds } of batches) {
-      if (!this.foreign.has(events) || newLabelIds.length === 0) continue
-      // Without those of duplicates, which have none.
-      const labels = events.newLabels.filter((_, i) => newLabelIds[i] !== 0)
-      this.teach({ t: 'labels', labels, ids: newLabelIds.filter((id) => id !== 0) })
-    }
-  }
-
-  private teach(message: ToPreparer): void {
-    this.preparer.postMessage(message)
+  private teach(message: ToPreparer, transfer: ArrayBuffer[] = []): void {
+    this.preparer.postMessage(message, transfer)
   }
 
   private send(message: FromThread): void {
