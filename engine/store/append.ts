@@ -44,7 +44,7 @@ export class Appender {
   private pendingEvents = 0
   private readonly insertRows: Statement<unknown[]>
   private readonly insertRow: Statement<unknown[]>
-  /** Values of the rows that wait for the next statement. */
+  /** Values of the rows that wait until a statement is full, or for the end of the transaction. */
   private readonly row: unknown[] = new Array(ROWS * COLUMNS)
   private rows = 0
   private readonly countSource: Statement<[number, number, number]>
@@ -96,7 +96,6 @@ export class Appender {
       kept: events.dedupeKeys && [],
       newLabelIds,
     }
-    this.rows = 0
     for (let i = 0; i < events.n; i++) {
       const key = events.dedupeKeys?.[i] ?? null
       if (key !== null && !claim(key, this.nextId)) continue
@@ -104,7 +103,6 @@ export class Appender {
       if (newLabelIds.length > 0) this.internNew(events, i, newLabelIds)
       this.insert(batch, i, this.nextId++)
     }
-    this.insertRest()
     this.pending.push(batch)
     this.pendingEvents += sizeOfBatch(batch)
     return batch
@@ -145,11 +143,12 @@ export class Appender {
     for (let r = 0; r < this.rows; r++) this.insertRow.run(...this.row.slice(r * COLUMNS, (r + 1) * COLUMNS))
     this.rows = 0
     // What was bound must not stay in memory until the next call.
-    this.row.fill(null)
+    this.row.fill(null, 0, Math.min(ROWS, this.pendingEvents) * COLUMNS)
   }
 
-  /** Last statements of the transaction: counts per source, and one step of sealing. */
+  /** Last statements of the transaction: rows that wait, counts per source, one step of sealing. */
   beforeCommit(): void {
+    this.insertRest()
     const perSource = new Map<number, { n: number; at: number }>()
     for (const batch of this.pending) {
       const n = perSource.get(batch.sourceId)?.n ?? 0
@@ -200,6 +199,7 @@ export class Appender {
   }
 
   private forget(): void {
+    this.rows = 0
     this.pending = []
     this.pendingEvents = 0
     this.savedNextId = null
