@@ -104,7 +104,7 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
 
 /**
  * The body in the parts it arrived in: they are handed on as they are, for joining them here would
- * hold up the other requests. @throws SvcError too_large
+ * hold up the other requests. @throws SvcError too_large, invalid
  */
 function partsOf(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
@@ -116,13 +116,14 @@ function partsOf(request: FastifyRequest, payload: IncomingMessage): Promise<Buf
       payload.off('data', take).off('end', end)
       reject(new SvcError('too_large', 'the body is larger than this route takes (16 MiB)'))
     }
+    const cut = (): void => reject(new SvcError('invalid', 'the body was cut short'))
     const take = (part: Buffer): void => {
       size += part.length
       if (size > WIRE_MAX) refuse()
       else parts.push(part)
     }
     if (Number(request.headers['content-length'] ?? 0) > WIRE_MAX) refuse()
-    else payload.on('data', take).on('end', end).on('error', reject)
+    else payload.on('data', take).on('end', end).on('error', cut)
   })
 }
 
