@@ -19,16 +19,18 @@ import type { Caller, IngestCall, TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
 import { statusOf, usageOf } from './instance.ts'
+import { joined } from './join.ts'
 import { createKeys } from './keys/keys.ts'
 import { createSessions } from './keys/sessions.ts'
 import { checkKnownStates } from './lifecycle/known-states.ts'
 import { follow, Live } from './live.ts'
-import { Pipeline } from './pipeline.ts'
+import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { openTemplates } from './projects/templates.ts'
 import { createReads, type Reads } from './reads.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
+import { type SourceSpec, specOf } from './sources/live.ts'
 import { createSources, type Sources } from './sources/sources.ts'
-import { Appender } from './store/append.ts'
+import { type AppendedBatch, Appender } from './store/append.ts'
 import { Capacity } from './store/capacity.ts'
 import { SOURCE_LABEL } from './store/dictionary.ts'
 import { Idempotency } from './store/idempotency.ts'
@@ -58,12 +60,16 @@ export interface EngineOptions {
   onFatal?: (error: Error) => void
   /** A fault of ours, with the id its caller was told. */
   onFault?: (error: Error, id: string) => void
+  /** What a commit stored. */
+  onStored?: (batches: readonly AppendedBatch[]) => void
 }
 
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
 export interface LocalEngine extends Engine {
   /** Commits the calls in one transaction. */
-  ingestMany(calls: readonly IngestCall[]): (IngestResult | SvcError)[]
+  ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
+  /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
+  sourceSpec(ingestKey: string): SourceSpec | null
   /** Promises that what is stored later has a later time of ingest than `instant` (epoch ms). */
   closeInstant(instant: number): void
   /** One step of background work. @returns true when there is more to do at once. */
@@ -103,7 +109,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     options.dataFile === null ? memorySecrets() : openSecrets(join(dirname(options.dataFile), 'secret.key'))
   const keys = createKeys({ store, clock })
   const sessions = createSessions(store)
-  const live = new Live(ctx.names)
+  const live = new Live(ctx.names, ctx.dictionary)
   const sources = createSources({
     store,
     clock,
@@ -127,9 +133,11 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     appender,
     idempotency: new Idempotency(store.db),
     capacity,
-    onCommitted: (events) => {
+    labels: ctx.dictionary,
+    onCommitted: (batches) => {
       ctx.index.refresh(false)
-      live.publish(events, clock.now())
+      live.publish(batches, clock.now())
+      options.onStored?.(batches)
     },
     onFatal: options.onFatal ?? (() => {}),
     onFault,
@@ -170,7 +178,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     discoverSource: async (body) => sources.discover(body),
     previewLabel: async (body) => sources.previewLabel(body),
     sourceFields: async (name, limit) => sources.fields(name, limit),
-    ingest: (call) => queue.add(call),
+    ingest: (call) => queue.add({ ...call, body: joined(call.body) }),
     ingestMany: (calls) => pipeline.accept(calls),
     remember: (request, caller, key) => remember(declared, (call) => queue.add(call), request, caller, key),
     tail: (filter, listener) =>
@@ -201,6 +209,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
     usage: async () => usageOf(capacity, sources, ctx, clock.now()),
     status: async () => statusOf(capacity, sources, ctx, pipeline, reads, clock.now()),
+    sourceSpec: (ingestKey) => specOf(sources.byIngestKey(ingestKey)),
     closeInstant: (instant) => stamp.close(instant),
     maintain: () => maintenance.step(clock.now()),
     cursorSecret,

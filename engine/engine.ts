@@ -54,6 +54,12 @@ export interface IngestCall {
   caller: string
 }
 
+/** The same as it came over the wire. */
+export interface IngestPost extends Omit<IngestCall, 'body'> {
+  /** The items, whole or in parts as they arrived. Ownership passes to the engine. */
+  body: Uint8Array | readonly Uint8Array[]
+}
+
 /** What a door must know before it reads a body: which URLs exist and which check signatures. */
 export interface IngestRoute {
   ingestKey: string
@@ -110,7 +116,7 @@ export interface EngineStatus {
 
 export interface EngineCore {
   // ingest
-  ingest(call: IngestCall): Promise<IngestResult>
+  ingest(call: IngestPost): Promise<IngestResult>
   remember(request: RememberRequest, caller: Caller, idempotencyKey?: string): Promise<RememberResult>
   // reads
   read(request: ReadRequest): Promise<ReadAnswer>

@@ -1,11 +1,27 @@
 /** Live tails: every commit is offered to the listeners whose filter it fits. */
 import type { Row, TailFilter, TailMessage } from './engine.ts'
-import type { Appended } from './store/append.ts'
+import { labelStart, textOf } from './ingest/packed.ts'
+import { type AppendedBatch, sizeOfBatch, tsOf } from './store/append.ts'
+import type { Dictionary } from './store/dictionary.ts'
 import { eventId, iso, offsetOfEvent } from './timeline/present.ts'
 import type { SourceNames } from './timeline/source-names.ts'
 
 /** Rows of one commit sent to one listener; a larger burst is told as a gap, to be read instead. */
 const ROWS_PER_COMMIT = 500
+
+/** A stored event with its labels by name. */
+interface LiveEvent {
+  id: number
+  sourceId: number
+  ts: number
+  ingestedAt: number
+  eventType: string
+  text: string
+  claimed: string | null
+  strings: [name: string, value: string][]
+  hasEntity: boolean
+  numbers: Record<string, number>
+}
 
 interface Listener {
   filter: TailFilter
@@ -15,7 +31,10 @@ interface Listener {
 export class Live {
   private readonly listeners = new Set<Listener>()
 
-  constructor(private readonly names: SourceNames) {}
+  constructor(
+    private readonly names: SourceNames,
+    private readonly dictionary: Dictionary,
+  ) {}
 
   add(filter: TailFilter, send: (message: TailMessage) => void): () => void {
     const listener = { filter, send }
@@ -24,8 +43,10 @@ export class Live {
   }
 
   /** @param now epoch ms, for the age of the rows. */
-  publish(events: readonly Appended[], now: number): void {
-    if (this.listeners.size === 0 || events.length === 0) return
+  publish(batches: readonly AppendedBatch[], now: number): void {
+    if (this.listeners.size === 0) return
+    const events = batches.flatMap((batch) => this.eventsOf(batch))
+    if (events.length === 0) return
     this.names.refresh()
     for (const { filter, send } of this.listeners) {
       const rows: Row[] = []
@@ -44,28 +65,53 @@ export class Live {
     }
   }
 
-  private fits({ event, sourceId }: Appended, filter: TailFilter): boolean {
-    if (filter.sources.length && !filter.sources.includes(this.names.get(sourceId)?.name ?? '')) return false
+  private eventsOf(batch: AppendedBatch): LiveEvent[] {
+    const { events, kept, firstId, sourceId, ingestedAt } = batch
+    return Array.from({ length: sizeOfBatch(batch) }, (_, k): LiveEvent => {
+      const i = kept ? kept[k]! : k
+      const [, type, ...own] = Array.from(
+        events.labels.subarray(labelStart(events, i), events.labelEnds[i]),
+        (id) => this.dictionary.label(id),
+      )
+      const numbers = events.numbers?.[i]
+      return {
+        id: firstId + k,
+        sourceId,
+        ts: tsOf(events, i, ingestedAt),
+        ingestedAt,
+        eventType: type!.value,
+        text: textOf(events, i),
+        claimed: events.claimed?.[i] ?? null,
+        strings: own.map(({ name, value }) => [name, value]),
+        hasEntity: events.hasEntity[i] === 1,
+        numbers: numbers ? (JSON.parse(numbers) as Record<string, number>) : {},
+      }
+    })
+  }
+
+  private fits(event: LiveEvent, filter: TailFilter): boolean {
+    if (filter.sources.length && !filter.sources.includes(this.names.get(event.sourceId)?.name ?? ''))
+      return false
     return Object.entries(filter.selector).every(([name, value]) => {
       if (name === 'key_value') return event.hasEntity && event.strings[0]![1] === value
-      const number = event.numbers?.[name]
+      const number = event.numbers[name]
       return number !== undefined
         ? String(number) === value
         : event.strings.some(([n, v]) => n === name && v === value)
     })
   }
 
-  private present({ id, sourceId, ts, ingestedAt, event }: Appended, now: number): Row {
-    const source = this.names.get(sourceId)
+  private present(event: LiveEvent, now: number): Row {
+    const source = this.names.get(event.sourceId)
     const [label, value] = event.strings[0] ?? []
     return {
-      id: eventId(id),
-      offset: offsetOfEvent(ts, now),
-      source: source?.name ?? `source ${sourceId}`,
+      id: eventId(event.id),
+      offset: offsetOfEvent(event.ts, now),
+      source: source?.name ?? `source ${event.sourceId}`,
       source_type: source?.sourceType ?? 'event_stream',
       event_type: event.eventType,
-      event_time: iso(ts),
-      ingested_at: iso(ingestedAt),
+      event_time: iso(event.ts),
+      ingested_at: iso(event.ingestedAt),
       ...(event.claimed === null ? {} : { claimed_time: event.claimed }),
       entity: event.hasEntity && label !== undefined && value !== undefined ? { label, value } : null,
       labels: { ...Object.fromEntries(event.strings), ...event.numbers },

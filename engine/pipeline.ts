@@ -8,11 +8,11 @@ import type { IngestResult } from '../schemas/types.ts'
 import type { Clock } from './clock.ts'
 import type { IngestCall } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
-import type { PreparedEvent } from './ingest/prepared.ts'
+import type { KnownLabels } from './ingest/packed.ts'
+import { type PreparedBody, prepareBody } from './ingest/prepare-body.ts'
 import { verifySignature } from './ingest/signature.ts'
-import { splitBody } from './ingest/split.ts'
 import type { LiveSource, Sources } from './sources/sources.ts'
-import type { Appended, Appender } from './store/append.ts'
+import { type AppendedBatch, type Appender, sizeOfBatch } from './store/append.ts'
 import type { Capacity } from './store/capacity.ts'
 import { hash, type Idempotency, idempotencyKeyOf } from './store/idempotency.ts'
 import type { OpenStore } from './store/open.ts'
@@ -29,12 +29,22 @@ export interface PipelineParts {
   appender: Appender
   idempotency: Idempotency
   capacity: Capacity
+  labels: KnownLabels
   /** Called after COMMIT with what was stored, in order. */
-  onCommitted(events: Appended[], calls: readonly IngestCall[]): void
+  onCommitted(batches: AppendedBatch[]): void
   /** Called when the disk failed while writing: the process must stop and reopen. */
   onFatal(error: Error): void
   /** Logs a fault of ours and gives the error to answer with. */
   onFault(error: Error): SvcError
+}
+
+/** A call whose body another thread may have prepared. */
+export interface PreparedCall extends IngestCall {
+  prepared?: {
+    /** Of the source as it was prepared for: what another one made is not used. */
+    revision: number
+    result: PreparedBody | SvcError
+  }
 }
 
 export interface PipelineCounters {
@@ -46,18 +56,15 @@ export interface PipelineCounters {
 }
 
 /** A call of the service's own, which may write rows of its own with its event. */
-export interface InnerCall extends IngestCall {
+export interface InnerCall extends PreparedCall {
   /** Called in the same transaction, once, after the first event of the call is written. */
   alongside?(eventId: string): void
 }
 
 /** A call that has passed every check that needs no disk. */
-interface Ready {
+interface Ready extends PreparedBody {
   source: LiveSource
   call: InnerCall
-  events: PreparedEvent[]
-  rejected: { index: number; error: string }[]
-  skewed: number
   key: { storage: string; body: string } | null
 }
 
@@ -92,25 +99,12 @@ export class Pipeline {
     const full = this.parts.capacity.refusal(now)
     // What the service concludes is small and asked for; producers wait.
     if (full && !source.connector.internal) fail('storage_full', full)
-    const { items, rejected } = splitBody(call.body)
-    const events: PreparedEvent[] = []
-    let skewed = 0
-    for (const item of items) {
-      const made = this.attempt(() => source.prepare!(item, call.headers, item.index, now))
-      if (made instanceof SvcError) rejected.push({ index: item.index, error: made.message })
-      else
-        for (const event of made) {
-          if (event.claimed !== null) skewed++
-          events.push(event)
-        }
-    }
+    const { events, rejected, skewed } = this.bodyOf(call, source, now)
     this.countRejected(source, rejected.length)
-    if (events.length === 0 && rejected.length > 0) {
-      rejected.sort((a, b) => a.index - b.index)
+    if (events.n === 0 && rejected.length > 0)
       fail('invalid', `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`, {
         rejected: rejected.slice(0, REJECTED_LISTED),
       })
-    }
     const key =
       call.idempotencyKey === undefined
         ? null
@@ -120,6 +114,18 @@ export class Pipeline {
           }
     this.parts.capacity.admit(call.body.length)
     return { source, call, events, rejected, skewed, key }
+  }
+
+  /** @throws SvcError */
+  private bodyOf(call: PreparedCall, source: LiveSource, now: number): PreparedBody {
+    const { labels, onFault } = this.parts
+    if (call.prepared?.revision !== source.revision)
+      return prepareBody({ id: source.id, prepare: source.prepare! }, call.body, call.headers, now, {
+        known: labels,
+        onFault,
+      })
+    if (call.prepared.result instanceof SvcError) throw call.prepared.result
+    return call.prepared.result
   }
 
   /** The value, or the error to answer with: a fault in one call must not fail its neighbours. */
@@ -172,11 +178,8 @@ export class Pipeline {
     const committed = appender.commit()
     this.counters.commits++
     if (due.length > 1) this.counters.fsync_batches++
-    this.counters.events += committed.length
-    this.parts.onCommitted(
-      committed,
-      due.map((ready) => ready.call),
-    )
+    for (const batch of committed) this.counters.events += sizeOfBatch(batch)
+    this.parts.onCommitted(committed)
     return answers
   }
 
@@ -186,33 +189,21 @@ export class Pipeline {
     const { source, key, rejected } = ready
     const replayed = key && idempotency.replay<IngestResult>(key.storage, key.body)
     if (replayed) return replayed
-    let first = 0
-    let last = 0
-    let duplicates = 0
-    let ingested = 0
-    for (const event of ready.events) {
-      if (
-        event.dedupeKey !== null &&
-        !idempotency.claimItem(source.id, event.dedupeKey, appender.upcomingId, at)
-      ) {
-        duplicates++
-        continue
-      }
-      last = appender.append(source.id, event, at).id
-      if (ingested++ === 0) first = last
-    }
+    const batch = appender.append(source.id, ready.events, at, (item, id) =>
+      idempotency.claimItem(source.id, item, id, at),
+    )
+    const ingested = sizeOfBatch(batch)
+    const duplicates = ready.events.n - ingested
     source.counters.events += ingested
     this.counters.duplicates += duplicates
     const result: IngestResult = {
       ingested,
       ...(duplicates ? { duplicates } : {}),
-      ...(rejected.length
-        ? { rejected: [...rejected].sort((a, b) => a.index - b.index).slice(0, REJECTED_LISTED) }
-        : {}),
+      ...(rejected.length ? { rejected: rejected.slice(0, REJECTED_LISTED) } : {}),
       ...(ready.skewed ? { skewed: ready.skewed } : {}),
-      ...(ingested ? { ids: [`evt_${first}`, `evt_${last}`] } : {}),
+      ...(ingested ? { ids: [`evt_${batch.firstId}`, `evt_${batch.firstId + ingested - 1}`] } : {}),
     }
-    if (ingested) ready.call.alongside?.(`evt_${first}`)
+    if (ingested) ready.call.alongside?.(`evt_${batch.firstId}`)
     if (key) idempotency.store(key.storage, key.body, result, at)
     return result
   }

@@ -4,7 +4,7 @@ import { markdown } from '@codemirror/lang-markdown'
 import { yaml } from '@codemirror/lang-yaml'
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
 import { useComputedColorScheme } from '@mantine/core'
-import CodeMirror, { EditorView, type ReactCodeMirrorRef } from '@uiw/react-codemirror'
+import CodeMirror, { EditorView, Prec, type ReactCodeMirrorRef } from '@uiw/react-codemirror'
 import type { Ref } from 'react'
 import { useEffect, useImperativeHandle, useRef } from 'react'
 
@@ -30,6 +30,18 @@ interface Props {
   problems?: readonly EditorProblem[]
   place?: Ref<EditorPlace>
 }
+
+/** The page's own colours: those of the editor's dark theme are too faint on it for small text. */
+const PAGE_COLOURS = Prec.highest(
+  EditorView.theme({
+    '&.cm-editor': { backgroundColor: 'var(--mantine-color-body)' },
+    '.cm-gutters': {
+      backgroundColor: 'var(--mantine-color-body)',
+      color: 'var(--mantine-color-dimmed)',
+      borderRight: '1px solid var(--mantine-color-default-border)',
+    },
+  }),
+)
 
 export default function CodeEditor({
   value,
@@ -77,6 +89,7 @@ export default function CodeEditor({
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label }),
         lintGutter(),
+        PAGE_COLOURS,
       ]}
       basicSetup={{ foldGutter: language === 'yaml', tabSize: 2 }}
       // Tab leaves the editor: the page stays reachable by keyboard.

@@ -4,10 +4,14 @@
  * schemas/connectors/<kind>.json.
  */
 
-/** One item of a body or a poll. `raw` is its exact bytes, `value` its parsed JSON. */
+/** One item of a body or a poll. */
 export interface Item {
+  /** Its exact bytes. */
   raw: Uint8Array
+  /** Its parsed JSON; an object may lack fields that the connector does not look at. */
   value: unknown
+  /** Its parsed JSON with all fields. */
+  whole(): unknown
 }
 
 /** What a connector makes of an item, before labels are read. */
@@ -59,6 +63,8 @@ export interface PushConnector extends ConnectorBase {
   compile(
     config: Record<string, unknown>,
   ): (item: Item, headers: Record<string, string> | undefined, index: number) => MappedEvent[]
+  /** Every field that mapping looks up, as `lookup` takes them; absent: it looks at all. */
+  fields?(config: Record<string, unknown>): string[]
   /** What a test says of a source that waits for producers. */
   note(ingestPath: string): string
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { WebhookConfig } from '../../schemas/types.ts'
 import { compileField } from '../ingest/field.ts'
-import { compileTemplate, oneLine, summarise } from '../ingest/template.ts'
+import { compileTemplate, oneLine, summarise, templateFields } from '../ingest/template.ts'
 import type { Item, MappedEvent, PushConnector } from './connector.ts'
 
 const EVENT_TYPE = 'webhook_event'
@@ -25,7 +25,18 @@ export const webhook: PushConnector = {
     { name: 'header.linear-event', help: 'Event name Linear sends beside the payload.' },
   ],
   compile: (config) => compileWebhook(config as WebhookConfig),
+  fields: (config) => fieldsOf(config as WebhookConfig),
   note: (path) => `POST events to ${path}; the first one shows here.`,
+}
+
+/** `action` is what GitHub's event types are made of. */
+function fieldsOf(config: WebhookConfig): string[] {
+  const named = [config.event_type_field, config.event_time_field, config.dedupe_field]
+  return [
+    'action',
+    ...named.filter((field) => field !== undefined),
+    ...templateFields(config.text_template ?? ''),
+  ]
 }
 
 type Headers = Record<string, string> | undefined
@@ -43,7 +54,7 @@ function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compil
     return [
       {
         eventType: typeOf(context, headers),
-        text: template(context).trim() || summarise(item.value),
+        text: template(context).trim() || summarise(item.whole()),
         eventTime: typeof time === 'string' || typeof time === 'number' ? time : undefined,
         context,
         dedupeKey: key ?? deliveryKey(headers, index),

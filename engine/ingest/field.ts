@@ -30,6 +30,14 @@ export function compileField(path: string): (context: unknown) => unknown {
       : undefined
 }
 
+/** The names at the top of a payload that a look-up of `path` may begin with. */
+export function headsOf(path: string): string[] {
+  const heads = [path]
+  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1))
+    heads.push(path.slice(0, dot))
+  return heads
+}
+
 /** A list's `length` is its own property too, but not of the payload. */
 function owns(context: object, name: string): boolean {
   return Object.hasOwn(context, name) && !(name === 'length' && Array.isArray(context))

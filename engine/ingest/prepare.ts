@@ -1,29 +1,37 @@
 /** From an item to events ready to be stored: the connector's mapping, then labels and time. */
 import type { Label } from '../../schemas/types.ts'
 import type { Item, PushConnector } from '../connectors/connector.ts'
+import { headsOf } from './field.ts'
+import { Projection } from './json-project.ts'
 import { compileLabels } from './label.ts'
 import type { PreparedEvent } from './prepared.ts'
 import { type EventTime, parseEventTime } from './time.ts'
 
-/**
- * @param headers lower-case names; undefined where the connector does not look at them.
- * @param index place of the item in its body. @param nowMs epoch ms.
- * @throws Error when the connector fails on the item: a fault of ours, which costs that item alone.
- */
-export type Prepare = (
-  item: Item,
-  headers: Record<string, string> | undefined,
-  index: number,
-  nowMs: number,
-) => PreparedEvent[]
+/** Compiled for one source. */
+export interface Prepare {
+  /**
+   * @param headers lower-case names; undefined where the connector does not look at them.
+   * @param index place of the item in its body. @param nowMs epoch ms.
+   * @throws Error when the connector fails on the item: a fault of ours, which costs that item alone.
+   */
+  (item: Item, headers: Record<string, string> | undefined, index: number, nowMs: number): PreparedEvent[]
+  /** What is looked at of an item; null: all of it. */
+  projection: Projection | null
+}
 
 const NO_TIME: EventTime = { ts: null, claimed: null }
 
 /** Compiles a source, once. @param config validated, secrets opened. */
 export function compileSource(connector: PushConnector, config: Record<string, unknown>): Prepare {
+  const labels = (config.labels ?? []) as Label[]
   const map = connector.compile(config)
-  const resolve = compileLabels((config.labels ?? []) as Label[])
-  return (item, headers, index, nowMs) =>
+  const resolve = compileLabels(labels)
+  const prepare = (
+    item: Item,
+    headers: Record<string, string> | undefined,
+    index: number,
+    nowMs: number,
+  ): PreparedEvent[] =>
     map(item, headers, index).map((event): PreparedEvent => {
       const { strings, hasEntity, numbers } = resolve(event.context, event.stamped, event.entityLabel)
       const { ts, claimed } = event.eventTime === undefined ? NO_TIME : parseEventTime(event.eventTime, nowMs)
@@ -36,7 +44,19 @@ export function compileSource(connector: PushConnector, config: Record<string, u
         hasEntity,
         numbers,
         dedupeKey: event.dedupeKey ?? null,
-        raw: event.raw ?? item.raw,
+        raw: event.raw ?? null,
       }
     })
+  return Object.assign(prepare, { projection: projectionOf(connector, config, labels) })
+}
+
+function projectionOf(
+  connector: PushConnector,
+  config: Record<string, unknown>,
+  labels: readonly Label[],
+): Projection | null {
+  const own = connector.fields?.(config)
+  if (!own) return null
+  const read = labels.flatMap((label) => ('field' in label ? [label.field] : []))
+  return Projection.of([...own, ...read].flatMap(headsOf))
 }

@@ -13,6 +13,6 @@ export interface PreparedEvent {
   numbers: Record<string, number> | null
   /** Identifies the item within its source for 72 hours; null: never a duplicate. */
   dedupeKey: string | null
-  /** Exactly the bytes received for the item. */
-  raw: Uint8Array
+  /** Payload to store where it is not exactly the bytes of the item. */
+  raw: Uint8Array | null
 }

@@ -14,16 +14,9 @@ const SUMMARY_MAX = 500
  * are literal braces, a missing field is empty text, an object or list is compact JSON.
  */
 export function compileTemplate(template: string): (context: unknown) => string {
-  const parts: (string | ((context: unknown) => unknown))[] = []
-  let rest = 0
-  for (const match of template.matchAll(/\{\{|\}\}|\{([^{}]*)\}/g)) {
-    if (match.index > rest) parts.push(template.slice(rest, match.index))
-    if (match[0] === '{{') parts.push('{')
-    else if (match[0] === '}}') parts.push('}')
-    else parts.push(compileField(match[1]!.trim()))
-    rest = match.index + match[0].length
-  }
-  if (rest < template.length) parts.push(template.slice(rest))
+  const parts = parseTemplate(template).map((part) =>
+    typeof part === 'string' ? part : compileField(part.field),
+  )
   return (context) => {
     let text = ''
     for (const part of parts) {
@@ -32,6 +25,25 @@ export function compileTemplate(template: string): (context: unknown) => string 
     }
     return oneLine(text, TEXT_MAX)
   }
+}
+
+/** The fields a template names. */
+export function templateFields(template: string): string[] {
+  return parseTemplate(template).flatMap((part) => (typeof part === 'string' ? [] : [part.field]))
+}
+
+function parseTemplate(template: string): (string | { field: string })[] {
+  const parts: (string | { field: string })[] = []
+  let rest = 0
+  for (const match of template.matchAll(/\{\{|\}\}|\{([^{}]*)\}/g)) {
+    if (match.index > rest) parts.push(template.slice(rest, match.index))
+    if (match[0] === '{{') parts.push('{')
+    else if (match[0] === '}}') parts.push('}')
+    else parts.push({ field: match[1]!.trim() })
+    rest = match.index + match[0].length
+  }
+  if (rest < template.length) parts.push(template.slice(rest))
+  return parts
 }
 
 /** What a payload says without a template: text as it is, else compact JSON; at most 500 characters. */

@@ -35,6 +35,8 @@ export function parseEventTime(value: unknown, nowMs: number): EventTime {
 
 /** Epoch ms, or null when it is not a time that exists. */
 function parseIso(given: string): number | null {
+  const plain = parsePlain(given)
+  if (plain !== null) return plain
   if (given.length > TEXT_MAX) return null
   const match = ISO.exec(given.trim())
   if (!match) return null
@@ -49,6 +51,43 @@ function parseIso(given: string): number | null {
   // Not Date.UTC with all parts: it takes the years 0 to 99 for 1900 to 1999.
   const midnight = new Date(0).setUTCFullYear(year, month - 1, day)
   return midnight + hour * 3_600_000 + minute * 60_000 + ms - offset
+}
+
+const ZERO = 0x30
+/** The day last read: the times of a body mostly share it. */
+let lastDay = ''
+let lastMidnight = 0
+
+/**
+ * The form nearly all senders use, `2026-11-20T12:00:00.000Z`, a tenth of the work of the general
+ * one. Null where it is another form, or where the general one must say whether it exists.
+ */
+function parsePlain(given: string): number | null {
+  if (given.length !== 24 || given[10] !== 'T' || given[13] !== ':' || given[16] !== ':') return null
+  if (given[19] !== '.' || given[23] !== 'Z') return null
+  const hour = pair(given, 11)
+  const minute = pair(given, 14)
+  const second = pair(given, 17)
+  const ms = digit(given, 20) * 100 + pair(given, 21)
+  // A comparison with NaN is false: a character that is no digit is not let through.
+  if (!(hour < 24 && minute < 60 && second < 60 && ms < 1_000)) return null
+  const day = given.slice(0, 10)
+  if (day !== lastDay) {
+    const midnight = parseIso(day)
+    if (midnight === null) return null
+    lastDay = day
+    lastMidnight = midnight
+  }
+  return lastMidnight + hour * 3_600_000 + minute * 60_000 + second * 1_000 + ms
+}
+
+function pair(text: string, at: number): number {
+  return digit(text, at) * 10 + digit(text, at + 1)
+}
+
+function digit(text: string, at: number): number {
+  const value = text.charCodeAt(at) - ZERO
+  return value >= 0 && value <= 9 ? value : Number.NaN
 }
 
 function daysOf(year: number, month: number): number {

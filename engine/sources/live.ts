@@ -16,7 +16,11 @@ export interface LiveSource extends OpenConfig {
   connector: ConnectorDefinition
   ingestKey: string
   paused: boolean
+  /** The config as its row has it. */
+  stored: string
   signature: { scheme: SignatureScheme; secrets: string[]; header?: string } | null
+  /** Changes when what `prepare` does may have changed. */
+  revision: number
   /** Null for a source nothing is pushed to. */
   prepare: Prepare | null
   /** Since the process started. */
@@ -26,15 +30,18 @@ export interface LiveSource extends OpenConfig {
 /**
  * @param before the same source until now, whose counters go on.
  * @param env what `${NAME}` in a secret field refers to.
+ * @param revision given to it if its config is another than before.
  */
 export function compileLive(
   row: SourceRow,
   open: OpenConfig,
   before: LiveSource | undefined,
   env: Readonly<Record<string, string | undefined>>,
+  revision: number,
 ): LiveSource {
   const connector = connectorOf(row.connector)
   const { config, unresolved } = resolveReferences(row.connector, open.config, env)
+  const isSame = before !== undefined && before.connector === connector && before.stored === row.config
   return {
     id: row.id,
     name: row.name,
@@ -44,6 +51,8 @@ export function compileLive(
     paused: row.state === 'paused',
     unresolved,
     signature: signatureOf(config as WebhookConfig),
+    stored: row.config,
+    revision: isSame ? before.revision : revision,
     prepare: connector.mode === 'push' ? compileSource(connector, config) : null,
     counters: before?.counters ?? { events: 0, rejected: 0 },
   }
@@ -73,4 +82,20 @@ export function routeOf(source: LiveSource): IngestRoute {
     wantsHeaders: source.connector.kind === 'webhook',
     paused: source.paused,
   }
+}
+
+/** What preparing bodies needs of a source. */
+export interface SourceSpec {
+  id: number
+  revision: number
+  connector: string
+  /** Validated, secrets opened. */
+  config: Record<string, unknown>
+}
+
+/** @returns null for a source nothing is pushed to. */
+export function specOf(source: LiveSource | undefined): SourceSpec | null {
+  if (!source?.prepare) return null
+  const { id, revision, connector, config } = source
+  return { id, revision, connector: connector.kind, config }
 }

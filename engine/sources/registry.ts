@@ -12,6 +12,7 @@ export class SourceRegistry {
   private sources = new Map<number, LiveSource>()
   private byKey = new Map<string, LiveSource>()
   private byName = new Map<string, LiveSource>()
+  private revision = 0
 
   constructor(
     private readonly queries: SourceQueries,
@@ -24,9 +25,10 @@ export class SourceRegistry {
   /** Compiles every source that is not deleted; counters of those known go on. */
   reload(): void {
     const before = this.sources
+    this.revision++
     const live = this.queries
       .all()
-      .map((row) => compileLive(row, this.configs.open(row), before.get(row.id), this.env))
+      .map((row) => compileLive(row, this.configs.open(row), before.get(row.id), this.env, this.revision))
     this.sources = new Map(live.map((source) => [source.id, source]))
     this.byName = new Map(live.map((source) => [source.name, source]))
     this.byKey = new Map(live.filter(({ ingestKey }) => ingestKey).map((s) => [s.ingestKey, s]))

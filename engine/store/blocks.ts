@@ -12,6 +12,8 @@ import { decodePosting, encodePosting, offsetsOf, type Posting } from './posting
 /** Bytes of postings a block is closed at. */
 const BLOCK_BYTES = 8_192
 const ENTRY_BYTES = 12
+/** Offsets that need no view; a block that is not full has room for them. */
+const FEW = 16
 
 interface Entry {
   labelId: number
@@ -35,6 +37,7 @@ export class BlockBuilder {
 
   /** @returns true when the block is full and should be taken. */
   add(labelId: number, offsets: Uint16Array): boolean {
+    if (offsets.length <= FEW) return this.addFew(labelId, offsets)
     const bytes = encodePosting(offsets)
     if (this.used + bytes.length > this.scratch.length) {
       const larger = new Uint8Array(2 * this.scratch.length + bytes.length)
@@ -42,8 +45,21 @@ export class BlockBuilder {
       this.scratch = larger
     }
     this.scratch.set(bytes, this.used)
-    this.entries.push({ labelId, n: offsets.length, start: this.used })
-    this.used += bytes.length
+    return this.close(labelId, offsets.length, bytes.length)
+  }
+
+  /** Most labels of a segment: written byte by byte, a view would cost more than its bytes. */
+  private addFew(labelId: number, offsets: Uint16Array): boolean {
+    for (let i = 0; i < offsets.length; i++) {
+      this.scratch[this.used + 2 * i] = offsets[i]! & 0xff
+      this.scratch[this.used + 2 * i + 1] = offsets[i]! >> 8
+    }
+    return this.close(labelId, offsets.length, 2 * offsets.length)
+  }
+
+  private close(labelId: number, n: number, bytes: number): boolean {
+    this.entries.push({ labelId, n, start: this.used })
+    this.used += bytes
     return this.used + this.entries.length * ENTRY_BYTES >= BLOCK_BYTES
   }
 

@@ -5,6 +5,7 @@
  */
 import type { Statement } from 'better-sqlite3'
 import type { Database } from './handle.ts'
+import { LabelIds } from './label-ids.ts'
 
 export const SOURCE_LABEL = '@source'
 export const TYPE_LABEL = '@type'
@@ -16,9 +17,7 @@ export interface Label {
 }
 
 export class Dictionary {
-  /** Name → value → id: no joined key has to be built and hashed for a look-up. */
-  private ids = new Map<string, Map<string, number>>()
-  private cached = 0
+  private readonly ids = new LabelIds()
   private labels = new Map<number, Label>()
   /** Labels cached inside the current transaction; forgotten if it fails. */
   private added: [string, string][] = []
@@ -30,29 +29,33 @@ export class Dictionary {
   constructor(db: Database, writable: boolean) {
     this.selectId = db.prepare('SELECT id FROM labels WHERE name = ? AND value = ?')
     this.selectLabel = db.prepare('SELECT name, value FROM labels WHERE id = ?')
-    this.insert = writable ? db.prepare('INSERT INTO labels (name, value) VALUES (?, ?)') : null
+    this.insert = writable ? db.prepare('INSERT OR IGNORE INTO labels (name, value) VALUES (?, ?)') : null
   }
 
   /** The id of a label, or undefined when no event ever had it. */
   find(name: string, value: string): number | undefined {
-    const cached = this.ids.get(name)?.get(value)
+    const cached = this.ids.get(name, value)
     if (cached !== undefined) return cached
     const id = this.selectId.get(name, value)?.id
-    if (id !== undefined) this.remember(name, value, id)
+    if (id !== undefined) this.ids.set(name, value, id)
     return id
+  }
+
+  /** Ids of a name's values that are at hand: no look at the disk. */
+  known(name: string): ReadonlyMap<string, number> {
+    return this.ids.known(name)
   }
 
   /** The id of a label, made when it is new. Call inside a transaction, then commit() or rollback(). */
   intern(name: string, value: string): number {
-    const cached = this.ids.get(name)?.get(value)
+    const cached = this.ids.get(name, value)
     if (cached !== undefined) return cached
-    let id = this.selectId.get(name, value)?.id
-    if (id === undefined) {
-      if (!this.insert) throw new Error('this dictionary is read-only')
-      id = Number(this.insert.run(name, value).lastInsertRowid)
-      this.added.push([name, value])
-    }
-    this.remember(name, value, id)
+    if (!this.insert) throw new Error('this dictionary is read-only')
+    // What is not at hand is mostly new, so it is not looked for first.
+    const { changes, lastInsertRowid } = this.insert.run(name, value)
+    const id = changes === 1 ? Number(lastInsertRowid) : this.selectId.get(name, value)!.id
+    if (changes === 1) this.added.push([name, value])
+    this.ids.set(name, value, id)
     return id
   }
 
@@ -61,7 +64,7 @@ export class Dictionary {
   }
 
   rollback(): void {
-    for (const [name, value] of this.added) this.ids.get(name)?.delete(value)
+    for (const [name, value] of this.added) this.ids.delete(name, value)
     this.added = []
   }
 
@@ -74,20 +77,5 @@ export class Dictionary {
     if (this.labels.size >= CACHE_MAX) this.labels.clear()
     this.labels.set(id, row)
     return row
-  }
-
-  private remember(name: string, value: string, id: number): void {
-    // Clearing all at once costs one slow moment per 200,000 new values and no bookkeeping before.
-    if (this.cached >= CACHE_MAX) {
-      this.ids.clear()
-      this.cached = 0
-    }
-    let values = this.ids.get(name)
-    if (!values) {
-      values = new Map()
-      this.ids.set(name, values)
-    }
-    values.set(value, id)
-    this.cached++
   }
 }

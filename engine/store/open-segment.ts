@@ -27,8 +27,8 @@ export class OpenSegment {
     this.lastId = seg * SEGMENT_SIZE - 1
   }
 
-  /** Adds an event whose id is larger than all before. `labelIds` as stored, u32 each. */
-  add(id: number, ts: number, ingestedAt: number, labelIds: Uint32Array): void {
+  /** Adds an event whose id is larger than all before; its labels lie in `labels` from `from` to `to`. */
+  add(id: number, ts: number, ingestedAt: number, labels: Uint32Array, from: number, to: number): void {
     const offset = offsetOf(id)
     this.ts[offset] = ts
     this.ingestedAt[offset] = ingestedAt
@@ -37,8 +37,8 @@ export class OpenSegment {
     if (ts < this.minTs) this.minTs = ts
     if (ts > this.maxTs) this.maxTs = ts
     this.maxIngestedAt = ingestedAt
-    for (let i = 0; i < labelIds.length; i++) {
-      const labelId = labelIds[i]!
+    for (let i = from; i < to; i++) {
+      const labelId = labels[i]!
       const slot = this.slots[labelId]
       if (slot) this.lists[slot - 1]!.push(offset)
       else this.open(labelId).push(offset)

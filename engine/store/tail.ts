@@ -51,7 +51,8 @@ export class Tail {
     let n = 0
     // Rows are read one by one and not kept, so a rebuild of 130,000 events stays small in memory.
     for (const row of this.after.iterate(this.lastId)) {
-      this.add(row.id, row.ts, row.ingested_at, labelIdsOf(row.labels))
+      const labels = labelIdsOf(row.labels)
+      this.add(row.id, row.ts, row.ingested_at, labels, 0, labels.length)
       n++
     }
     const document = this.newestDocument.get()
@@ -59,15 +60,15 @@ export class Tail {
     return n
   }
 
-  /** Adds one event with an id larger than all before. */
-  add(id: number, ts: number, ingestedAt: number, labelIds: Uint32Array): void {
+  /** Adds one event with an id larger than all before; its labels lie in `labels` from `from` to `to`. */
+  add(id: number, ts: number, ingestedAt: number, labels: Uint32Array, from: number, to: number): void {
     const seg = segmentOf(id)
     let open = this.segments.at(-1)
     if (!open || open.seg < seg) {
       open = new OpenSegment(seg)
       this.segments.push(open)
     }
-    open.add(id, ts, ingestedAt, labelIds)
+    open.add(id, ts, ingestedAt, labels, from, to)
     this.lastId = id
   }
 

@@ -1,12 +1,13 @@
 /** Messages between the daemon's main thread and the engine's threads. */
-
+import type { MessagePort } from 'node:worker_threads'
 import type { BootCatalog } from '../catalog/boot.ts'
 import type { IngestCall, TailFilter, TailMessage } from '../engine.ts'
 import type { ErrorCode, ErrorExtra } from '../errors.ts'
+import type { PreparedBody } from '../ingest/prepare-body.ts'
+import type { SourceSpec } from '../sources/live.ts'
 import type { Retention } from '../store/maintenance.ts'
 
-export interface ThreadOptions {
-  role: 'writer' | 'reader'
+export interface StoreOptions {
   dataFile: string
   maxDbSize: number | null
   retention: Retention
@@ -14,19 +15,31 @@ export interface ThreadOptions {
   boot?: BootCatalog
 }
 
+/** `port` joins the preparer and the writer. */
+export type ThreadOptions =
+  | ({ role: 'writer'; port: MessagePort } & StoreOptions)
+  | ({ role: 'reader' } & StoreOptions)
+  | { role: 'preparer'; port: MessagePort }
+
 export interface WireError {
   code: ErrorCode
   message: string
   extra: ErrorExtra
 }
 
-/** An ingest call without its bytes: they lie in one of the transferred buffers. */
-export interface CallMeta extends Omit<IngestCall, 'body' | 'wireBody'> {
-  id: number
+/** Where bytes lie: in one of the transferred buffers, or they are `parts` of them from there on. */
+export interface Place {
   buffer: number
+  parts: number
   start: number
   end: number
-  wire?: { buffer: number; start: number; end: number }
+}
+
+/** An ingest call without its bytes. */
+export interface CallMeta extends Omit<IngestCall, 'body' | 'wireBody'> {
+  id: number
+  body: Place
+  wire?: Place
 }
 
 export type ToThread =
@@ -44,3 +57,19 @@ export type FromThread =
   | { t: 'tail'; id: number; message: TailMessage }
   | { t: 'fatal'; message: string }
   | { t: 'fault'; id: string; stack: string }
+
+/** A call on its way from the preparer to the writer. */
+export interface PreparedMessage {
+  id: number
+  call: IngestCall
+  /** Null where the preparer did not know the source. */
+  prepared: { revision: number; body: PreparedBody } | { revision: number; error: WireError } | null
+}
+
+/**
+ * What the writer tells the preparer: a source as it is now; and of every call that it is done with,
+ * the ids of its new labels (0: not stored) and its buffer, where they are of use.
+ */
+export type ToPreparer =
+  | { t: 'source'; ingestKey: string; source: SourceSpec }
+  | { t: 'done'; id: number; labelIds: Uint32Array | null; buffer: ArrayBuffer | null }

@@ -2,17 +2,18 @@
  * The engine in threads behind the Engine interface: the doors stay responsive while the writer
  * waits for its fsync, and a wide read holds up neither.
  */
-
+import { MessageChannel } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
 import type { BootCatalog, BootReport } from '../catalog/boot.ts'
 import { systemClock } from '../clock.ts'
 import { declaredCallNames } from '../declared/call-names.ts'
-import type { IngestCall } from '../engine.ts'
+import type { IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
 import type { Retention } from '../store/maintenance.ts'
 import type { Engine } from '../whole-engine.ts'
-import type { CallMeta } from './protocol.ts'
+import { packCalls } from './call-bytes.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
 
 export interface StartOptions {
@@ -55,7 +56,7 @@ const WRITES = [
   ...declaredCallNames,
 ] as const
 
-/** Starts the writer, then the reader beside it. @throws StartError */
+/** Starts the writer, then the reader and the preparer beside it. @throws StartError */
 export async function startEngine(options: StartOptions): Promise<Engine> {
   const entry = new URL(
     import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs',
@@ -63,14 +64,19 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   )
   const events: ThreadEvents = { onFatal: options.onFatal, onFault: options.onFault }
   const shared = { dataFile: options.dataFile, maxDbSize: options.maxDbSize, retention: options.retention }
+  const { port1, port2 } = new MessageChannel()
   const writer = await EngineThread.start(
     entry,
-    { role: 'writer', ...shared, env: { ...options.env }, boot: options.boot },
+    { role: 'writer', port: port1, ...shared, env: { ...options.env }, boot: options.boot },
     events,
+    [port1],
   )
   options.onBooted(await writer.call<BootReport>('bootReport', []))
-  const reader = await EngineThread.start(entry, { role: 'reader', ...shared }, events)
-  const ingest = new IngestBatcher(writer)
+  const [reader, preparer] = await Promise.all([
+    EngineThread.start(entry, { role: 'reader', ...shared }, events),
+    EngineThread.start(entry, { role: 'preparer', port: port2 }, events, [port2]),
+  ])
+  const ingest = new IngestBatcher(writer, preparer)
   const forward = (thread: EngineThread, methods: readonly string[]) =>
     Object.fromEntries(methods.map((method) => [method, (...args: unknown[]) => thread.call(method, args)]))
   return {
@@ -100,70 +106,57 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       ),
     close: async () => {
       await reader.stop()
+      // All it was given is with the writer once it answers.
+      await preparer.call('handOver', [])
       await writer.stop()
+      await preparer.end()
     },
   } as Engine
 }
 
-/** Small bodies are copied into one buffer; from this size their own is handed over instead. */
-const OWN_BUFFER_BYTES = 64 * 1024
+/** Bodies from this size on are prepared beside the writer; smaller ones are not worth the way. */
+const PREPARE_BYTES = 16 * 1024
 
-/** Hands the calls of one turn of the event loop to the writer in one message. */
+/**
+ * Hands the calls of one turn of the event loop on in one message: large bodies to the preparer, the
+ * others to the writer. While a source has a body with the preparer, all of its bodies go there, so
+ * that they stay in order.
+ */
 class IngestBatcher {
-  private waiting: { call: IngestCall; id: number }[] = []
+  private waiting: { call: IngestPost; id: number }[] = []
+  /** Bodies not yet answered that went by the preparer, by ingest key. */
+  private readonly preparing = new Map<string, number>()
 
-  constructor(private readonly writer: EngineThread) {}
+  constructor(
+    private readonly writer: EngineThread,
+    private readonly preparer: EngineThread,
+  ) {}
 
-  add(call: IngestCall): Promise<IngestResult> {
+  add(call: IngestPost): Promise<IngestResult> {
     const { id, promise } = this.writer.expect<IngestResult>()
     this.waiting.push({ call, id })
     if (this.waiting.length === 1) setImmediate(() => this.flush())
-    return promise
+    const { ingestKey } = call
+    if (sizeOf(call.body) < PREPARE_BYTES && !this.preparing.has(ingestKey)) return promise
+    this.preparing.set(ingestKey, (this.preparing.get(ingestKey) ?? 0) + 1)
+    return promise.finally(() => {
+      const left = this.preparing.get(ingestKey)! - 1
+      if (left === 0) this.preparing.delete(ingestKey)
+      else this.preparing.set(ingestKey, left)
+    })
   }
 
   private flush(): void {
     const group = this.waiting
     this.waiting = []
-    const pack = new BufferPack(
-      group.reduce(
-        (sum, { call }) => sum + smallSize(call.body) + (call.wireBody ? smallSize(call.wireBody) : 0),
-        0,
-      ),
-    )
-    const calls = group.map(({ call, id }): CallMeta => {
-      const { body, wireBody, ...rest } = call
-      return { ...rest, id, ...pack.put(body), ...(wireBody ? { wire: pack.put(wireBody) } : {}) }
-    })
-    this.writer.send({ t: 'ingest', calls, buffers: pack.buffers }, pack.buffers)
-  }
-}
-
-const smallSize = (bytes: Uint8Array): number => (bytes.length >= OWN_BUFFER_BYTES ? 0 : bytes.length)
-
-class BufferPack {
-  readonly buffers: ArrayBuffer[]
-  private readonly shared: Uint8Array
-  private at = 0
-
-  constructor(sharedBytes: number) {
-    const buffer = new ArrayBuffer(sharedBytes)
-    this.shared = new Uint8Array(buffer)
-    this.buffers = [buffer]
+    const straight = group.filter(({ call }) => !this.preparing.has(call.ingestKey))
+    const large = group.filter(({ call }) => this.preparing.has(call.ingestKey))
+    if (straight.length) this.sendTo(this.writer, straight)
+    if (large.length) this.sendTo(this.preparer, large)
   }
 
-  put(bytes: Uint8Array): { buffer: number; start: number; end: number } {
-    if (bytes.length < OWN_BUFFER_BYTES) {
-      this.shared.set(bytes, this.at)
-      const start = this.at
-      this.at += bytes.length
-      return { buffer: 0, start, end: this.at }
-    }
-    // A view of a larger buffer cannot be transferred alone.
-    const own =
-      bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
-        ? (bytes.buffer as ArrayBuffer)
-        : new Uint8Array(bytes).buffer
-    this.buffers.push(own)
-    return { buffer: this.buffers.length - 1, start: 0, end: bytes.length }
+  private sendTo(thread: EngineThread, group: readonly { call: IngestPost; id: number }[]): void {
+    const { calls, buffers } = packCalls(group)
+    thread.send({ t: 'ingest', calls, buffers }, buffers)
   }
 }

@@ -1,5 +1,5 @@
 /** One engine thread as the main thread sees it: calls by id, answers by promise. */
-import { Worker } from 'node:worker_threads'
+import { type MessagePort, Worker } from 'node:worker_threads'
 import type { TailMessage } from '../engine.ts'
 import { StartError, SvcError } from '../errors.ts'
 import type { FromThread, ThreadOptions, ToThread } from './protocol.ts'
@@ -23,9 +23,21 @@ export class EngineThread {
     private readonly events: ThreadEvents,
   ) {}
 
-  /** Starts a thread. @throws StartError when its store cannot be opened. */
-  static async start(entry: URL, options: ThreadOptions, events: ThreadEvents): Promise<EngineThread> {
-    const worker = new Worker(entry, { workerData: options, name: `svc-${options.role}` })
+  /**
+   * Starts a thread. @param transfer what of the options is handed over.
+   * @throws StartError when its store cannot be opened.
+   */
+  static async start(
+    entry: URL,
+    options: ThreadOptions,
+    events: ThreadEvents,
+    transfer: MessagePort[] = [],
+  ): Promise<EngineThread> {
+    const worker = new Worker(entry, {
+      workerData: options,
+      transferList: transfer,
+      name: `svc-${options.role}`,
+    })
     const thread = new EngineThread(worker, events)
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: FromThread) => {
@@ -83,6 +95,12 @@ export class EngineThread {
   async stop(): Promise<void> {
     this.stopping = true
     await this.call('close', [])
+    await this.end()
+  }
+
+  /** Ends a thread that has nothing to close. */
+  async end(): Promise<void> {
+    this.stopping = true
     await this.worker.terminate()
   }
 

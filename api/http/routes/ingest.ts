@@ -1,4 +1,5 @@
 /** Events in (SPEC.md, Ingest and reads): POST /ingest/<ingest_key> and POST /remember. */
+import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -22,12 +23,12 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
   app.register(async (raw) => {
     raw.removeAllContentTypeParsers()
     // Producers send JSON under all sorts of types; what counts is the body.
-    raw.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: WIRE_MAX }, (_request, bytes, done) =>
-      done(null, bytes),
+    raw.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
+      partsOf(request, payload),
     )
     raw.addHook('onRequest', async (request) => budget.reserve(request))
     raw.addHook('onResponse', async (request) => budget.release(request))
-    raw.post<{ Params: { key: string }; Body?: Buffer }>(
+    raw.post<{ Params: { key: string }; Body?: Buffer[] }>(
       '/ingest/:key',
       {
         schema: {
@@ -43,12 +44,11 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
         const echo = request.headers['x-vercel-verify']
         if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo))
           reply.header('x-vercel-verify', echo)
-        const wire = request.body ?? Buffer.alloc(0)
-        const content = await decode(request, wire)
+        const wire = request.body ?? []
+        const inflated = await decode(request, wire)
         const result = await engine.ingest({
           ingestKey: route.ingestKey,
-          body: content,
-          ...(content === wire ? {} : { wireBody: wire }),
+          ...(inflated ?? { body: wire }),
           ...(route.wantsHeaders ? { headers: headersOf(request) } : {}),
           // The header is not covered by a signature, so a signature alone does not carry it.
           bypassCooldown:
@@ -102,15 +102,47 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
   )
 }
 
-/** @throws SvcError unsupported_media, invalid, too_large */
-async function decode(request: FastifyRequest, wire: Buffer): Promise<Buffer> {
+/**
+ * The body in the parts it arrived in: they are handed on as they are, for joining them here would
+ * hold up the other requests. @throws SvcError too_large, invalid
+ */
+function partsOf(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer[]> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = []
+    let size = 0
+    const end = (): void => resolve(parts)
+    const refuse = (): void => {
+      // The stream is left as it is: the answer closes the connection.
+      payload.off('data', take).off('end', end)
+      reject(new SvcError('too_large', 'the body is larger than this route takes (16 MiB)'))
+    }
+    const cut = (): void => reject(new SvcError('invalid', 'the body was cut short'))
+    const take = (part: Buffer): void => {
+      size += part.length
+      if (size > WIRE_MAX) refuse()
+      else parts.push(part)
+    }
+    if (Number(request.headers['content-length'] ?? 0) > WIRE_MAX) refuse()
+    else payload.on('data', take).on('end', end).on('error', cut)
+  })
+}
+
+/**
+ * The body inflated, with its bytes on the wire; null where it is not compressed.
+ * @throws SvcError unsupported_media, invalid, too_large
+ */
+async function decode(
+  request: FastifyRequest,
+  parts: readonly Buffer[],
+): Promise<{ body: Buffer; wireBody: Buffer } | null> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-  if (encoding === 'identity' || encoding === '') return wire
+  if (encoding === 'identity' || encoding === '') return null
   if (encoding !== 'gzip' && encoding !== 'x-gzip')
     fail('unsupported_media', 'the Content-Encoding must be gzip, once, or none')
+  const wire = Buffer.concat(parts)
   const limit = Math.min(INFLATED_MAX, Math.max(RATIO_FREE, wire.length * RATIO_MAX))
   try {
-    return await inflate(wire, { maxOutputLength: limit })
+    return { body: await inflate(wire, { maxOutputLength: limit }), wireBody: wire }
   } catch (error) {
     if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
       return fail(

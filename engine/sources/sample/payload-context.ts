@@ -11,7 +11,8 @@ export function contextReader(connector: ConnectorDefinition): ContextOf {
   if (connector.mode !== 'push') return (payload) => (isObject(payload) ? payload : { value: payload })
   const map = connector.compile({})
   const noBytes = new Uint8Array()
-  return (payload) => map({ raw: noBytes, value: payload }, undefined, 0)[0]?.context ?? {}
+  return (payload) =>
+    map({ raw: noBytes, value: payload, whole: () => payload }, undefined, 0)[0]?.context ?? {}
 }
 
 /** Whether it has named fields: a list has none. */

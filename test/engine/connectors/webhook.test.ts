@@ -5,7 +5,7 @@ import type { WebhookConfig } from '../../../schemas/types.ts'
 
 type Given = { headers?: Record<string, string>; index?: number; raw?: string }
 const map = (config: WebhookConfig, value: unknown, { headers, index = 0, raw }: Given = {}) => {
-  const item = { value, raw: Buffer.from(raw ?? JSON.stringify(value)) }
+  const item = { value, raw: Buffer.from(raw ?? JSON.stringify(value)), whole: () => value }
   const events = webhook.compile({ ...config })(item, headers, index)
   expect(events).toHaveLength(1)
   return events[0]!

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { PushConnector } from '../../../engine/connectors/connector.ts'
 import { webhook } from '../../../engine/connectors/webhook.ts'
 import { compileSource } from '../../../engine/ingest/prepare.ts'
-import { splitBody } from '../../../engine/ingest/split.ts'
+import type { PreparedEvent } from '../../../engine/ingest/prepared.ts'
+import { type SplitItem, splitBody } from '../../../engine/ingest/split.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 const prepared = (
@@ -12,7 +13,16 @@ const prepared = (
   { headers, connector = webhook }: { headers?: Record<string, string>; connector?: PushConnector } = {},
 ) => {
   const prepare = compileSource(connector, config)
-  return splitBody(Buffer.from(body)).items.flatMap((item) => prepare(item, headers, item.index, NOW))
+  const events: (PreparedEvent & { raw: Uint8Array })[] = []
+  splitBody(
+    Buffer.from(body),
+    (item) => {
+      const made = prepare(item, headers, item.index, NOW)
+      events.push(...made.map((event) => ({ ...event, raw: event.raw ?? item.raw })))
+    },
+    prepare.projection,
+  )
+  return events
 }
 
 describe('an item', () => {
@@ -97,7 +107,9 @@ describe('an item', () => {
       },
     }
     const prepare = compileSource(connector, {})
-    const [first, second] = splitBody(Buffer.from('[1,2]')).items
+    const items: SplitItem[] = []
+    splitBody(Buffer.from('[1,2]'), (item) => items.push(item))
+    const [first, second] = items
     expect(() => prepare(first!, undefined, 0, NOW)).toThrow('a fault')
     expect(prepare(second!, undefined, 1, NOW)).toHaveLength(1)
   })

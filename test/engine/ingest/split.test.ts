@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SvcError } from '../../../engine/errors.ts'
-import { parseItem, splitBody } from '../../../engine/ingest/split.ts'
+import { parseItem, type SplitItem, splitBody as visit } from '../../../engine/ingest/split.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 const textOf = (raw: Uint8Array) => Buffer.from(raw).toString()
+const splitBody = (body: Uint8Array) => {
+  const items: SplitItem[] = []
+  return { rejected: visit(body, (item) => items.push(item)), items }
+}
 const split = (text: string) => {
   const { items, rejected } = splitBody(bytes(text))
   return { raws: items.map((item) => textOf(item.raw)), items, rejected }

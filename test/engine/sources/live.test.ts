@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ME } from '../open-test-store.ts'
 import { openSources } from './sources-harness.ts'
 
-const bytes = (value: unknown) => ({ raw: Buffer.from(JSON.stringify(value)), value })
+const bytes = (value: unknown) => ({ raw: Buffer.from(JSON.stringify(value)), value, whole: () => value })
 
 describe('the live sources', () => {
   it('are found by ingest key, id and name, in the order they were made', () => {

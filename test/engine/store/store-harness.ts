@@ -1,6 +1,7 @@
 /** A store with its index and no engine around it, for tests of the core. */
+import { Packer } from '../../../engine/ingest/packed.ts'
 import type { PreparedEvent } from '../../../engine/ingest/prepared.ts'
-import { Appender } from '../../../engine/store/append.ts'
+import { Appender, sizeOfBatch } from '../../../engine/store/append.ts'
 import { type OpenStore, openStore } from '../../../engine/store/open.ts'
 import { createReadContext, type ReadContext } from '../../../engine/timeline/context.ts'
 
@@ -30,10 +31,14 @@ export function openHarness(file: string | null = null): StoreHarness {
     appender,
     append: (events, { sourceId = 1, at = T0 } = {}) => {
       store.tx(() => {
-        for (const event of events) appender.append(sourceId, event, at)
+        const packer = new Packer(sourceId, Buffer.alloc(0), ctx.dictionary)
+        for (const event of events) packer.add(event, [0, 0])
+        appender.append(sourceId, packer.finish(), at, () => true)
         appender.beforeCommit()
       })
-      const ids = appender.commit().map((event) => event.id)
+      const ids = appender
+        .commit()
+        .flatMap((batch) => Array.from({ length: sizeOfBatch(batch) }, (_, k) => batch.firstId + k))
       ctx.index.refresh(false)
       return ids
     },

@@ -1,0 +1,53 @@
+/** From the bytes of a body to packed events: split, mapped, labelled. Pure, so that any thread can. */
+import { SvcError } from '../errors.ts'
+import { type KnownLabels, type PackedEvents, Packer } from './packed.ts'
+import type { Prepare } from './prepare.ts'
+import type { PreparedEvent } from './prepared.ts'
+import { type Rejected, type SplitItem, splitBody } from './split.ts'
+
+export interface PreparedBody {
+  events: PackedEvents
+  rejected: Rejected[]
+  /** Events whose time was too far off to be used. */
+  skewed: number
+}
+
+export interface PrepareParts {
+  known: KnownLabels
+  /** Logs a fault of ours and gives the error to answer with. */
+  onFault(error: Error): SvcError
+}
+
+/**
+ * @param headers lower-case names; undefined where the connector does not look at them.
+ * @param nowMs epoch ms.
+ * @throws SvcError invalid, too_large: the body is refused whole.
+ */
+export function prepareBody(
+  source: { id: number; prepare: Prepare },
+  body: Uint8Array,
+  headers: Record<string, string> | undefined,
+  nowMs: number,
+  { known, onFault }: PrepareParts,
+): PreparedBody {
+  const { prepare } = source
+  const packer = new Packer(source.id, body, known)
+  const refused: Rejected[] = []
+  let skewed = 0
+  const visit = (item: SplitItem): void => {
+    let events: PreparedEvent[]
+    try {
+      events = prepare(item, headers, item.index, nowMs)
+    } catch (error) {
+      const told = error instanceof SvcError ? error : onFault(error as Error)
+      refused.push({ index: item.index, error: told.message })
+      return
+    }
+    for (const event of events) {
+      if (event.claimed !== null) skewed++
+      packer.add(event, item.range)
+    }
+  }
+  const rejected = [...splitBody(body, visit, prepare.projection), ...refused]
+  return { events: packer.finish(), rejected: rejected.sort((a, b) => a.index - b.index), skewed }
+}

@@ -1,0 +1,20 @@
+/** The reader's thread: answers reads on a connection of its own, so that a wide one never holds up ingest. */
+import { parentPort } from 'node:worker_threads'
+import { systemClock } from '../clock.ts'
+import { createReads } from '../reads.ts'
+import { openReading } from '../store/open.ts'
+import { createReadContext } from '../timeline/context.ts'
+import { answer } from './answer.ts'
+import type { ToThread } from './protocol.ts'
+
+/** Runs until the thread is ended. @throws StartError */
+export function runReader(dataFile: string): void {
+  const port = parentPort!
+  const db = openReading(dataFile)
+  const secret = db.prepare("SELECT value FROM meta WHERE key = 'cursor_secret'").pluck().get() as string
+  const reads = createReads(createReadContext(db, false, secret), systemClock, true)
+  const calls = { ...reads, close: async () => db.close() }
+  port.on('message', (message: ToThread) => {
+    if (message.t === 'call') answer(calls as unknown as Record<string, unknown>, message, port)
+  })
+}

@@ -1,0 +1,176 @@
+/**
+ * The writer's thread: it holds the one writing connection. One turn: take every message that arrived
+ * while the last commit ran (group commit needs no timer that way), commit the ingest calls in
+ * groups, answer, then one step of maintenance, and again while either has work.
+ */
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
+import { createEngine, type LocalEngine } from '../create-engine.ts'
+import { SvcError } from '../errors.ts'
+import type { PackedEvents } from '../ingest/packed.ts'
+import type { PreparedCall } from '../pipeline.ts'
+import { answer } from './answer.ts'
+import { BufferPool } from './buffer-pool.ts'
+import { callsOf } from './call-bytes.ts'
+import type { FromThread, PreparedMessage, Settled, StoreOptions, ToPreparer, ToThread } from './protocol.ts'
+
+/** Bytes committed together at most: about 8,000 events, 40 ms. */
+const GROUP_BYTES = 4 * 1024 * 1024
+/** How often retention and expiry look for work when nothing else happens. */
+const MAINTAIN_EVERY_MS = 1_000
+
+interface Entry {
+  id: number
+  call: PreparedCall
+  viaPreparer: boolean
+}
+
+export class Writer {
+  private readonly main = parentPort!
+  private readonly engine: LocalEngine
+  private readonly tails = new Map<number, () => void>()
+  /** What new labels of stored events became, for the preparer to learn. */
+  private readonly labelIds = new WeakMap<PackedEvents, Uint32Array>()
+  private maintaining = false
+  private closed = false
+  private readonly timer: NodeJS.Timeout
+
+  /** @param preparer the port to the preparer. @throws StartError */
+  constructor(
+    options: StoreOptions,
+    private readonly preparer: MessagePort,
+  ) {
+    this.engine = createEngine({
+      ...options,
+      onFatal: (error) => this.send({ t: 'fatal', message: error.message }),
+      onFault: (error, id) => this.send({ t: 'fault', id, stack: error.stack ?? error.message }),
+      onStored: (batches) => {
+        for (const { events, newLabelIds } of batches)
+          if (newLabelIds.length > 0) this.labelIds.set(events, newLabelIds)
+      },
+    })
+    this.timer = setInterval(() => this.maintain(), MAINTAIN_EVERY_MS)
+    this.timer.unref()
+  }
+
+  /** Takes messages until the thread is ended. */
+  run(): void {
+    this.main.on('message', (message: ToThread) => this.turn([message], []))
+    this.preparer.on('message', (message: PreparedMessage) => this.turn([], [message]))
+  }
+
+  private turn(direct: ToThread[], prepared: PreparedMessage[]): void {
+    // The preparer's port first: of one source, what came straight was sent before what was prepared.
+    prepared.push(...waitingOn<PreparedMessage>(this.preparer))
+    direct.push(...waitingOn<ToThread>(this.main))
+    const entries: Entry[] = []
+    for (const message of direct) {
+      if (message.t === 'ingest')
+        for (const entry of callsOf(message.calls, message.buffers))
+          entries.push({ ...entry, viaPreparer: false })
+      else if (message.t === 'call') {
+        // A call keeps its place: what was sent before it is committed before it runs.
+        if (message.method === 'close') entries.push(...prepared.splice(0).map((one) => this.entryOf(one)))
+        this.commitAll(entries.splice(0))
+        this.call(message)
+      } else this.follow(message)
+    }
+    entries.push(...prepared.map((one) => this.entryOf(one)))
+    this.commitAll(entries)
+    this.maintain()
+  }
+
+  private call(message: Extract<ToThread, { t: 'call' }>): void {
+    if (message.method === 'close') {
+      this.closed = true
+      clearInterval(this.timer)
+    }
+    answer(this.engine as unknown as Record<string, unknown>, message, this.main)
+  }
+
+  private follow(message: Extract<ToThread, { t: 'listen' | 'unlisten' }>): void {
+    const { id } = message
+    if (message.t === 'listen')
+      this.tails.set(
+        id,
+        this.engine.listen(message.filter, (row) => this.send({ t: 'tail', id, message: row })),
+      )
+    else {
+      this.tails.get(id)?.()
+      this.tails.delete(id)
+    }
+  }
+
+  private entryOf({ id, call, prepared }: PreparedMessage): Entry {
+    if (!prepared) return { id, call, viaPreparer: true }
+    const { revision } = prepared
+    if ('error' in prepared)
+      return {
+        id,
+        call: { ...call, prepared: { revision, result: SvcError.from(prepared.error) } },
+        viaPreparer: true,
+      }
+    return { id, call: { ...call, prepared: { revision, result: prepared.body } }, viaPreparer: true }
+  }
+
+  private commitAll(entries: readonly Entry[]): void {
+    let group: Entry[] = []
+    let bytes = 0
+    for (const entry of entries) {
+      group.push(entry)
+      bytes += entry.call.body.length
+      if (bytes < GROUP_BYTES) continue
+      this.commit(group)
+      group = []
+      bytes = 0
+    }
+    if (group.length) this.commit(group)
+  }
+
+  private commit(group: readonly Entry[]): void {
+    const answers = this.engine.ingestMany(group.map((entry) => entry.call))
+    this.send({
+      t: 'settled',
+      results: group.map(({ id }, i): Settled => {
+        const result = answers[i]!
+        return result instanceof SvcError ? { id, error: result.toWire() } : { id, value: result }
+      }),
+    })
+    for (const entry of group) if (entry.viaPreparer) this.doneWith(entry)
+  }
+
+  private doneWith({ id, call }: Entry): void {
+    this.teachSource(call)
+    const result = call.prepared?.result
+    const labelIds = result && 'events' in result ? (this.labelIds.get(result.events) ?? null) : null
+    const buffer = BufferPool.isKept(call.body.buffer) ? call.body.buffer : null
+    this.teach({ t: 'done', id, labelIds, buffer }, buffer ? [buffer] : [])
+  }
+
+  /** Tells the preparer of a source that it does not know as it is now. */
+  private teachSource({ ingestKey, prepared }: PreparedCall): void {
+    const source = this.engine.sourceSpec(ingestKey)
+    if (source && source.revision !== prepared?.revision) this.teach({ t: 'source', ingestKey, source })
+  }
+
+  private teach(message: ToPreparer, transfer: ArrayBuffer[] = []): void {
+    this.preparer.postMessage(message, transfer)
+  }
+
+  private send(message: FromThread): void {
+    this.main.postMessage(message)
+  }
+
+  private maintain(): void {
+    if (this.maintaining) return
+    this.maintaining = true
+    setImmediate(() => {
+      this.maintaining = false
+      if (this.closed) return
+      if (this.engine.maintain()) this.maintain()
+    })
+  }
+}
+
+function* waitingOn<T>(port: MessagePort): Iterable<T> {
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) yield next.message as T
+}
