@@ -47,6 +47,8 @@ export interface Config {
   catalog: { file: string; isNamed: boolean; sync: boolean }
   /** Template key of a project to make once. */
   seedProject: string | null
+  /** Keys without scope admin may subscribe private addresses too. */
+  webhookAllowPrivate: boolean
   logLevel: LogLevel
   logFormat: LogFormat
   /** Addresses of a hosted workspace, by their name in GET /health. */
@@ -113,6 +115,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
       sync: read('SVC_CATALOG_SYNC', parseSwitch) ?? false,
     }),
     seedProject: readVariable(env, 'SVC_SEED_PROJECT') ?? null,
+    webhookAllowPrivate: read('SVC_WEBHOOK_ALLOW_PRIVATE', parseSwitch) ?? false,
     logLevel: read('SVC_LOG_LEVEL', (value, from) => parseChoice(value, LOG_LEVELS, from)) ?? 'info',
     logFormat:
       read('SVC_LOG_FORMAT', (value, from) => parseChoice(value, LOG_FORMATS, from)) ??

@@ -52,6 +52,12 @@ export const environment: readonly EnvironmentVariable[] = [
   now('SVC_MAX_DB_SIZE', daemon, 'the volume', 'storage limit; ingest is refused with 507 at 95 %'),
   now('SVC_RETENTION_AGE', daemon, null, 'events older than this are removed, such as 30d'),
   now('SVC_RETENTION_SIZE', daemon, null, 'the oldest events are removed above this size, such as 20G'),
+  now(
+    'SVC_WEBHOOK_ALLOW_PRIVATE',
+    daemon,
+    null,
+    'if set, keys without scope admin may subscribe private addresses too',
+  ),
   now('SVC_LOG_LEVEL', daemon, 'info', 'trace, debug, info, warn, error, fatal or silent'),
   now('SVC_LOG_FORMAT', daemon, 'pretty on a terminal, else json', 'pretty or json'),
   now('SVCD_URL', urls, 'http://127.0.0.1:8787', 'daemon that client commands talk to'),

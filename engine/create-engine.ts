@@ -14,7 +14,10 @@ import { declaredCalls } from './declared/calls.ts'
 import { type Declared, openDeclared } from './declared/declared.ts'
 import { requireProject } from './declared/skill-writes.ts'
 import { memorySource } from './declared/source-writes.ts'
+import { createOutbox } from './deliveries/outbox.ts'
+import { createSubscriptions, removeSubscriptions } from './deliveries/subscriptions.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
+import { createEgress } from './egress/index.ts'
 import type { Caller, IngestCall, TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
@@ -28,6 +31,7 @@ import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { openTemplates } from './projects/templates.ts'
 import { createReads, type Reads } from './reads.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
+import { snapshotsOf } from './snapshot.ts'
 import { type SourceSpec, specOf } from './sources/live.ts'
 import { createSources, type Sources } from './sources/sources.ts'
 import { type AppendedBatch, Appender } from './store/append.ts'
@@ -41,6 +45,9 @@ import { Stamp } from './store/stamp.ts'
 import { createReadContext, type ReadContext } from './timeline/context.ts'
 import { compilePlan, queryOf } from './timeline/plan.ts'
 import { presentRow } from './timeline/present.ts'
+import { triggerWrites } from './triggers/calls.ts'
+import { LiveTriggers } from './triggers/live.ts'
+import { createTriggerReads, requireTrigger } from './triggers/reads.ts'
 import type { Engine } from './whole-engine.ts'
 
 export interface EngineOptions {
@@ -56,10 +63,14 @@ export interface EngineOptions {
   boot?: BootCatalog
   /** Calls of template actions and detection go through it. */
   http?: typeof fetch
+  /** Addresses subscribed by a key without scope admin may be private too. */
+  webhookAllowPrivate?: boolean
   /** The disk failed while writing: the process must stop and reopen the file. */
   onFatal?: (error: Error) => void
   /** A fault of ours, with the id its caller was told. */
   onFault?: (error: Error, id: string) => void
+  /** After a commit that left deliveries to be sent. */
+  onPending?: () => void
   /** What a commit stored. */
   onStored?: (batches: readonly AppendedBatch[]) => void
 }
@@ -74,6 +85,10 @@ export interface LocalEngine extends Engine {
   closeInstant(instant: number): void
   /** One step of background work. @returns true when there is more to do at once. */
   maintain(): boolean
+  /** Does what triggers have due by the clock. */
+  tick(): void
+  /** When `tick` has something to do, epoch ms; null: nothing waits. */
+  nextDue(): number | null
   /** Registers a live listener without its backlog. */
   listen(filter: TailFilter, send: (message: TailMessage) => void): () => void
   /** Reads from `afterId` for a tail that resumes. */
@@ -107,7 +122,11 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const capacity = new Capacity(store, options.maxDbSize ?? null)
   const secrets =
     options.dataFile === null ? memorySecrets() : openSecrets(join(dirname(options.dataFile), 'secret.key'))
-  const keys = createKeys({ store, clock })
+  const keys = createKeys({
+    store,
+    clock,
+    onRevoked: (id) => removeSubscriptions(store.db, { key: id }, clock.now()),
+  })
   const sessions = createSessions(store)
   const live = new Live(ctx.names, ctx.dictionary)
   const sources = createSources({
@@ -125,6 +144,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     options.onFault?.(error, id)
     return new SvcError('internal', `a fault of ours; the log has it under ${id}`)
   }
+  const onPending = options.onPending ?? (() => {})
+  const triggers = new LiveTriggers({ store, clock, stamp, ctx, onPending })
   const pipeline = new Pipeline({
     store,
     clock,
@@ -134,6 +155,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     idempotency: new Idempotency(store.db),
     capacity,
     labels: ctx.dictionary,
+    triggers,
     onCommitted: (batches) => {
       ctx.index.refresh(false)
       live.publish(batches, clock.now())
@@ -160,7 +182,13 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     templates: openTemplates(),
     env: options.env ?? {},
     purge: (sourceId) => requestPurge(store, sourceId, clock.now()),
+    gone: (of, at) => removeSubscriptions(store.db, of, at),
+    changed: (kinds) => {
+      if (['source', 'trigger', 'project'].some((kind) => kinds.has(kind as 'source'))) triggers.reload()
+    },
   })
+  const subscriptions = createSubscriptions({ store, clock, secrets })
+  const outbox = createOutbox({ store, clock, subscriptions, onPending })
   const catalog = openCatalog(declared)
   const booted = bootCatalog(declared, catalog, options.boot ?? {})
   const findings = findingsParts(declared, ctx, (call) => pipeline.accept([call])[0]!)
@@ -173,6 +201,14 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       return reads.read(request)
     },
     ...declaredCalls({ declared, findings, catalog, http: options.http ?? fetch }),
+    ...createTriggerReads(ctx, clock, snapshotsOf(ctx, false)),
+    ...triggerWrites({
+      subscriptions,
+      outbox,
+      requireTrigger: (name) => requireTrigger(ctx, name),
+      requireProject: (word) => requireProject(declared, word),
+      checkTarget: createEgress({ allowPrivate: options.webhookAllowPrivate ?? false }).checkTarget,
+    }),
     bootReport: async () => booted,
     testSource: async (body) => sources.test(body),
     discoverSource: async (body) => sources.discover(body),
@@ -212,6 +248,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     sourceSpec: (ingestKey) => specOf(sources.byIngestKey(ingestKey)),
     closeInstant: (instant) => stamp.close(instant),
     maintain: () => maintenance.step(clock.now()),
+    tick: () => triggers.tick(),
+    nextDue: () => triggers.nextDue(),
     cursorSecret,
     close: async () => {
       queue.flush()

@@ -21,6 +21,16 @@ import type { Stamp } from './store/stamp.ts'
 /** Rejected items listed in an answer; the rest is only counted by the difference. */
 const REJECTED_LISTED = 100
 
+/** What the way in needs of triggers. */
+export interface TriggersAtWork {
+  /** Judges stored events; inside the transaction that stores them. */
+  judge(batch: AppendedBatch & { bypass: boolean }): void
+  /** The last of a transaction that judged. */
+  beforeCommit(): void
+  /** The transaction was undone. */
+  rollback(): void
+}
+
 export interface PipelineParts {
   store: OpenStore
   clock: Clock
@@ -30,6 +40,8 @@ export interface PipelineParts {
   idempotency: Idempotency
   capacity: Capacity
   labels: KnownLabels
+  /** Judges what is stored, in the same transaction. */
+  triggers: TriggersAtWork
   /** Called after COMMIT with what was stored, in order. */
   onCommitted(batches: AppendedBatch[]): void
   /** Called when the disk failed while writing: the process must stop and reopen. */
@@ -158,7 +170,7 @@ export class Pipeline {
   }
 
   private commit(due: readonly Ready[]): Map<Ready, IngestResult | SvcError> {
-    const { store, appender, stamp } = this.parts
+    const { store, appender, stamp, triggers } = this.parts
     const answers = new Map<Ready, IngestResult | SvcError>()
     try {
       store.tx(() => {
@@ -168,10 +180,12 @@ export class Pipeline {
             ready,
             attemptRule(() => this.store(ready, at)),
           )
+        triggers.beforeCommit()
         appender.beforeCommit()
       })
     } catch (error) {
       appender.rollback()
+      triggers.rollback()
       const refused = this.diskError(error as Error)
       return new Map(due.map((ready) => [ready, refused]))
     }
@@ -185,7 +199,7 @@ export class Pipeline {
 
   /** Statements of one call. Throws SvcError only before its first row is written. */
   private store(ready: Ready, at: number): IngestResult {
-    const { appender, idempotency } = this.parts
+    const { appender, idempotency, triggers } = this.parts
     const { source, key, rejected } = ready
     const replayed = key && idempotency.replay<IngestResult>(key.storage, key.body)
     if (replayed) return replayed
@@ -193,6 +207,7 @@ export class Pipeline {
       idempotency.claimItem(source.id, item, id, at),
     )
     const ingested = sizeOfBatch(batch)
+    if (ingested) triggers.judge({ ...batch, bypass: ready.call.bypassCooldown })
     const duplicates = ready.events.n - ingested
     source.counters.events += ingested
     this.counters.duplicates += duplicates

@@ -5,6 +5,7 @@
 import type { Clock } from './clock.ts'
 import type { EngineCore, Row, TailFilter } from './engine.ts'
 import { fail } from './errors.ts'
+import { snapshotsOf } from './snapshot.ts'
 import { firstPositions } from './store/scan.ts'
 import type { ReadContext } from './timeline/context.ts'
 import { readDocument } from './timeline/documents.ts'
@@ -30,15 +31,10 @@ export type Reads = Pick<
 /** @param isReader true on a connection of its own, which must catch up before each call. */
 export function createReads(ctx: ReadContext, clock: Clock, isReader: boolean): Reads {
   const counters = { reads: 0 }
-  // Deferred: the snapshot is taken by the first statement, and everything reads from it.
+  const view = snapshotsOf(ctx, isReader)
   const snapshot = <T>(answer: () => T): Promise<T> => {
     counters.reads++
-    const run = () => {
-      ctx.index.refresh(isReader)
-      ctx.names.refresh()
-      return answer()
-    }
-    return new Promise((resolve) => resolve(isReader ? ctx.db.transaction(run).deferred() : run()))
+    return view(answer)
   }
   return {
     counters,

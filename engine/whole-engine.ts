@@ -4,5 +4,6 @@
  */
 import type { DeclaredCalls } from './declared/calls.ts'
 import type { EngineCore } from './engine.ts'
+import type { TriggerCalls } from './triggers/calls.ts'
 
-export interface Engine extends EngineCore, DeclaredCalls {}
+export interface Engine extends EngineCore, DeclaredCalls, TriggerCalls {}

@@ -1,6 +1,7 @@
 /** Every lifecycle by the kind of object it belongs to. */
 import { delivery } from './delivery.ts'
 import { draft } from './draft.ts'
+import { firing } from './firing.ts'
 import { handoff } from './handoff.ts'
 import { key } from './key.ts'
 import { ownership } from './ownership.ts'
@@ -22,13 +23,14 @@ export const lifecycles = {
   skill,
   project,
   ownership,
+  firing,
+  delivery,
 } satisfies Record<string, Lifecycle>
 
 /** Those of which the store has no rows yet: a kind moves up with its table. */
 export const laterLifecycles = {
   draft,
   run,
-  delivery,
   handoff,
 } satisfies Record<string, Lifecycle>
 

@@ -103,8 +103,35 @@ function explainChoice(choice: ErrorObject, inner: ErrorObject[]): string {
     if (other) return sentence(other)
     return `${at}: give exactly one of const or field`
   }
+  const variants = variantsOf(choice)
+  if (variants) return explainVariant(choice, variants)
   const first = inner.find((e) => e.keyword !== 'type') ?? inner[0]
   return first ? sentence(first) : `${at}: does not fit any accepted form`
+}
+
+type Variant = { $id: string; required?: readonly string[] }
+
+/** The variants of a choice between maps that are schemas of their own; null for any other choice. */
+function variantsOf({ schema, data }: ErrorObject): Variant[] | null {
+  if (!Array.isArray(schema) || data === null || typeof data !== 'object' || Array.isArray(data)) return null
+  const variants = schema.map((one: { $ref?: string }) => byId.get(one.$ref ?? '') as Variant | undefined)
+  return variants.every((one) => one?.required?.length) ? (variants as Variant[]) : null
+}
+
+/** What is wrong with the variant that was meant: the one most of whose required fields are there. */
+function explainVariant(choice: ErrorObject, variants: readonly Variant[]): string {
+  const data = choice.data as Record<string, unknown>
+  const present = (one: Variant) => one.required!.filter((name) => Object.hasOwn(data, name)).length
+  const meant = [...variants].sort((a, b) => present(b) - present(a))[0]!
+  if (present(meant) === 0)
+    return `${path(choice.instancePath)} must have one of ${variants.map((one) => one.required![0]).join(', ')}`
+  const validate = ajv.getSchema(meant.$id) as ValidateFunction
+  validate(data)
+  const errors = (validate.errors ?? []).map((error) => ({
+    ...error,
+    instancePath: choice.instancePath + error.instancePath,
+  }))
+  return explain(errors)
 }
 
 function path(pointer: string): string {
@@ -170,6 +197,8 @@ const patternRules: Record<string, string> = {
     'must be 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
   '^[^\\u0000-\\u001f\\u007f]+$': 'must not contain control characters',
   '\\S': 'must not be blank',
+  '^(>=|<=|==|>|<) ?-?[0-9]+(\\.[0-9]+)?(/(s|m|h))?$':
+    'must be a comparison and a number, such as "> 5"; a rate may have a unit, such as "> 5/m"',
 }
 
 function describePattern(error: ErrorObject): string {

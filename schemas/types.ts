@@ -5894,7 +5894,7 @@ export interface Trigger {
    */
   updated_at: string
   /**
-   * Agents its wirings wake.
+   * Agents its wirings wake, and addresses subscribed to it.
    */
   subscribers: number
   /**

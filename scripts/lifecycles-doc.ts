@@ -31,6 +31,10 @@ const ABOUT: Record<AnyKind, { title: string; text: string }> = {
     title: 'Run',
     text: 'One run of an agent. A rerun of one that has ended is a new run.',
   },
+  firing: {
+    title: 'Firing',
+    text: 'A trigger that tripped. Without a storm rule it begins fired.',
+  },
   delivery: {
     title: 'Delivery',
     text: 'One firing to one recipient, at least once. A pending delivery is shown as running.',

@@ -17,6 +17,7 @@ import { checkProjectKey } from './project-key.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { catalogRoutes } from './routes/catalog.ts'
 import { changeRoutes } from './routes/changes.ts'
+import { deliveryRoutes, firingRoutes } from './routes/firings.ts'
 import { healthRoutes } from './routes/health.ts'
 import { ingestRoutes } from './routes/ingest.ts'
 import { keyRoutes } from './routes/keys.ts'
@@ -28,6 +29,7 @@ import { resultRoutes } from './routes/results.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { skillRoutes } from './routes/skills.ts'
 import { sourceRoutes } from './routes/sources.ts'
+import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tailRoutes } from './routes/tail.ts'
 import { triggerRoutes } from './routes/triggers.ts'
 import { type Scope, scopeOf } from './scopes.ts'
@@ -105,6 +107,9 @@ export async function buildServer({
     sessionRoutes,
     sourceRoutes,
     triggerRoutes,
+    firingRoutes,
+    deliveryRoutes,
+    subscriptionRoutes,
     agentRoutes,
     mcpServerRoutes,
     skillRoutes,

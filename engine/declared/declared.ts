@@ -32,6 +32,10 @@ export interface DeclaredParts {
   env: Readonly<Record<string, string | undefined>>
   /** Marks a source's events for removal. @returns how many there are. */
   purge(sourceId: number): number
+  /** A trigger or a project is gone: what was subscribed to it goes too, in the same transaction. */
+  gone(of: { trigger: string } | { project: string }, at: number): void
+  /** After the commit: what is held in memory of these kinds is read again. */
+  changed(kinds: ReadonlySet<ChangeKind>): void
 }
 
 export interface Declared extends DeclaredParts {
@@ -88,9 +92,17 @@ export function openDeclared(parts: DeclaredParts): Declared {
     kinds,
     complete: completeEdit,
     projectsOf: (kind, key) => projects.users(kind, key),
-    follow: (_edit, staged, stroke) => followEdit(follow, staged, stroke),
+    follow: (_edit, staged, stroke) => {
+      followEdit(follow, staged, stroke)
+      for (const { kind, key, doc } of staged) {
+        if (doc) continue
+        if (kind === 'trigger') parts.gone({ trigger: key }, stroke.at)
+        if (kind === 'project') parts.gone({ project: key }, stroke.at)
+      }
+    },
     committed: (touched) => {
       if (touched.has('source')) sources.reload()
+      parts.changed(touched)
     },
   })
   return { ...parts, kinds, changes, projects }

@@ -1,11 +1,11 @@
 /** What a project does, in sentences, and whether it works (SPEC.md, Project: the project page). */
 import type { ProjectHealth, ProjectOutline, SkillSpec, TriggerSpec } from '../../schemas/types.ts'
+import { cooldownSentence, sentenceOf } from '../../schemas/words.ts'
 import { fail } from '../errors.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
 import { belongings } from './belonging.ts'
 import type { Declared } from './declared.ts'
-import { cooldownSentence, sentenceOf } from './sentences.ts'
 import { requireProject } from './skill-writes.ts'
 
 /** @throws SvcError not_found */

@@ -9,12 +9,14 @@ import type {
   Trigger,
   TriggerSpec,
 } from '../../schemas/types.ts'
+import { sentenceOf } from '../../schemas/words.ts'
 import type { PartKind, Stored } from '../changes/declared.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
 import { isReference } from '../parts/secret-fields.ts'
 import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
+import { type Activity, activities } from '../triggers/activity.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { handoffsOf } from '../wiring/wires.ts'
 import { agentPresets } from './agent-presets.ts'
@@ -26,12 +28,18 @@ type Belongs = ReturnType<typeof belongings>
 export function listTriggers(declared: Declared): Trigger[] {
   const belongs = belongings(declared)
   const docs = projectDocs(declared)
-  return declared.kinds.trigger.list().map((stored) => presentTrigger(stored, belongs, docs))
+  const activity = activities(declared.store.db, declared.clock.now())
+  return declared.kinds.trigger.list().map((stored) => presentTrigger(stored, belongs, docs, activity))
 }
 
 /** @throws SvcError not_found */
 export function getTrigger(declared: Declared, name: string): Trigger {
-  return presentTrigger(find(declared, 'trigger', name), belongings(declared), projectDocs(declared))
+  return presentTrigger(
+    find(declared, 'trigger', name),
+    belongings(declared),
+    projectDocs(declared),
+    activities(declared.store.db, declared.clock.now()),
+  )
 }
 
 /** @param project id: trigger, handoffs and enabled are then that project's, else of all. */
@@ -93,9 +101,15 @@ function common(kind: 'trigger' | 'agent' | 'mcp_server', stored: Stored, belong
   }
 }
 
-function presentTrigger(stored: Stored, belongs: Belongs, docs: ReadonlyMap<string, ProjectDoc>): Trigger {
+function presentTrigger(
+  stored: Stored,
+  belongs: Belongs,
+  docs: ReadonlyMap<string, ProjectDoc>,
+  activityOf: (name: string) => Activity,
+): Trigger {
   const { paused, ...spec } = stored.doc as unknown as TriggerSpec
-  let subscribers = 0
+  const { lastFired, day, spark, subscriptions } = activityOf(stored.name)
+  let subscribers = subscriptions
   for (const { wakes } of docs.values())
     subscribers += Object.values(wakes?.[stored.name] ?? {}).filter(({ enabled }) => enabled).length
   return {
@@ -109,11 +123,15 @@ function presentTrigger(stored: Stored, belongs: Belongs, docs: ReadonlyMap<stri
       context_window: spec.emit?.context_window ?? TRIGGER_DEFAULTS.context_window,
     },
     cooldown: spec.cooldown ?? TRIGGER_DEFAULTS.cooldown,
+    max_late: spec.max_late ?? TRIGGER_DEFAULTS.max_late,
     description: spec.description ?? '',
     paused: paused ?? false,
     state: stored.state as Trigger['state'],
     subscribers,
-    last_fired: null,
+    sentence: sentenceOf(spec),
+    last_fired: lastFired === null ? null : new Date(lastFired).toISOString(),
+    firings_24h: day,
+    spark,
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   SkillSpec,
   Source,
 } from '../../schemas/types.ts'
+import { sentenceOf } from '../../schemas/words.ts'
 import type { PartKind } from '../changes/declared.ts'
 import { partKinds } from '../changes/declared.ts'
 import { Edit } from '../changes/edit.ts'
@@ -15,7 +16,6 @@ import { projectsOf } from '../wiring/project-doc.ts'
 import { belongings } from './belonging.ts'
 import type { Declared } from './declared.ts'
 import { listAgents, listMcpServers, listTriggers } from './parts.ts'
-import { sentenceOf } from './sentences.ts'
 import { dependentsOf } from './source-writes.ts'
 
 export function listResources(declared: Declared): ResourcesResult {

@@ -38,13 +38,23 @@ export interface Keys {
 }
 
 /** The keys of a store. */
-export function createKeys({ store, clock }: { store: StoreHandle; clock: Clock }): Keys {
+export function createKeys({
+  store,
+  clock,
+  onRevoked,
+}: {
+  store: StoreHandle
+  clock: Clock
+  /** In the transaction that revokes it: what the key made goes too. */
+  onRevoked?: (id: string) => void
+}): Keys {
   const { db } = store
   const queries = keyQueries(db)
   const revoke = (id: string, caller: Caller): void => {
     const at = clock.now()
     advance(db, { kind: 'key', id, name: id }, 'revoke', caller, at)
     queries.markRevoked(id, at)
+    onRevoked?.(id)
   }
   return {
     list: () => queries.all().map(present),

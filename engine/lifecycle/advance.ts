@@ -4,7 +4,7 @@
  * transaction: the state, what it causes and the record of it stand or fall together.
  */
 import { type Kind, lifecycles } from '../../machines/index.ts'
-import { accepts, type Effect, type Snapshot, start, step } from '../../machines/step.ts'
+import { accepts, type Effect, type LifecycleEvent, type Snapshot, start, step } from '../../machines/step.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { Database } from '../store/handle.ts'
@@ -42,30 +42,37 @@ export function advance(
   by: Caller,
   at: number,
 ): { state: string; effects: Effect[] } {
+  const { from, state, effects } = move(db, { kind, id, name }, { type: event, at })
+  lifecycleQueries(db).append({ at, kind, object: name, from, event, to: state, actor: actorOf(by) })
+  return { state, effects }
+}
+
+/**
+ * The same for what keeps a record of its own, as firings and deliveries do: nothing is appended to
+ * the history. The event may bring more than its type.
+ * @returns the states before and after, the new snapshot and the effects.
+ * @throws SvcError not_found; wrong_state, naming the state and what it accepts; conflict
+ */
+export function move(
+  db: Database,
+  { kind, id, name }: LifecycleObject,
+  event: LifecycleEvent,
+): { from: string; state: string; snapshot: Snapshot; effects: Effect[] } {
   const queries = lifecycleQueries(db)
   const row = queries.read(kind, id) ?? fail('not_found', `no ${kind} is named ${name}`)
   const before = JSON.parse(row.snapshot) as Snapshot
-  const { accepted, snapshot, effects } = step(lifecycles[kind], before, { type: event, at })
+  const { accepted, snapshot, effects } = step(lifecycles[kind], before, event)
   if (!accepted) {
-    const open = accepts(lifecycles[kind], before)
+    const open = accepts(lifecycles[kind], before, event.at)
     fail(
       'wrong_state',
-      `${kind} ${name} is ${before.value} and does not accept ${event}; it accepts ${open.join(', ') || 'nothing more'}`,
+      `${kind} ${name} is ${before.value} and does not accept ${event.type}; it accepts ${open.join(', ') || 'nothing more'}`,
       { state: before.value, accepts: open },
     )
   }
   if (!queries.save(kind, id, JSON.stringify(snapshot), row.version))
     fail('conflict', `${kind} ${name} was changed at the same time; try again`)
-  queries.append({
-    at,
-    kind,
-    object: name,
-    from: before.value,
-    event,
-    to: snapshot.value,
-    actor: actorOf(by),
-  })
-  return { state: snapshot.value, effects }
+  return { from: before.value, state: snapshot.value, snapshot, effects }
 }
 
 /** The events an object in this state accepts, where only the state is known. */

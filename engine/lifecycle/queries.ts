@@ -11,6 +11,8 @@ export const lifecycleTables = {
   skill: 'skills',
   project: 'projects',
   ownership: 'planned_objects',
+  firing: 'firings',
+  delivery: 'deliveries',
 } as const satisfies Record<Kind, string>
 
 export interface StoredState {

@@ -13,6 +13,7 @@ export interface StoreOptions {
   retention: Retention
   env?: Record<string, string | undefined>
   boot?: BootCatalog
+  webhookAllowPrivate?: boolean
 }
 
 /** `port` joins the preparer and the writer. */
@@ -55,6 +56,8 @@ export type FromThread =
   | { t: 'not_started'; message: string; exitCode: number }
   | { t: 'settled'; results: Settled[] }
   | { t: 'tail'; id: number; message: TailMessage }
+  /** A commit left deliveries to be sent. */
+  | { t: 'pending' }
   | { t: 'fatal'; message: string }
   | { t: 'fault'; id: string; stack: string }
 

@@ -2,8 +2,10 @@
 import { parentPort } from 'node:worker_threads'
 import { systemClock } from '../clock.ts'
 import { createReads } from '../reads.ts'
+import { snapshotsOf } from '../snapshot.ts'
 import { openReading } from '../store/open.ts'
 import { createReadContext } from '../timeline/context.ts'
+import { createTriggerReads } from '../triggers/reads.ts'
 import { answer } from './answer.ts'
 import type { ToThread } from './protocol.ts'
 
@@ -12,8 +14,10 @@ export function runReader(dataFile: string): void {
   const port = parentPort!
   const db = openReading(dataFile)
   const secret = db.prepare("SELECT value FROM meta WHERE key = 'cursor_secret'").pluck().get() as string
-  const reads = createReads(createReadContext(db, false, secret), systemClock, true)
-  const calls = { ...reads, close: async () => db.close() }
+  const ctx = createReadContext(db, false, secret)
+  const reads = createReads(ctx, systemClock, true)
+  const triggers = createTriggerReads(ctx, systemClock, snapshotsOf(ctx, true))
+  const calls = { ...reads, ...triggers, close: async () => db.close() }
   port.on('message', (message: ToThread) => {
     if (message.t === 'call') answer(calls as unknown as Record<string, unknown>, message, port)
   })

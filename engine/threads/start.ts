@@ -7,11 +7,14 @@ import type { IngestResult } from '../../schemas/types.ts'
 import type { BootCatalog, BootReport } from '../catalog/boot.ts'
 import { systemClock } from '../clock.ts'
 import { declaredCallNames } from '../declared/call-names.ts'
+import { type DeliveryPort, type Dispatcher, startDispatcher } from '../deliveries/dispatcher.ts'
+import { createEgress } from '../egress/index.ts'
 import type { IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
 import type { Retention } from '../store/maintenance.ts'
+import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
 import { packCalls } from './call-bytes.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
@@ -28,13 +31,15 @@ export interface StartOptions {
   boot: BootCatalog
   /** Told what the boot did with the catalog. */
   onBooted(report: BootReport): void
+  /** Addresses subscribed by a key without scope admin may be private too. */
+  webhookAllowPrivate: boolean
   /** The disk failed or a thread died: the process must stop and start again. */
   onFatal(error: Error): void
   /** A fault of ours, with the id its caller was told. */
   onFault(id: string, stack: string): void
 }
 
-const READS = ['stats', 'histogram', 'entities', 'entityValues', 'event'] as const
+const READS = ['stats', 'histogram', 'entities', 'entityValues', 'event', ...triggerReadNames] as const
 const WRITES = [
   'remember',
   'listConnectors',
@@ -54,6 +59,7 @@ const WRITES = [
   'usage',
   'status',
   ...declaredCallNames,
+  ...triggerWriteNames,
 ] as const
 
 /** Starts the writer, then the reader and the preparer beside it. @throws StartError */
@@ -62,12 +68,24 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs',
     import.meta.url,
   )
-  const events: ThreadEvents = { onFatal: options.onFatal, onFault: options.onFault }
+  let dispatcher: Dispatcher | null = null
+  const events: ThreadEvents = {
+    onFatal: options.onFatal,
+    onFault: options.onFault,
+    onPending: () => dispatcher?.nudge(),
+  }
   const shared = { dataFile: options.dataFile, maxDbSize: options.maxDbSize, retention: options.retention }
   const { port1, port2 } = new MessageChannel()
   const writer = await EngineThread.start(
     entry,
-    { role: 'writer', port: port1, ...shared, env: { ...options.env }, boot: options.boot },
+    {
+      role: 'writer',
+      port: port1,
+      ...shared,
+      env: { ...options.env },
+      boot: options.boot,
+      webhookAllowPrivate: options.webhookAllowPrivate,
+    },
     events,
     [port1],
   )
@@ -79,7 +97,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   const ingest = new IngestBatcher(writer, preparer)
   const forward = (thread: EngineThread, methods: readonly string[]) =>
     Object.fromEntries(methods.map((method) => [method, (...args: unknown[]) => thread.call(method, args)]))
-  return {
+  const engine = {
     ...forward(reader, READS),
     ...forward(writer, WRITES),
     read: async (request) => {
@@ -105,6 +123,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
         listener,
       ),
     close: async () => {
+      await dispatcher?.stop()
       await reader.stop()
       // All it was given is with the writer once it answers.
       await preparer.call('handOver', [])
@@ -112,6 +131,25 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       await preparer.end()
     },
   } as Engine
+  dispatcher = startDispatcher({
+    port: deliveryPort(engine),
+    egress: createEgress({ allowPrivate: options.webhookAllowPrivate }),
+    clock: systemClock,
+    random: Math.random,
+    onError: (error) => options.onFault('deliveries', error.stack ?? error.message),
+  })
+  dispatcher.nudge()
+  return engine
+}
+
+/** What the dispatcher needs of the engine. */
+function deliveryPort(engine: Engine): DeliveryPort {
+  return {
+    claim: (limit, busy) => engine.claimDeliveries(limit, busy),
+    message: async (id) => JSON.stringify(await engine.deliveryMessage(id)),
+    settle: (id, result) => engine.settleDelivery(id, result),
+    nextDue: () => engine.nextDelivery(),
+  }
 }
 
 /** Bodies from this size on are prepared beside the writer; smaller ones are not worth the way. */

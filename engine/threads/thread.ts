@@ -7,6 +7,7 @@ import type { FromThread, ThreadOptions, ToThread } from './protocol.ts'
 export interface ThreadEvents {
   onFatal(error: Error): void
   onFault(id: string, stack: string): void
+  onPending(): void
 }
 
 export class EngineThread {
@@ -113,6 +114,7 @@ export class EngineThread {
         else waiting?.resolve(result.value as never)
       }
     else if (message.t === 'tail') this.tails.get(message.id)?.(message.message)
+    else if (message.t === 'pending') this.events.onPending()
     else if (message.t === 'fatal') this.events.onFatal(new Error(message.message))
     else if (message.t === 'fault') this.events.onFault(message.id, message.stack)
   }

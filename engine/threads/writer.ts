@@ -11,12 +11,18 @@ import type { PreparedCall } from '../pipeline.ts'
 import { answer } from './answer.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { callsOf } from './call-bytes.ts'
+import { faultOf } from './fault.ts'
 import type { FromThread, PreparedMessage, Settled, StoreOptions, ToPreparer, ToThread } from './protocol.ts'
 
 /** Bytes committed together at most: about 8,000 events, 40 ms. */
 const GROUP_BYTES = 4 * 1024 * 1024
 /** How often retention and expiry look for work when nothing else happens. */
 const MAINTAIN_EVERY_MS = 1_000
+
+/** The wall clock is looked at at least this often: it may have been set. */
+const ALARM_MAX_MS = 30_000
+/** After a fault, such as a disk that is full. */
+const ALARM_AGAIN_MS = 5_000
 
 interface Entry {
   id: number
@@ -33,6 +39,9 @@ export class Writer {
   private maintaining = false
   private closed = false
   private readonly timer: NodeJS.Timeout
+  /** Wakes what triggers have due by the clock. */
+  private alarm: NodeJS.Timeout | null = null
+  private alarmAt = Number.POSITIVE_INFINITY
 
   /** @param preparer the port to the preparer. @throws StartError */
   constructor(
@@ -43,6 +52,7 @@ export class Writer {
       ...options,
       onFatal: (error) => this.send({ t: 'fatal', message: error.message }),
       onFault: (error, id) => this.send({ t: 'fault', id, stack: error.stack ?? error.message }),
+      onPending: () => this.send({ t: 'pending' }),
       onStored: (batches) => {
         for (const { events, newLabelIds } of batches)
           if (newLabelIds.length > 0) this.labelIds.set(events, newLabelIds)
@@ -56,6 +66,7 @@ export class Writer {
   run(): void {
     this.main.on('message', (message: ToThread) => this.turn([message], []))
     this.preparer.on('message', (message: PreparedMessage) => this.turn([], [message]))
+    this.setAlarm()
   }
 
   private turn(direct: ToThread[], prepared: PreparedMessage[]): void {
@@ -77,12 +88,40 @@ export class Writer {
     entries.push(...prepared.map((one) => this.entryOf(one)))
     this.commitAll(entries)
     this.maintain()
+    this.setAlarm()
+  }
+
+  /** Keeps one timer for what is due next; what is due already is done once the messages are. */
+  private setAlarm(): void {
+    const due = this.closed ? null : this.engine.nextDue()
+    if (due !== null && due >= this.alarmAt) return
+    if (this.alarm) clearTimeout(this.alarm)
+    this.alarm = null
+    this.alarmAt = Number.POSITIVE_INFINITY
+    if (due === null) return
+    this.alarmAt = due
+    this.alarm = setTimeout(() => this.ring(), Math.min(ALARM_MAX_MS, Math.max(0, due - Date.now())))
+  }
+
+  private ring(): void {
+    this.alarm = null
+    this.alarmAt = Number.POSITIVE_INFINITY
+    if (this.closed) return
+    try {
+      this.engine.tick()
+    } catch (error) {
+      faultOf(error as Error, (message) => this.send(message))
+      this.alarm = setTimeout(() => this.ring(), ALARM_AGAIN_MS)
+      return
+    }
+    this.setAlarm()
   }
 
   private call(message: Extract<ToThread, { t: 'call' }>): void {
     if (message.method === 'close') {
       this.closed = true
       clearInterval(this.timer)
+      if (this.alarm) clearTimeout(this.alarm)
     }
     answer(this.engine as unknown as Record<string, unknown>, message, this.main)
   }

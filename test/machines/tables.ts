@@ -319,6 +319,22 @@ const answered = {
 }
 const cutOff = (n: number): Taken => ({ to: 'pending', context: tried(n - 1) })
 const redeliver = { to: 'pending', context: tried(0) }
+const firing: Situation[] = [
+  {
+    state: 'tripped',
+    takes: {
+      release: { to: 'fired', effects: [{ type: 'deliver' }] },
+      gather: 'gathering',
+      hold: 'held',
+    },
+  },
+  {
+    state: 'gathering',
+    takes: { release: { to: 'fired', effects: [{ type: 'deliver' }] }, hold: 'held', drop: 'dropped' },
+  },
+  { state: 'held', takes: { release: { to: 'fired', effects: [{ type: 'deliver' }] }, drop: 'dropped' } },
+  ...finals(['fired', 'dropped']),
+]
 const delivery: Situation[] = [
   { state: 'pending', context: tried(0), takes: { claim: claimed(1), withdraw } },
   {
@@ -400,6 +416,7 @@ export const tables: Record<AnyKind, Situation[]> = {
   ownership,
   draft,
   run,
+  firing,
   delivery,
   handoff,
 }

@@ -68,6 +68,7 @@ function openEngine(config: Config, env: Io['env'], log: Logger, failures: strin
     dataFile: config.dataFile,
     maxDbSize: config.maxDbSize,
     retention: config.retention,
+    webhookAllowPrivate: config.webhookAllowPrivate,
     env,
     boot: {
       ...(yaml === null ? {} : { catalog: { path: config.catalog.file, yaml } }),

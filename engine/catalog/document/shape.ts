@@ -4,6 +4,7 @@
  */
 import { faults } from '../../../schemas/index.ts'
 import type { Catalog } from '../../../schemas/types.ts'
+import { conditionKind } from '../../../schemas/words.ts'
 import type { Path } from './path.ts'
 import {
   type Entry,
@@ -90,8 +91,8 @@ function schemaBreaches(section: Section, entry: Entry): Breach[] {
     return schemaFaults('wake' in entry ? 'catalog-wake.json' : 'catalog-handoff.json', entry)
   const found = schemaFaults(SCHEMAS[section], entry)
   if (section !== 'triggers' || !isEntry(entry.condition)) return found
-  // What a condition is meant to be is told by its interval; the other kind would only add noise.
-  const kind = Object.hasOwn(entry.condition, 'aggregate') ? 'aggregate' : isSchedule(entry.condition)
+  // What a condition is meant to be is told by the field only its kind has; the others would be noise.
+  const kind = conditionKind(entry.condition) ?? 'aggregate'
   return [
     ...found.filter(({ path }) => path[0] !== 'condition'),
     ...schemaFaults(`${kind}-condition.json`, entry.condition).map((breach) => ({
@@ -99,11 +100,6 @@ function schemaBreaches(section: Section, entry: Entry): Breach[] {
       path: ['condition', ...breach.path],
     })),
   ]
-}
-
-function isSchedule(condition: Entry): 'schedule' | 'aggregate' {
-  const hasOther = ['predicate', 'window', 'group_by', 'field'].some((key) => Object.hasOwn(condition, key))
-  return hasOther && !Object.hasOwn(condition, 'every') ? 'aggregate' : 'schedule'
 }
 
 function schemaFaults(id: string, value: Entry): Breach[] {

@@ -61,6 +61,8 @@ export function openSources(secrets: Secrets = memorySecrets()) {
       secrets: secretsOfRun,
       sources: live,
       templates: NO_TEMPLATES,
+      gone: () => {},
+      changed: () => {},
       purge: (sourceId) => {
         if (world.failPurge) throw new Error('disk')
         world.purged.push(sourceId)

@@ -1,0 +1,144 @@
+/**
+ * When a trigger would have fired over stored events. It reads them in the order they were stored, so
+ * that it says what live evaluation would have done; a large span is read in slices, between which
+ * other reads are answered.
+ */
+import type { BacktestRequest, BacktestResult, BacktestRun, TriggerSpec } from '../../schemas/types.ts'
+import { isSchedule, sentenceOf } from '../../schemas/words.ts'
+import { fail } from '../errors.ts'
+import { normaliseTrigger } from '../parts/trigger-spec.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { SOURCE_LABEL } from '../store/dictionary.ts'
+import { eachPosition } from '../store/scan.ts'
+import type { ReadContext } from '../timeline/context.ts'
+import { parseDuration } from '../timeline/duration.ts'
+import { parseInstant } from '../timeline/plan.ts'
+import { Backtest, reachOf } from './core/index.ts'
+import { draftDefinition, readDefinitions } from './definitions.ts'
+import { seenOf } from './seen.ts'
+import { nextSlot } from './slots.ts'
+import type { TriggerDefinition } from './types.ts'
+
+const WINDOW_DEFAULT = '7d'
+/** Events looked at; more are cut off at the old end. */
+const SCAN_MAX = 300_000
+/** Events judged in one go: some ten milliseconds. */
+const SLICE = 2_000
+
+/** @param now epoch ms. @throws SvcError invalid; not_found */
+export async function backtest(
+  ctx: ReadContext,
+  request: BacktestRequest,
+  now: number,
+  snapshot: Snapshot,
+): Promise<BacktestResult> {
+  const to = request.to === undefined ? now : Math.min(now, parseInstant(request.to, 'to'))
+  const asked = to - parseDuration(request.window ?? WINDOW_DEFAULT, 'window')
+  const [main, compare] = await snapshot(() => [
+    definitionOf(ctx, request),
+    request.compare ? drafted(ctx, request.compare) : null,
+  ])
+  const tried = [main, ...(compare ? [compare] : [])]
+  const span = await snapshot(() => spanOf(ctx, tried, asked, to))
+  const runs = tried.map((definition) => newRun(ctx, definition, span.from, to))
+  const withPayload = tried.some(({ spec }) => JSON.stringify(spec).includes('payload.'))
+  for (let at = 0; at < span.ids.length; at += SLICE) {
+    const slice = span.ids.slice(at, at + SLICE)
+    await snapshot(() => {
+      for (const row of ctx.rows.read(slice, withPayload)) {
+        const event = seenOf(row)
+        for (const run of runs) run.feed(event)
+      }
+    })
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const [result, compared] = runs.map((run) => run.finish())
+  return {
+    from: new Date(span.from).toISOString(),
+    to: new Date(to).toISOString(),
+    bucket: result!.bucket,
+    scanned: span.ids.length,
+    truncated: span.isCut,
+    result: result!.run,
+    ...(compared ? { compare: compared.run } : {}),
+    sentence: sentenceOf(main.spec),
+  }
+}
+
+function definitionOf(ctx: ReadContext, request: BacktestRequest): TriggerDefinition {
+  if ((request.trigger === undefined) === (request.definition === undefined))
+    fail('invalid', 'give exactly one of trigger and definition', { field: 'trigger' })
+  if (request.definition) return drafted(ctx, request.definition)
+  const found = readDefinitions(ctx.db).find(({ name }) => name === request.trigger)
+  if (!found) fail('not_found', `no trigger is named ${request.trigger}`)
+  // How it would do is asked of what it says, also while it is paused.
+  return { ...found, paused: false }
+}
+
+function drafted(ctx: ReadContext, given: TriggerSpec): TriggerDefinition {
+  const spec = normaliseTrigger(given)
+  const definition = draftDefinition(ctx.db, spec)
+  const missing = spec.sources.find((name) => ctx.names.idsOf(name).length === 0)
+  if (missing !== undefined) fail('not_found', `no source is named ${missing}`, { field: 'sources' })
+  return definition
+}
+
+interface Span {
+  /** In the order they were stored. */
+  ids: number[]
+  /** Where firings count from, epoch ms. */
+  from: number
+  isCut: boolean
+}
+
+/** Events of the sources that were stored in the span, and before it as far as windows reach. */
+function spanOf(ctx: ReadContext, definitions: readonly TriggerDefinition[], from: number, to: number): Span {
+  const sources = [...new Set(definitions.flatMap(({ sourceIds }) => [...sourceIds]))]
+  const labels = sources.flatMap((id) => ctx.dictionary.find(SOURCE_LABEL, String(id)) ?? [])
+  const reach = Math.max(...definitions.map(reachOf))
+  const first = ctx.ceilingAt(from - reach)
+  const ids: number[] = []
+  const query = {
+    groups: [labels],
+    masked: [],
+    from: Number.MIN_SAFE_INTEGER,
+    to: Number.MAX_SAFE_INTEGER,
+    afterId: first,
+    ceiling: ctx.ceilingAt(to),
+  }
+  if (labels.length)
+    eachPosition(ctx.index.all(), query, (id) => {
+      ids.push(id)
+    })
+  ids.sort((a, b) => a - b)
+  if (ids.length <= SCAN_MAX) return { ids, from, isCut: false }
+  const kept = ids.slice(-SCAN_MAX)
+  const oldest = ctx.rows.read([kept[0]!], false)[0]!
+  return { ids: kept, from: Math.min(to, oldest.ingested_at + reach), isCut: true }
+}
+
+interface Run {
+  feed(event: ReturnType<typeof seenOf>): void
+  finish(): { run: BacktestRun; bucket: string }
+}
+
+function newRun(ctx: ReadContext, definition: TriggerDefinition, from: number, to: number): Run {
+  const { condition } = definition.spec
+  if (!isSchedule(condition))
+    return new Backtest({
+      definition,
+      from,
+      to,
+      labels: ctx.dictionary,
+      sourceName: (id) => ctx.names.get(id)?.name ?? '',
+    })
+  return {
+    feed: () => {},
+    finish: () => {
+      const slots: number[] = []
+      for (let at = nextSlot(condition, from, from); at !== null && at <= to && slots.length < 20_000; )
+        at = nextSlot(condition, from, slots[slots.push(at) - 1]!)
+      return Backtest.ofTimes(slots, definition.name || 'schedule', from, to)
+    },
+  }
+}

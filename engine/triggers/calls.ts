@@ -1,0 +1,104 @@
+/** Triggers at work as callers see them: what is written (subscriptions, deliveries), and the names of both. */
+import type { SubscriptionCreated } from '../../schemas/types.ts'
+import type { Claimed, TryResult } from '../deliveries/dispatcher.ts'
+import type { Outbox } from '../deliveries/outbox.ts'
+import type { Audience, Subscriptions } from '../deliveries/subscriptions.ts'
+import type { Caller } from '../engine.ts'
+import { fail } from '../errors.ts'
+import type { TriggerReads } from './reads.ts'
+
+export interface TriggerWrites {
+  /**
+   * @param body a trigger by name, or a project by id or name.
+   * @throws SvcError not_found; invalid for an address that may not be reached
+   */
+  subscribe(
+    body: { trigger: string } | { project: string },
+    to: { url: string; name?: string | undefined; audience: Audience },
+    by: Caller,
+  ): Promise<SubscriptionCreated>
+  /** @param own only one that this caller made. @throws SvcError forbidden; not_found where asked for by id */
+  unsubscribe(
+    id: string,
+    by: Caller,
+    how: { own: boolean; project?: string | undefined; strict: boolean },
+  ): Promise<{ ok: true }>
+  redeliver(id: string): Promise<{ ok: true }>
+  claimDeliveries(limit: number, busy: readonly string[]): Promise<Claimed[]>
+  settleDelivery(id: string, result: TryResult): Promise<void>
+  nextDelivery(): Promise<number | null>
+}
+
+export type TriggerCalls = TriggerWrites & TriggerReads
+
+export function triggerWrites(parts: {
+  subscriptions: Subscriptions
+  outbox: Outbox
+  /** @throws SvcError not_found */
+  requireTrigger(name: string): void
+  /** @returns its id. @throws SvcError not_found */
+  requireProject(word: string): string
+  /** @returns why an address may not be posted to; null when it may */
+  checkTarget(url: string, audience: Audience): Promise<string | null>
+}): TriggerWrites {
+  const { subscriptions, outbox } = parts
+  return {
+    subscribe: async (body, to, by) => {
+      if ('trigger' in body) parts.requireTrigger(body.trigger)
+      const project = 'project' in body ? parts.requireProject(body.project) : null
+      if (to.url.startsWith('slack://'))
+        fail('invalid', 'url: Slack channels need a bot token, which this version does not store yet', {
+          field: 'url',
+        })
+      const fault = await parts.checkTarget(to.url, to.audience)
+      if (fault) fail('invalid', `url: ${fault}`, { field: 'url' })
+      return subscriptions.add({ trigger: 'trigger' in body ? body.trigger : null, project, ...to }, by)
+    },
+    unsubscribe: async (id, by, { own, project, strict }) => {
+      const found = subscriptions.find(id)
+      const isThere = found && (project === undefined || found.project === parts.requireProject(project))
+      if (!isThere) {
+        if (strict) fail('not_found', `no subscription has the id ${id}`)
+        return { ok: true }
+      }
+      if (own && found.caller !== by.id)
+        fail('forbidden', 'another credential made this subscription; one with scope admin removes it')
+      subscriptions.remove(id)
+      return { ok: true }
+    },
+    redeliver: async (id) => {
+      outbox.redeliver(id)
+      return { ok: true }
+    },
+    claimDeliveries: async (limit, busy) => outbox.claim(limit, busy),
+    settleDelivery: async (id, result) => outbox.settle(id, result),
+    nextDelivery: async () => outbox.nextDue(),
+  }
+}
+
+const writes: Record<keyof TriggerWrites, true> = {
+  subscribe: true,
+  unsubscribe: true,
+  redeliver: true,
+  claimDeliveries: true,
+  settleDelivery: true,
+  nextDelivery: true,
+}
+const reads: Record<keyof TriggerReads, true> = {
+  listFirings: true,
+  getFiring: true,
+  firingEvents: true,
+  listDispatches: true,
+  getDispatch: true,
+  listDeliveries: true,
+  getDelivery: true,
+  deliveryMessage: true,
+  why: true,
+  evaluations: true,
+  backtest: true,
+  listSubscriptions: true,
+}
+
+/** Names of the calls, for what passes them on: to the writer thread and to the reader. */
+export const triggerWriteNames = Object.keys(writes) as (keyof TriggerWrites)[]
+export const triggerReadNames = Object.keys(reads) as (keyof TriggerReads)[]

@@ -1,0 +1,320 @@
+/**
+ * Writes what the evaluator decided, in the transaction of the events that caused it: firings with
+ * what tripped them, and one delivery per recipient. Bursts that gather are kept in memory while they
+ * grow and written once a transaction; whoever rolls a transaction back calls `reset`.
+ */
+import { firstSnapshot, move } from '../lifecycle/advance.ts'
+import type { Database } from '../store/handle.ts'
+import { newDispatchId, packIds, unpackIds } from './ids.ts'
+import type { FiringRow, NewFiring, TriggerQueries } from './queries.ts'
+import type { Recipients } from './recipients.ts'
+import { type Crossing, EVIDENCE_MAX, type LabelLookup, type TriggerDefinition } from './types.ts'
+import type { Wirings } from './wirings.ts'
+
+export interface FiringWriterParts {
+  db: Database
+  queries: TriggerQueries
+  wirings: Wirings
+  recipients: Recipients
+  labels: LabelLookup
+  /** Promises that nothing is stored any more with a time of ingest up to this one, epoch ms. */
+  closeInstant(at: number): void
+}
+
+/** What a firing is about, besides its trigger. */
+export interface Cause {
+  key: string
+  entity: { label: string; value: string } | null
+  cause: string
+  at: number
+  value: number | null
+  reason: string
+  eventId: number | null
+  eventIds: readonly number[]
+  resolves?: string
+  lateBy?: number
+  slot?: number
+}
+
+/** An open burst in memory. */
+interface Burst {
+  row: FiringRow
+  ids: Set<number>
+  keys: Map<string, { events: number; first: number | null; dirty: boolean }>
+  /** Of `ids`, not written yet. */
+  fresh: number[]
+  chunks: number
+  dirty: boolean
+}
+
+/** A firing, told or held, with whom it reached. */
+export interface Written {
+  dispatchId: string
+  recipients: number
+}
+
+export class FiringWriter {
+  private readonly bursts = new Map<number, Burst>()
+
+  constructor(private readonly parts: FiringWriterParts) {}
+
+  /** Fires at once. @returns null when the same cause fired before. */
+  fire(definition: TriggerDefinition, cause: Cause): Written | null {
+    const row = this.insert(definition, cause, null)
+    if (!row) return null
+    this.addEvents(row.id, 0, cause.eventIds)
+    this.addKey(row, cause.key, cause.eventIds.length, cause.eventId)
+    return this.tell(definition, row)
+  }
+
+  /** Opens a burst that gathers, or is held back. */
+  open(
+    definition: TriggerDefinition,
+    crossing: Crossing,
+    state: 'gathering' | 'held',
+    dueAt: number,
+  ): Written | null {
+    const row = this.insert(definition, this.causeOf(crossing), dueAt)
+    if (!row) return null
+    move(
+      this.parts.db,
+      { kind: 'firing', id: row.id, name: row.dispatch_id },
+      {
+        type: state === 'held' ? 'hold' : 'gather',
+        at: crossing.at,
+      },
+    )
+    const burst: Burst = {
+      row: { ...row, state, events: 0, key_count: 0, crossings: 0 },
+      ids: new Set(),
+      keys: new Map(),
+      fresh: [],
+      chunks: 0,
+      dirty: true,
+    }
+    this.bursts.set(definition.id, burst)
+    this.take(burst, crossing, dueAt)
+    return { dispatchId: row.dispatch_id, recipients: 0 }
+  }
+
+  /** Folds a crossing into the open burst. @returns the id of its firing */
+  fold(triggerId: number, crossing: Crossing, dueAt: number): string | null {
+    const burst = this.burstOf(triggerId)
+    if (!burst) return null
+    this.take(burst, crossing, dueAt)
+    return burst.row.dispatch_id
+  }
+
+  /** The open burst fires. */
+  release(definition: TriggerDefinition, at: number): Written | null {
+    const burst = this.burstOf(definition.id)
+    if (!burst) return null
+    burst.row.fired_at = at
+    burst.row.as_of = at
+    burst.row.due_at = null
+    burst.row.reason = burstReason(burst)
+    this.save(burst)
+    this.bursts.delete(definition.id)
+    return this.tell(definition, burst.row)
+  }
+
+  /** A limit holds the open burst back. */
+  hold(triggerId: number, at: number, dueAt: number): void {
+    const burst = this.burstOf(triggerId)
+    if (!burst) return
+    if (burst.row.state === 'gathering') {
+      move(
+        this.parts.db,
+        { kind: 'firing', id: burst.row.id, name: burst.row.dispatch_id },
+        { type: 'hold', at },
+      )
+      burst.row.state = 'held'
+      burst.row.held_back = burst.row.crossings
+    }
+    burst.row.due_at = dueAt
+    burst.dirty = true
+  }
+
+  /** The open burst is let pass. @returns the id of its firing */
+  drop(triggerId: number, at: number): string | null {
+    const burst = this.burstOf(triggerId)
+    if (!burst) return null
+    burst.row.due_at = null
+    this.save(burst)
+    this.bursts.delete(triggerId)
+    move(
+      this.parts.db,
+      { kind: 'firing', id: burst.row.id, name: burst.row.dispatch_id },
+      { type: 'drop', at },
+    )
+    return burst.row.dispatch_id
+  }
+
+  /** The firing that is open of a trigger. */
+  openDispatch(triggerId: number): string | null {
+    return this.burstOf(triggerId)?.row.dispatch_id ?? null
+  }
+
+  /** Writes what grew; last thing in a transaction. */
+  flush(): void {
+    for (const burst of this.bursts.values()) if (burst.dirty) this.save(burst)
+  }
+
+  /** After a rollback, and when triggers changed: read again when next asked. */
+  reset(): void {
+    this.bursts.clear()
+  }
+
+  causeOf(crossing: Crossing): Cause {
+    return {
+      key: crossing.key,
+      entity: this.entityOf(crossing.labels),
+      cause: crossing.cause,
+      at: crossing.at,
+      value: crossing.value,
+      reason: crossing.reason,
+      eventId: crossing.eventId ?? crossing.eventIds.at(-1) ?? null,
+      eventIds: crossing.eventIds,
+    }
+  }
+
+  /** A key of one label is an entity; several are none. */
+  entityOf(labels: readonly number[]): Cause['entity'] {
+    if (labels.length !== 1) return null
+    const { name, value } = this.parts.labels.label(labels[0]!)
+    return name.startsWith('@') ? null : { label: name, value }
+  }
+
+  private insert(definition: TriggerDefinition, cause: Cause, dueAt: number | null): FiringRow | null {
+    const { spec } = definition
+    const isOpen = dueAt !== null
+    const row: NewFiring = {
+      dispatch_id: newDispatchId(cause.at),
+      trigger_id: definition.id,
+      trigger_name: definition.name,
+      project: this.parts.wirings.of(definition.name).owner,
+      projects: '[]',
+      kind: spec.emit?.kind ?? definition.name,
+      key: cause.key,
+      label: cause.entity?.label ?? null,
+      value_text: cause.entity?.value ?? null,
+      cause: cause.cause,
+      spec: JSON.stringify(spec),
+      opened_at: cause.at,
+      last_at: cause.at,
+      fired_at: isOpen ? null : cause.at,
+      due_at: dueAt,
+      as_of: isOpen ? null : cause.at,
+      value: cause.value,
+      reason: cause.reason,
+      event_id: cause.eventId,
+      events: cause.eventIds.length,
+      key_count: 1,
+      crossings: 1,
+      held_back: 0,
+      late_by: cause.lateBy ?? null,
+      slot: cause.slot ?? null,
+      resolves: cause.resolves ?? null,
+      practice: 0,
+      parent_run_id: null,
+      snapshot: firstSnapshot('firing'),
+    }
+    const id = this.parts.queries.insertFiring(row)
+    return id === null ? null : { ...row, id, state: 'tripped' }
+  }
+
+  private tell(definition: TriggerDefinition, row: FiringRow): Written {
+    move(
+      this.parts.db,
+      { kind: 'firing', id: row.id, name: row.dispatch_id },
+      { type: 'release', at: row.fired_at! },
+    )
+    this.parts.closeInstant(row.fired_at!)
+    const { count, projects } = this.parts.recipients.deliver(definition.name, row)
+    this.parts.queries.setProjects.run(JSON.stringify(projects), row.id)
+    return { dispatchId: row.dispatch_id, recipients: count }
+  }
+
+  private addEvents(firingId: number, seq: number, ids: readonly number[]): void {
+    if (ids.length) this.parts.queries.addEvents.run(firingId, seq, ids.length, packIds(ids))
+  }
+
+  private addKey(row: FiringRow, key: string, events: number, first: number | null): void {
+    this.parts.queries.saveKey.run(row.id, row.trigger_id, key, events, first)
+  }
+
+  private take(burst: Burst, crossing: Crossing, dueAt: number): void {
+    const fresh = crossing.eventIds.filter((id) => !burst.ids.has(id))
+    for (const id of fresh) burst.ids.add(id)
+    burst.fresh.push(...fresh)
+    const key = burst.keys.get(crossing.key) ?? { events: 0, first: crossing.eventId, dirty: true }
+    key.events += fresh.length
+    key.dirty = true
+    burst.keys.set(crossing.key, key)
+    const { row } = burst
+    row.crossings++
+    row.events += fresh.length
+    row.key_count = burst.keys.size
+    row.last_at = crossing.at
+    row.due_at = dueAt
+    if (row.state === 'held') row.held_back++
+    burst.dirty = true
+  }
+
+  private save(burst: Burst): void {
+    const { queries } = this.parts
+    const { row, fresh } = burst
+    for (let from = 0; from < fresh.length; from += EVIDENCE_MAX)
+      this.addEvents(row.id, burst.chunks++, fresh.slice(from, from + EVIDENCE_MAX))
+    burst.fresh = []
+    for (const [key, entry] of burst.keys) {
+      if (!entry.dirty) continue
+      this.addKey(row, key, entry.events, entry.first)
+      entry.dirty = false
+    }
+    queries.saveBurst.run(
+      row.last_at,
+      row.due_at,
+      row.events,
+      row.key_count,
+      row.crossings,
+      row.held_back,
+      row.fired_at,
+      row.as_of,
+      row.reason,
+      row.id,
+    )
+    burst.dirty = false
+  }
+
+  private burstOf(triggerId: number): Burst | null {
+    const known = this.bursts.get(triggerId)
+    if (known) return known
+    const { queries } = this.parts
+    const row = queries.open.get(triggerId)
+    if (!row) return null
+    const chunks = queries.eventsOf.all(row.id)
+    const burst: Burst = {
+      row,
+      ids: new Set(chunks.flatMap(({ ids }) => unpackIds(ids))),
+      keys: new Map(
+        queries.keysOf
+          .all(row.id, -1)
+          .map(({ key, events, first_event }) => [key, { events, first: first_event, dirty: false }]),
+      ),
+      fresh: [],
+      chunks: chunks.length,
+      dirty: false,
+    }
+    this.bursts.set(triggerId, burst)
+    return burst
+  }
+}
+
+/** "1,000 events of 50 keys in 10 s; first: …". */
+function burstReason({ row, keys }: Burst): string {
+  const n = (count: number, word: string) => `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+  const seconds = Math.max(1, Math.round((row.last_at - row.opened_at) / 1_000))
+  const held = row.held_back ? `, ${n(row.held_back, 'crossing')} held back by a limit` : ''
+  return `${n(row.events, 'event')} of ${n(keys.size, 'key')} in ${seconds} s${held}; first: ${row.reason}`
+}

@@ -1,0 +1,269 @@
+/**
+ * Triggers at work: judges events inside the transaction that stores them, and what the clock alone
+ * makes due. What it decides is written in that transaction, so that an event and its firing stand or
+ * fall together; all it keeps in memory can be read again from the rows.
+ */
+import type { Clock } from '../clock.ts'
+import type { StoreHandle } from '../store/handle.ts'
+import type { Stamp } from '../store/stamp.ts'
+import type { ReadContext } from '../timeline/context.ts'
+import { createEvaluator } from './core/index.ts'
+import { readDefinitions } from './definitions.ts'
+import { type Cause, FiringWriter, type Written } from './firing-writer.ts'
+import { createHistory } from './history.ts'
+import { createLedger } from './ledger.ts'
+import { Notes } from './notes.ts'
+import { triggerQueries } from './queries.ts'
+import { Recipients } from './recipients.ts'
+import { Schedules } from './schedules.ts'
+import type { Decision, Evaluator, SeenBatch, TriggerDefinition, Verdict } from './types.ts'
+import { Wirings } from './wirings.ts'
+
+export interface LiveTriggersParts {
+  store: StoreHandle
+  clock: Clock
+  stamp: Stamp
+  /** Of the writing connection. */
+  ctx: ReadContext
+  /** Called after a commit that left something to be sent. */
+  onPending(): void
+}
+
+export class LiveTriggers {
+  private readonly queries
+  private readonly wirings
+  private readonly evaluator: Evaluator
+  private readonly writer
+  private readonly schedules
+  private readonly notes
+  private definitions = new Map<number, TriggerDefinition>()
+  private isNudged = false
+
+  constructor(private readonly parts: LiveTriggersParts) {
+    const { store, stamp, ctx } = parts
+    this.queries = triggerQueries(store.db)
+    this.wirings = new Wirings(store.db)
+    this.notes = new Notes(store.db, this.queries)
+    this.evaluator = createEvaluator({
+      labels: ctx.dictionary,
+      history: createHistory(ctx),
+      ledger: createLedger(this.queries),
+      sourceName: (id) => ctx.names.get(id)?.name ?? '',
+    })
+    this.writer = new FiringWriter({
+      db: store.db,
+      queries: this.queries,
+      wirings: this.wirings,
+      recipients: new Recipients(store.db, this.wirings, () => this.nudge()),
+      labels: ctx.dictionary,
+      closeInstant: (at) => stamp.close(at),
+    })
+    this.schedules = new Schedules(this.queries, this.writer)
+    this.reload()
+  }
+
+  /** Reads the triggers and the wiring again, after a change to them is committed. */
+  reload(): void {
+    const { store, clock, ctx } = this.parts
+    ctx.names.refresh()
+    this.wirings.reload()
+    const definitions = readDefinitions(store.db)
+    const known = new Set(definitions.map(({ id }) => id))
+    store.tx(() => {
+      for (const id of this.definitions.keys()) if (!known.has(id)) this.forget(id)
+      this.definitions = new Map(definitions.map((definition) => [definition.id, definition]))
+      this.schedules.define(definitions, clock.now())
+    })
+    this.evaluator.define(definitions)
+  }
+
+  /** Judges stored events; inside their transaction. */
+  judge(batch: SeenBatch): void {
+    if (this.definitions.size === 0) return
+    for (const decision of this.evaluator.judge(batch, this.notes.wanted)) this.apply(decision)
+  }
+
+  /** Writes what grew; the last of a transaction that judged. */
+  beforeCommit(): void {
+    this.writer.flush()
+  }
+
+  /** The transaction is undone: nothing it decided has happened. */
+  rollback(): void {
+    this.evaluator.reset()
+    this.writer.reset()
+    this.isNudged = false
+  }
+
+  /** What is due by the clock. @returns whether anything may be due at once again */
+  tick(): void {
+    const due = this.nextDue()
+    const now = this.parts.clock.now()
+    if (due === null || due > now) return
+    try {
+      this.parts.store.tx(() => {
+        for (const decision of this.evaluator.tick(now)) this.apply(decision)
+        this.schedules.tick(now, (definition, cause, written) => this.noteFired(definition, cause, written))
+        this.notes.prune()
+        this.writer.flush()
+      })
+    } catch (error) {
+      this.rollback()
+      // A schedule counts its slots in memory too.
+      this.reload()
+      throw error
+    }
+  }
+
+  /** When `tick` has something to do, epoch ms; null: nothing waits. */
+  nextDue(): number | null {
+    const [a, b] = [this.evaluator.nextDue(), this.schedules.nextDue()]
+    return a === null || b === null ? (a ?? b) : Math.min(a, b)
+  }
+
+  private apply(decision: Decision): void {
+    if (decision.do === 'note') {
+      this.note(decision.verdict, null)
+      return
+    }
+    const definition = this.definitions.get(decision.triggerId)
+    if (!definition) return
+    switch (decision.do) {
+      case 'fire': {
+        const written = this.writer.fire(definition, this.writer.causeOf(decision.crossing))
+        if (!written) return
+        this.note(fired(decision.verdict, written), written.dispatchId)
+        if ('resolve' in definition.spec.condition && definition.spec.condition.resolve)
+          this.activate(decision.triggerId, decision.crossing, written.dispatchId)
+        return
+      }
+      case 'open': {
+        const { crossing, state, dueAt, verdict } = decision
+        const written = this.writer.open(definition, crossing, state, dueAt)
+        if (written) this.note(verdict, written.dispatchId)
+        return
+      }
+      case 'fold':
+        this.note(decision.verdict, this.writer.fold(decision.triggerId, decision.crossing, decision.dueAt))
+        return
+      case 'release': {
+        const written = this.writer.release(definition, decision.at)
+        if (written) this.noteBurst(definition, decision.at, written)
+        return
+      }
+      case 'hold':
+        this.writer.hold(decision.triggerId, decision.at, decision.dueAt)
+        return
+      case 'drop':
+        this.writer.drop(decision.triggerId, decision.at)
+        return
+      case 'resolve':
+        this.resolve(definition, decision)
+        return
+      case 'watch': {
+        const { key, labels, lastId, lastAt, isSilent } = decision.watched
+        this.queries.saveWatched.run(
+          decision.triggerId,
+          key,
+          JSON.stringify(labels),
+          lastId,
+          lastAt,
+          isSilent ? 1 : 0,
+        )
+      }
+    }
+  }
+
+  private activate(
+    triggerId: number,
+    crossing: { key: string; labels: readonly number[]; at: number },
+    dispatchId: string,
+  ): void {
+    this.queries.addActive.run(
+      triggerId,
+      crossing.key,
+      JSON.stringify(crossing.labels),
+      crossing.at,
+      dispatchId,
+    )
+  }
+
+  private resolve(definition: TriggerDefinition, decision: Extract<Decision, { do: 'resolve' }>): void {
+    const { key, at, value, reason, eventIds } = decision
+    const resolves = this.queries.activeKey.get(definition.id, key)
+    this.queries.dropActive.run(definition.id, key)
+    if (resolves === undefined) return
+    const began = this.queries.byDispatch.get(resolves)
+    const entity =
+      began?.label && began.value_text !== null ? { label: began.label, value: began.value_text } : null
+    const cause: Cause = {
+      key,
+      entity,
+      cause: `over:${resolves}`,
+      at,
+      value,
+      reason,
+      eventId: null,
+      eventIds,
+      resolves,
+    }
+    this.writer.fire(definition, cause)
+  }
+
+  /** A trigger that is gone takes along what it watched and what was still open. */
+  private forget(id: number): void {
+    for (const statement of this.queries.forget) statement.run(id)
+    this.writer.drop(id, this.parts.clock.now())
+  }
+
+  private note(verdict: Verdict, dispatchId: string | null): void {
+    this.notes.add(this.definitions.get(verdict.triggerId)?.name ?? '', verdict, dispatchId)
+  }
+
+  private noteFired(definition: TriggerDefinition, cause: Cause, written: Written): void {
+    this.note(fired(verdictOf(definition, cause), written), written.dispatchId)
+  }
+
+  private noteBurst(definition: TriggerDefinition, at: number, written: Written): void {
+    const row = this.queries.byDispatch.get(written.dispatchId)!
+    const cause = { key: row.key, at, value: row.value, reason: row.reason, eventId: row.event_id }
+    this.note(fired(verdictOf(definition, cause), written), written.dispatchId)
+  }
+
+  private nudge(): void {
+    if (this.isNudged) return
+    this.isNudged = true
+    this.parts.store.afterCommit(() => {
+      this.isNudged = false
+      this.parts.onPending()
+    })
+  }
+}
+
+function verdictOf(
+  { id, spec }: TriggerDefinition,
+  { key, at, value, reason, eventId }: Pick<Cause, 'key' | 'at' | 'value' | 'reason' | 'eventId'>,
+): Verdict {
+  const { condition } = spec
+  return {
+    triggerId: id,
+    eventId,
+    key,
+    at,
+    reason: 'fired',
+    text: `fired: ${reason}`,
+    field: null,
+    expected: null,
+    actual: null,
+    value,
+    predicate: 'predicate' in condition ? condition.predicate : null,
+    window: 'window' in condition ? condition.window : null,
+    until: null,
+  }
+}
+
+/** A firing that nobody is told of says so. */
+function fired(verdict: Verdict, { recipients }: Written): Verdict {
+  if (recipients > 0) return { ...verdict, reason: 'fired' }
+  return { ...verdict, reason: 'no_subscriber', text: `${verdict.text}, and nobody is subscribed to it` }
+}

@@ -1,0 +1,39 @@
+/**
+ * A firing. A trigger that tripped fires at once, unless its storm rule gathers the burst until it
+ * pauses, or a limit holds it back until it allows another; a burst of too few events is dropped.
+ */
+import { setup } from 'xstate'
+import { effect } from './effect.ts'
+import type { Lifecycle } from './step.ts'
+
+const model = setup({ actions: { deliver: effect() } })
+
+export const firing: Lifecycle = {
+  version: 1,
+  events: {
+    release: 'it is told to its recipients: at once, or when the burst has paused or the limit allows it',
+    gather: 'its burst is taken in until it pauses',
+    hold: 'a limit holds it back',
+    drop: 'the burst had fewer events than min_count, or its trigger was deleted',
+  },
+  machine: model.createMachine({
+    id: 'firing',
+    initial: 'tripped',
+    states: {
+      tripped: {
+        description: 'just tripped; what becomes of it is decided in the same transaction',
+        on: { release: 'fired', gather: 'gathering', hold: 'held' },
+      },
+      gathering: {
+        description: 'takes in the events of a burst',
+        on: { release: 'fired', hold: 'held', drop: 'dropped' },
+      },
+      held: {
+        description: 'takes in what comes until a limit allows it',
+        on: { release: 'fired', drop: 'dropped' },
+      },
+      fired: { description: 'told to its recipients', type: 'final', entry: 'deliver' },
+      dropped: { description: 'let pass', type: 'final' },
+    },
+  }),
+}
