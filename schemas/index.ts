@@ -5,7 +5,7 @@
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormatsModule from 'ajv-formats'
-import { allSchemas } from './all.ts'
+import { allSchemas, schemaOf } from './all.ts'
 
 export { allSchemas, schemaOf } from './all.ts'
 
@@ -112,8 +112,10 @@ type Variant = { $id: string; required?: readonly string[] }
 /** The variants of a choice between maps that are schemas of their own; null for any other choice. */
 function variantsOf({ schema, data }: ErrorObject): Variant[] | null {
   if (!Array.isArray(schema) || data === null || typeof data !== 'object' || Array.isArray(data)) return null
-  const variants = schema.map((one: { $ref?: string }) => byId.get(one.$ref ?? '') as Variant | undefined)
-  return variants.every((one) => one?.required?.length) ? (variants as Variant[]) : null
+  const refs = schema.map((one: { $ref?: string }) => one.$ref)
+  if (!refs.every((one) => one !== undefined)) return null
+  const variants = refs.map((one) => schemaOf(one) as Variant)
+  return variants.every((one) => one.required?.length) ? variants : null
 }
 
 /** What is wrong with the variant that was meant: the one most of whose required fields are there. */
@@ -123,7 +125,7 @@ function explainVariant(choice: ErrorObject, variants: readonly Variant[]): stri
   const meant = [...variants].sort((a, b) => present(b) - present(a))[0]!
   if (present(meant) === 0)
     return `${path(choice.instancePath)} must have one of ${variants.map((one) => one.required![0]).join(', ')}`
-  const validate = ajv.getSchema(meant.$id) as ValidateFunction
+  const validate = validatorOf(meant.$id)
   validate(data)
   const errors = (validate.errors ?? []).map((error) => ({
     ...error,
