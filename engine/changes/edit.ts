@@ -79,7 +79,9 @@ export class Edit {
     const stored = this.stored(kind, key)
     const merged =
       base === undefined || !stored || stored.changeSet <= base ? doc : this.rebase(kind, stored, doc, base)
-    this.stage({ kind, key, stored, doc: merged, revive: null })
+    // What this edit brings back, and then changes, is still brought back.
+    const revive = this.staged.get(kind)!.get(key)?.revive ?? null
+    this.stage({ kind, key, stored, doc: merged, revive })
   }
 
   /** Stages a deletion; nothing happens when it is not there. */
