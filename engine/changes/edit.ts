@@ -117,8 +117,9 @@ export class Edit {
   private rebase(kind: ChangeKind, stored: Stored, mine: Doc, base: number): Doc {
     const then = this.baseOf(kind, stored.key, base)
     // Without a record of then, everything of theirs that differs would be lost: let mine conflict.
-    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, stored.doc)
     const kindOf = this.kinds[kind]
+    const isSet = (path: string) => kindOf.isSet?.(path) ?? false
+    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, stored.doc, isSet)
     const shown = { base: kindOf.mask(then ?? {}), mine: kindOf.mask(mine), theirs: kindOf.mask(stored.doc) }
     for (const { path } of conflicts)
       this.conflicts.push({

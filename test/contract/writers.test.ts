@@ -88,6 +88,27 @@ describe('two writers on one project', () => {
     expect(await svc.get(path)).toMatchObject({ name: 'Store', goal: 'Sell' })
   })
 
+  it('undoing the first wire keeps the second, though nothing was wired before', async () => {
+    await svc.post('/api/triggers', { name: 't', sources: ['gw'], condition })
+    for (const name of ['a', 'b']) await svc.post('/api/agents/builtin', { name, prompt: 'p' })
+    const { id } = await custom()
+    const wake = (agent: string) => ({
+      op: 'patch',
+      kind: 'project',
+      name: id,
+      spec: { wakes: { t: { [agent]: { enabled: true } } } },
+    })
+    const { change_set } = await svc.post<{ change_set: number }>('/api/change-sets', {
+      operations: [wake('a')],
+    })
+    await svc.post('/api/change-sets', { operations: [wake('b')] })
+    await undo(change_set)
+    expect(await svc.get(`/api/projects/${id}/wiring`)).toEqual({
+      wakes: [{ trigger: 't', agent: 'b', enabled: true }],
+      handoffs: [],
+    })
+  })
+
   it('undoing the first is refused when the second changed the same field, and says how', async () => {
     const { id } = await custom()
     await svc.put(`/api/projects/${id}`, { goal: 'first' })
