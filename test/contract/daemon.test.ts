@@ -169,11 +169,6 @@ describe('a file that cannot be imported', () => {
   it.each<[string, string | null, RegExp]>([
     ['is not YAML', 'sources: [', /given\.yaml/],
     ['has a problem', BROKEN, /connector pigeon is not known/],
-    [
-      'has a name twice',
-      'sources:\n  - { name: a, connector: webhook }\n  - { name: a, connector: webhook }\n',
-      /given\.yaml/,
-    ],
     ['is not there', null, /given\.yaml/],
   ])('at the first boot (it %s) leaves an instance that runs, empty', async (_case, text, why) => {
     if (text !== null) writeFileSync(file, text)
