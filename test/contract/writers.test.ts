@@ -217,7 +217,34 @@ describe('two writers on one part', () => {
     })
   })
 
-  it('a source and an MCP server: a secret of one is not shown to the other', async () => {
+  it('a source: one its event type, the other its text', async () => {
+    const put = (config: Fields) => ({ name: 'gw', connector: 'webhook', config })
+    await svc.put('/api/sources/gw', put({ event_type: 'a', text_template: '{a}' }))
+    const { first, second } = await writers('/api/sources/gw')
+    await first(put({ event_type: 'b', text_template: '{a}' }))
+    expect((await second(put({ event_type: 'a', text_template: '{b}' }))).status).toBe(200)
+    expect(await svc.get('/api/sources/gw')).toMatchObject({
+      config: { event_type: 'b', text_template: '{b}' },
+    })
+    const { body } = await second(put({ event_type: 'c', text_template: '{a}' }))
+    expect(body.conflicts).toEqual([
+      { kind: 'source', name: 'gw', path: '/config/event_type', base: 'a', mine: 'c', theirs: 'b' },
+    ])
+  })
+
+  it('an MCP server: one a header of its own, the other its address', async () => {
+    const body = { name: 'm', url: 'https://m.example/', headers: { 'x-a': '1' } }
+    await svc.post('/api/mcp-servers', body)
+    const { first, second } = await writers('/api/mcp-servers/m')
+    await first({ ...body, headers: { 'x-a': '1', 'x-b': '2' } })
+    expect((await second({ ...body, url: 'https://n.example/' })).status).toBe(200)
+    expect(await svc.get('/api/mcp-servers/m')).toMatchObject({
+      url: 'https://n.example/',
+      headers: { 'x-a': '1', 'x-b': '2' },
+    })
+  })
+
+  it('an MCP server: a secret of one is not shown to the other', async () => {
     const canary = 'CANARY-9910'
     const body = { name: 'm', url: 'https://m.example/', auth_value: `${canary}-0` }
     await svc.post('/api/mcp-servers', body)
