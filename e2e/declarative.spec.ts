@@ -10,7 +10,7 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   await page.goto(`${daemon.url}/projects`)
   await page.getByRole('link', { name: 'Choose a template' }).click()
   await page.getByRole('link', { name: 'Use Watch a system by webhook' }).click()
-  await page.getByRole('textbox', { name: 'System' }).fill('checkout')
+  await page.getByRole('combobox', { name: 'System' }).fill('checkout')
   await page.getByRole('button', { name: 'Create project' }).click()
   await expect(page.getByText('Everything it needs is in place')).toBeVisible()
   await expect(page.getByRole('link', { name: 'checkout-errors' })).toBeVisible()
