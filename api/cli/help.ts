@@ -8,6 +8,8 @@ export const EXAMPLES = `Examples:
   echo '{"service":"checkout","message":"deployed"}' | svc send logs
   svc read service=checkout --window 1h           one entity's timeline
   svc tail service=checkout                       the same, as it happens
+  svc why evt_42                                  why an event fired each trigger, or did not
+  svc triggers test gateway-errors --window 7d    when a trigger would have fired
   svc catalog plan catalog.yaml                   what a catalog file would change
   svc catalog apply catalog.yaml                  the same, done after a yes
   svc changes undo 12                             takes one change back
