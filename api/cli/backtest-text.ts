@@ -1,5 +1,5 @@
 /** A backtest as text: when one definition would have fired, or two side by side. */
-import type { BacktestResult, BacktestRun } from '../../schemas/types.ts'
+import type { BacktestResult, BacktestRun, WhyRecord } from '../../schemas/types.ts'
 import { type Column, escapeLine, type Io, paint, table } from './terminal.ts'
 
 type Painter = Pick<Io, 'colour'>
@@ -11,6 +11,26 @@ export interface NamedRun {
   /** What its definition says. */
   sentence: string
   run: BacktestRun
+}
+
+/** Reasons of schemas/why-record.json in words. */
+const REASONS: Record<WhyRecord['reason'], string> = {
+  fired: 'fired',
+  no_subscriber: 'fired',
+  folded: 'folded into a firing',
+  held: 'held back by a limit',
+  dropped: 'a burst of too few events',
+  cooldown: 'in its cooldown',
+  active: 'fired and not over yet',
+  below: 'below the threshold',
+  filter: 'a filter did not hold',
+  no_key: 'no label to group by',
+  no_value: 'no value to aggregate',
+  unchanged: 'unchanged',
+  waiting: 'waiting for the rest',
+  late: 'too late',
+  paused: 'paused',
+  error: 'an error',
 }
 
 const BLOCKS = '▁▂▃▄▅▆▇█'
@@ -104,16 +124,16 @@ function bucketsText(io: Painter, { bucket }: BacktestResult, runs: readonly Nam
   if (rows.length === 0) return ''
   const max = Math.max(...rows.flatMap(({ of }) => of.map(({ firings }) => firings)))
   const columns: Column<(typeof rows)[number]>[] = [
-    { title: `FROM, ${bucket} EACH`, cell: ({ at }) => at },
+    { title: `FROM (${bucket})`, cell: ({ at }) => at },
+    { title: 'EVENTS', cell: ({ of }) => String(of.at(-1)!.matched) },
     ...runs.flatMap(({ title }, i): typeof columns => [
       { title: columnTitle(runs, 'FIRINGS', title), cell: ({ of }) => String(of[i]!.firings) },
       {
         title: '',
-        cell: ({ of }) => '█'.repeat(Math.ceil((of[i]!.firings / max) * BAR)).padEnd(BAR),
+        cell: ({ of }) => '█'.repeat(Math.ceil((of[i]!.firings / max) * BAR)),
         style: () => 'cyan',
       },
     ]),
-    { title: 'EVENTS', cell: ({ of }) => String(of.at(-1)!.matched) },
   ]
   return table(io, columns, rows.slice(-ROWS)) + cut(io, rows.length, ROWS, 'earlier ones with firings')
 }
@@ -126,8 +146,11 @@ function keysText(io: Painter, runs: readonly NamedRun[]): string {
 }
 
 function reasonsText(io: Painter, runs: readonly NamedRun[]): string {
-  const rows = countsOf(runs.map(({ run }) => run.reasons))
-  return countsText(io, rows, 'DID NOT FIRE', 'EVENTS', runs)
+  const rows = countsOf(runs.map(({ run }) => run.reasons)).map(({ name, counts }) => ({
+    name: (REASONS as Record<string, string>)[name] ?? name,
+    counts,
+  }))
+  return countsText(io, rows, 'DID NOT FIRE', 'TIMES', runs)
 }
 
 interface Counts {
