@@ -16,7 +16,7 @@ export const EXAMPLES = `Examples:
 
 Client commands talk to the daemon that --svcd or SVCD_URL names, else to the saved login,
 else to http://127.0.0.1:8787. Every variable is listed by "svc up --help".
-Exit codes: 0 done, 1 refused or not reachable, 2 wrong usage ("svc catalog plan": there are changes),
+Exit codes: 0 done, 1 refused, not reachable or not as expected, 2 wrong usage ("svc catalog plan": there are changes),
 75 the data is in use, 78 configuration.
 `
 
