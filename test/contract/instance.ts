@@ -4,7 +4,7 @@
  */
 import { pino } from 'pino'
 import { buildServer } from '../../api/http/server.ts'
-import { createEngine } from '../../engine/index.ts'
+import { createEngine } from '../../engine/local.ts'
 import { expectPromised } from './promised.ts'
 
 export const T0 = Date.parse('2026-11-20T12:00:00Z')
