@@ -112,6 +112,11 @@ function run(exchange: Exchange, agent: http.Agent | false, timers: Timers): Pro
       // The other side closed an idle connection just as it was used again: it saw nothing of this.
       end(request.reusedSocket && fault.fault === 'closed' ? { ...fault, stale: true } : fault)
     })
+    // Without this Node closes the connection and says nothing.
+    request.on('upgrade', (response, socket) => {
+      socket.destroy()
+      end(faultOf('bad_answer', 'answer changes the protocol', response.statusCode ?? null))
+    })
     request.on('response', (response) => {
       if (exchange.maxResponseBytes === 0) {
         end(answerOf(response, []))
