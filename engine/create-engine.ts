@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import type { IngestResult, RememberRequest, RememberResult } from '../schemas/types.ts'
 import { type BootCatalog, type BootReport, bootCatalog } from './catalog/boot.ts'
 import { openCatalog } from './catalog/catalog.ts'
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, systemClock, systemTimers } from './clock.ts'
 import { describeConnectors } from './connectors/index.ts'
 import { declaredCalls } from './declared/calls.ts'
 import { type Declared, openDeclared } from './declared/declared.ts'
@@ -207,7 +207,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       outbox,
       requireTrigger: (name) => requireTrigger(ctx, name),
       requireProject: (word) => requireProject(declared, word),
-      checkTarget: createEgress({ allowPrivate: options.webhookAllowPrivate ?? false }).checkTarget,
+      checkTarget: createEgress({
+        allowPrivate: options.webhookAllowPrivate ?? false,
+        timers: systemTimers,
+      }).checkTarget,
     }),
     bootReport: async () => booted,
     testSource: async (body) => sources.test(body),

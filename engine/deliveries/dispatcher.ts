@@ -6,8 +6,8 @@
  * bounded, what waits within a lane takes no other's place: a recipient that never answers holds up
  * itself alone.
  */
-import type { Clock } from '../clock.ts'
-import { type Audience, type Egress, type Timers, within } from '../egress/index.ts'
+import type { Clock, Timers } from '../clock.ts'
+import { type Audience, type Egress, within } from '../egress/index.ts'
 import { SvcError } from '../errors.ts'
 import { faultOfOurs, interrupted, type Outcome, outcomeOf } from './outcome.ts'
 import { signatureHeaders } from './sign.ts'

@@ -3,6 +3,7 @@
  * another client, so that what may be reached, how long it may take and how much may come back is
  * decided here alone.
  */
+import type { Timers } from '../clock.ts'
 import { createPool, type EgressAnswer, type Pool } from './exchange.ts'
 import { type EgressFault, faultOf, networkFault } from './faults.ts'
 import { systemResolve } from './resolve.ts'
@@ -15,7 +16,7 @@ import {
   type Resolve,
   type Target,
 } from './target.ts'
-import { type Timers, within } from './timers.ts'
+import { within } from './timers.ts'
 
 export interface EgressRequest {
   url: string

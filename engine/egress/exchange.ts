@@ -6,9 +6,9 @@
 import http from 'node:http'
 import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import type { Timers } from '../clock.ts'
 import { type EgressFault, faultOf, networkFault } from './faults.ts'
 import type { Target } from './target.ts'
-import type { Timers } from './timers.ts'
 
 export interface EgressAnswer {
   ok: true

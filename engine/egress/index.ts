@@ -3,4 +3,4 @@ export { createEgress, type Egress, type EgressOptions, type EgressRequest } fro
 export type { EgressAnswer } from './exchange.ts'
 export { type EgressFault, type FaultCode, faultOf } from './faults.ts'
 export type { Audience, Resolve } from './target.ts'
-export { type Timers, timersOf, within } from './timers.ts'
+export { within } from './timers.ts'

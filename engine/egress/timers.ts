@@ -1,24 +1,5 @@
-/** Injected waiting, so that nothing in the engine sleeps by itself and tests move time by hand. */
-
-export interface Timers {
-  /** Calls `fn` once after at least `ms` milliseconds. @returns how to call it off. */
-  after(ms: number, fn: () => void): () => void
-}
-
-/** What a host offers; the process hands in Node's own pair. */
-type Schedule = (fn: () => void, ms: number) => { unref?(): unknown }
-type Cancel = (handle: never) => void
-
-/** Timers over a host's pair of functions. They do not keep the process alive by themselves. */
-export function timersOf(schedule: Schedule, cancel: Cancel): Timers {
-  return {
-    after(ms, fn) {
-      const handle = schedule(fn, ms)
-      handle.unref?.()
-      return () => cancel(handle as never)
-    },
-  }
-}
+/** Bounded waiting. */
+import type { Timers } from '../clock.ts'
 
 /**
  * A promise bounded in time and by a signal. The promise itself runs on: what it holds has to end by

@@ -1,6 +1,5 @@
 /** Time that stands still until a test moves it. */
-import type { Clock } from '../../../engine/clock.ts'
-import type { Timers } from '../../../engine/egress/timers.ts'
+import type { Clock, Timers } from '../../../engine/clock.ts'
 
 export interface ManualTime extends Clock, Timers {
   /** Moves time on and calls what falls due, in order. */
