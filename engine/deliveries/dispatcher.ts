@@ -6,6 +6,7 @@
  * bounded, what waits within a lane takes no other's place: a recipient that never answers holds up
  * itself alone.
  */
+import { setMaxListeners } from 'node:events'
 import type { Clock, Timers } from '../clock.ts'
 import { type Audience, type Egress, within } from '../egress/index.ts'
 import { SvcError } from '../errors.ts'
@@ -85,6 +86,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const underWay = new Set<Promise<void>>()
   const stopping = new AbortController()
   const cut = new AbortController()
+  // One listener for each lane, which is no leak.
+  setMaxListeners(MAX_LANES, stopping.signal, cut.signal)
   let looking = false
   let nudged = false
   /** The port failed: until the pause is over, nudges wait. */

@@ -4,6 +4,7 @@
  * groups, answer, then one step of maintenance, and again while either has work.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
+import { systemClock, systemTimers } from '../clock.ts'
 import { createEngine, type LocalEngine } from '../create-engine.ts'
 import { SvcError } from '../errors.ts'
 import type { PackedEvents } from '../ingest/packed.ts'
@@ -40,7 +41,8 @@ export class Writer {
   private closed = false
   private readonly timer: NodeJS.Timeout
   /** Wakes what triggers have due by the clock. */
-  private alarm: NodeJS.Timeout | null = null
+  /** Calls the timer off. */
+  private alarm: (() => void) | null = null
   private alarmAt = Number.POSITIVE_INFINITY
 
   /** @param preparer the port to the preparer. @throws StartError */

@@ -190,7 +190,7 @@ export class AggregateState implements ConditionState {
   }
 }
 
-const UNIT_WORDS: Record<number, string> = { 1_000: 'second', 60_000: 'minute', 3_600_000: 'hour' }
+const UNIT_WORDS: Record<number, string> = { 1000: 'second', 60000: 'minute', 3600000: 'hour' }
 
 function talliedBy({ aggregate, field }: AggregateCondition): Aggregate {
   if (aggregate === 'rate') return 'count'

@@ -57,7 +57,10 @@ export function compile(definition: TriggerDefinition): Compiled {
     cooldownMs: durationOrNone(spec.cooldown ?? COOLDOWN_DEFAULT),
     gather: maxWaitMs ? { quietMs, maxWaitMs } : null,
     minCount: storm?.min_count ?? 1,
-    limits: (storm?.limits ?? []).map(({ max, per }) => ({ max, perMs: parseDuration(per, 'storm.limits.per') })),
+    limits: (storm?.limits ?? []).map(({ max, per }) => ({
+      max,
+      perMs: parseDuration(per, 'storm.limits.per'),
+    })),
     resolve: 'resolve' in condition ? condition.resolve : undefined,
   }
 }

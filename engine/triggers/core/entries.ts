@@ -77,7 +77,8 @@ export class Entries {
   drop(count: number): void {
     this.start += count
     // What is forgotten must not stay in memory.
-    if (this.start * 2 > this.ts.length) this.moveTo(Math.max(FIRST_CAPACITY, this.length + (this.length >> 1)))
+    if (this.start * 2 > this.ts.length)
+      this.moveTo(Math.max(FIRST_CAPACITY, this.length + (this.length >> 1)))
   }
 
   /** The entries of another, all of an earlier event time, come before these. */

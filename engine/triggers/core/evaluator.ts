@@ -149,7 +149,16 @@ class LiveEvaluator implements Evaluator {
     } catch (error) {
       if (isStoreFault(error)) throw error
       // An older version may have let it through; every event of its sources says so.
-      return { definition, text, runtime: null, fault: words(error), sourceIds, ways: [[]], seen: 0, due: null }
+      return {
+        definition,
+        text,
+        runtime: null,
+        fault: words(error),
+        sourceIds,
+        ways: [[]],
+        seen: 0,
+        due: null,
+      }
     }
   }
 
@@ -222,7 +231,8 @@ class LiveEvaluator implements Evaluator {
   private evict(entries: number): void {
     const keys: { runtime: Runtime; id: number | string; used: number; weight: number }[] = []
     for (const { runtime } of this.watching.values())
-      if (runtime) for (const [id, used, weight] of runtime.condition.keys()) keys.push({ runtime, id, used, weight })
+      if (runtime)
+        for (const [id, used, weight] of runtime.condition.keys()) keys.push({ runtime, id, used, weight })
     keys.sort((a, b) => a.used - b.used)
     let over = entries - this.entriesMax * KEPT_PART
     for (const { runtime, id, weight } of keys) {

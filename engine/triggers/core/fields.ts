@@ -42,7 +42,11 @@ export function fieldOf(name: string): Field {
   }
 }
 
-function labelField(name: string, labelName: string, label: (event: EventCursor) => number | undefined): Field {
+function labelField(
+  name: string,
+  labelName: string,
+  label: (event: EventCursor) => number | undefined,
+): Field {
   const text = (event: EventCursor) => {
     const id = label(event)
     return id === undefined ? undefined : event.value(id)

@@ -110,7 +110,12 @@ export class Gate {
     const verdict =
       state === 'held'
         ? this.verdict(met, 'held', `${met.reason}; held back by a limit until ${until}`, dueAt)
-        : this.verdict(met, 'folded', `${met.reason}; the first of a burst that gathers until ${until}`, dueAt)
+        : this.verdict(
+            met,
+            'folded',
+            `${met.reason}; the first of a burst that gathers until ${until}`,
+            dueAt,
+          )
     return { do: 'open', triggerId: this.triggerId, state, crossing, dueAt, verdict }
   }
 
@@ -176,4 +181,3 @@ export class Gate {
 function crossingOf({ evidence, ...met }: Met, burst: object | null): Crossing {
   return { ...met, eventIds: evidence(burst) }
 }
-

@@ -60,7 +60,13 @@ export class HistoryReader {
   ): void {
     if (!this.exists) return
     for (let limit = FIRST_PAGE; ; limit = Math.min(most, limit * 10)) {
-      const page = this.read(trigger, key.labels, { from: -FOREVER, to: FOREVER, beforeId, order: 'desc', limit })
+      const page = this.read(trigger, key.labels, {
+        from: -FOREVER,
+        to: FOREVER,
+        beforeId,
+        order: 'desc',
+        limit,
+      })
       for (const seen of page) if (this.counts(trigger, key, seen) && accept(this.cursor)) return
       if (page.length < limit || limit >= most) return
     }

@@ -30,4 +30,3 @@ export function reachOf(definition: TriggerDefinition): number {
   const limited = Math.max(0, ...limits.map(({ perMs }) => perMs))
   return windowOf(definition.spec.condition) + cooldownMs + (gather?.maxWaitMs ?? 0) + limited
 }
-

@@ -71,7 +71,7 @@ export class MatchIndex<T extends Indexed> {
       // Beyond the bytes: undefined, which is not NONE either.
       if (answers[labels[at]!] !== NONE && this.answer(labels[at]!) === SOME) return true
     }
-    return numbers !== null && this.numberNames !== null && this.numberNames.test(numbers)
+    return numbers !== null && (this.numberNames?.test(numbers) ?? false)
   }
 
   private visitLabel(label: number, sourceId: number, visit: (trigger: T) => void): void {
@@ -142,7 +142,13 @@ export class MatchIndex<T extends Indexed> {
   }
 }
 
-const RANKS: Partial<Record<CompiledFilter['op'], number>> = { eq: 0, in: 0, prefix: 1, regex: 1, contains: 1 }
+const RANKS: Partial<Record<CompiledFilter['op'], number>> = {
+  eq: 0,
+  in: 0,
+  prefix: 1,
+  regex: 1,
+  contains: 1,
+}
 
 /** The filter that lets the fewest events through, as far as can be told; null: none is of a label. */
 function accessOf(filters: readonly CompiledFilter[]): CompiledFilter | null {
@@ -161,7 +167,8 @@ function accessOf(filters: readonly CompiledFilter[]): CompiledFilter | null {
 function open<T extends Indexed>(door: Door<T> | undefined, value: string, found: Hits<T>): void {
   if (!door) return
   for (const trigger of door.exact.get(value) ?? []) bySource(trigger, found)
-  if (door.lower.size) for (const trigger of door.lower.get(value.toLowerCase()) ?? []) bySource(trigger, found)
+  if (door.lower.size)
+    for (const trigger of door.lower.get(value.toLowerCase()) ?? []) bySource(trigger, found)
   for (const { filter, trigger } of door.tests) if (filter.testText(value)) bySource(trigger, found)
 }
 

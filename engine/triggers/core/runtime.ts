@@ -134,7 +134,8 @@ export class Runtime {
   /** When `settle` has something to do, epoch ms. */
   dueAt(): number | null {
     const dues = [this.gate.dueAt()]
-    if (!this.trigger.definition.paused) dues.push(this.silence?.dueAt() ?? null, this.lasting?.dueAt() ?? null)
+    if (!this.trigger.definition.paused)
+      dues.push(this.silence?.dueAt() ?? null, this.lasting?.dueAt() ?? null)
     let next: number | null = null
     for (const due of dues) if (due !== null && (next === null || due < next)) next = due
     return next

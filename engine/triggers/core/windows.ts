@@ -33,7 +33,7 @@ export class Windows<W extends Window> {
     private readonly lengthMs: number,
     private readonly reader: HistoryReader,
     /** What an event counts as; null: it does not. */
-    private readonly valueOf: (event: EventCursor) => number | string | null,
+    private readonly entryOf: (event: EventCursor) => number | string | null,
     private readonly create: (entries: Entries, coversFrom: number) => W,
     /** Entries came or went at the front. */
     private readonly shifted: (window: W, by: number) => void,
@@ -93,7 +93,7 @@ export class Windows<W extends Window> {
   private read(key: Pick<Key, 'id' | 'labels'>, from: number, to: number, beforeId: number): Entries {
     const entries = new Entries()
     this.reader.forward(this.trigger, key, { from, to, beforeId }, (event) => {
-      const value = this.valueOf(event)
+      const value = this.entryOf(event)
       if (value !== null) entries.insert(event.ts, event.id, value)
     })
     return entries

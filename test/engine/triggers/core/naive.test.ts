@@ -14,7 +14,7 @@ const MAX_LATE = 300_000
 
 interface Step {
   made: Made
-  then: 'go on' | 'commit' | 'restart' | 'reset' | 'pass'
+  next: 'go on' | 'commit' | 'restart' | 'reset' | 'pass'
 }
 
 /** Events whose time of ingest goes on, and whose event time lags behind it by anything. */
@@ -31,16 +31,16 @@ const history = fc
       value: fc.option(fc.integer({ min: -20, max: 20 }), { freq: 8 }),
       text: fc.constantFrom('x', 'y', 'z'),
       kinds: fc.subarray(['one', 'two', 'three']),
-      then: fc.constantFrom<Step['then'][]>('go on', 'go on', 'go on', 'commit', 'restart', 'reset', 'pass'),
+      next: fc.constantFrom<Step['next'][]>('go on', 'go on', 'go on', 'commit', 'restart', 'reset', 'pass'),
     }),
     { minLength: 1, maxLength: 60 },
   )
   .map((entries) => {
     let at = 0
-    return entries.map(({ gap, lag, key, value, text, kinds, then }): Step => {
+    return entries.map(({ gap, lag, key, value, text, kinds, next }): Step => {
       at += gap
       const labels = { service: key, word: text, ...Object.fromEntries(kinds.map((kind) => [kind, 'yes'])) }
-      return { made: { ts: at - lag, at, labels, numbers: value === null ? {} : { ms: value } }, then }
+      return { made: { ts: at - lag, at, labels, numbers: value === null ? {} : { ms: value } }, next }
     })
   })
 
@@ -58,12 +58,12 @@ function plainOf({ made: { ts, at = ts, labels = {}, numbers = {} } }: Step, id:
 
 /** Plays a history; `crossed` gets what each event crossed. */
 function play(world: CoreWorld, steps: readonly Step[], crossed: (decisions: Decision[]) => void): void {
-  for (const { made, then } of steps) {
+  for (const { made, next } of steps) {
     crossed(world.post(made).filter((decision) => decision.do === 'fire'))
-    if (then !== 'go on') world.commit()
-    if (then === 'restart') world.restart()
-    if (then === 'reset') world.evaluator.reset()
-    if (then === 'pass') world.pass(made.at ?? made.ts)
+    if (next !== 'go on') world.commit()
+    if (next === 'restart') world.restart()
+    if (next === 'reset') world.evaluator.reset()
+    if (next === 'pass') world.pass(made.at ?? made.ts)
   }
 }
 
@@ -128,7 +128,8 @@ describe.each([
         }
         const actual: number[] = []
         play(world, steps, (decisions) => {
-          for (const decision of decisions) if (decision.do === 'fire') actual.push(decision.crossing.eventId!)
+          for (const decision of decisions)
+            if (decision.do === 'fire') actual.push(decision.crossing.eventId!)
         })
         expect(actual).toEqual(expected)
       }),

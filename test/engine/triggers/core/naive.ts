@@ -38,13 +38,13 @@ export function aggregated(
   )
   const windows = [own, ...ends.map((end) => sorted.filter(({ ts }) => ts > end - windowMs && ts <= end))]
   for (const window of windows) {
-    const value = valueOf(window, condition)
+    const value = aggregateOf(window, condition)
     if (holds(value)) return { id: event.id, value, ids: window.map(({ id }) => id).sort((a, b) => a - b) }
   }
   return null
 }
 
-function valueOf(window: readonly Plain[], { aggregate }: AggregateCondition): number {
+function aggregateOf(window: readonly Plain[], { aggregate }: AggregateCondition): number {
   const numbers = window.map(({ value }) => value!)
   switch (aggregate) {
     case 'sum':
@@ -64,22 +64,14 @@ function valueOf(window: readonly Plain[], { aggregate }: AggregateCondition): n
 }
 
 /** Whether any chain of steps within the span goes through the newest event: tries them all. */
-export function sequenced(
-  events: readonly Plain[],
-  condition: SequenceCondition,
-  withinMs: number,
-): boolean {
+export function sequenced(events: readonly Plain[], condition: SequenceCondition, withinMs: number): boolean {
   const event = events.at(-1)!
-  const sorted = events
-    .filter(({ key }) => key === event.key)
-    .sort((a, b) => a.ts - b.ts || a.id - b.id)
+  const sorted = events.filter(({ key }) => key === event.key).sort((a, b) => a.ts - b.ts || a.id - b.id)
   const chains = (step: number, from: number): Plain[][] => {
     if (step === condition.sequence.length) return [[]]
     return sorted.flatMap((one, at) =>
       at >= from && one.steps.includes(step) ? chains(step + 1, at + 1).map((rest) => [one, ...rest]) : [],
     )
   }
-  return chains(0, 0).some(
-    (chain) => chain.includes(event) && chain.at(-1)!.ts - chain[0]!.ts <= withinMs,
-  )
+  return chains(0, 0).some((chain) => chain.includes(event) && chain.at(-1)!.ts - chain[0]!.ts <= withinMs)
 }
