@@ -4,7 +4,7 @@
  */
 import { pino } from 'pino'
 import { buildServer } from '../../api/http/server.ts'
-import { createEngine } from '../../engine/local.ts'
+import { createEngine, type EngineOptions } from '../../engine/local.ts'
 import { expectPromised } from './promised.ts'
 
 export const T0 = Date.parse('2026-11-20T12:00:00Z')
@@ -23,12 +23,13 @@ export interface Answer<T> {
 export async function startInstance({
   secured = false,
   env = {},
+  ...more
 }: {
   secured?: boolean
   env?: Record<string, string>
-} = {}) {
+} & Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending'> = {}) {
   const clock = { at: T0, now: () => clock.at }
-  const engine = createEngine({ dataFile: null, clock, env })
+  const engine = createEngine({ dataFile: null, clock, env, ...more })
   const app = await buildServer({
     engine,
     clock,

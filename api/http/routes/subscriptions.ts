@@ -6,11 +6,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ProjectSubscribe, SubscribeRequest, UnsubscribeRequest } from '../../../schemas/types.ts'
 import type { Identity } from '../auth.ts'
 import type { Doors } from '../doors.ts'
-import { body } from '../validate.ts'
+import { answers, body } from '../validate.ts'
 import { describe } from './route.ts'
 
 type Project = { Params: { id: string } }
 const TAG = 'subscriptions'
+/** Made, or the one there is. */
+const MADE = { ...answers(201, 'subscription-created.json'), ...answers(200, 'subscription-created.json') }
 
 export function subscriptionRoutes(app: FastifyInstance, { engine }: Doors): void {
   app.post<{ Body: SubscribeRequest }>(
@@ -21,9 +23,7 @@ export function subscriptionRoutes(app: FastifyInstance, { engine }: Doors): voi
       'Tell an address of the firings of a trigger',
       201,
       'subscription-created.json',
-      {
-        body: body('request-subscribe.json'),
-      },
+      { body: body('request-subscribe.json'), response: MADE },
     ),
     async (request, reply) => {
       const { trigger, url, name } = request.body
@@ -59,7 +59,7 @@ export function subscriptionRoutes(app: FastifyInstance, { engine }: Doors): voi
       'Tell an address of every firing of a project, of triggers made later too',
       201,
       'subscription-created.json',
-      { body: body('request-project-subscribe.json') },
+      { body: body('request-project-subscribe.json'), response: MADE },
     ),
     async (request, reply) => {
       const { url, name } = request.body

@@ -1,0 +1,69 @@
+/** Deliveries of an instance under a test's eye: real requests, time moved by hand. */
+import type { TryResult } from '../../engine/deliveries/dispatcher.ts'
+import { startDispatcher } from '../../engine/deliveries/dispatcher.ts'
+import { createEgress } from '../../engine/egress/index.ts'
+import { manualTime } from '../engine/egress/manual-time.ts'
+import { type Instance, startInstance, T0 } from './instance.ts'
+
+export interface Sending extends Instance {
+  /** Moves the clock of the engine and of the dispatcher, doing what is due on the way. */
+  pass(ms: number): Promise<void>
+  /** Resolves once so many tries came to something in all. */
+  settled(count: number): Promise<TryResult[]>
+}
+
+/** @param allowPrivate as SVC_WEBHOOK_ALLOW_PRIVATE */
+export async function startSending({
+  secured = false,
+  allowPrivate = false,
+}: {
+  secured?: boolean
+  allowPrivate?: boolean
+} = {}): Promise<Sending> {
+  const time = manualTime(T0)
+  const results: TryResult[] = []
+  const waiting: { count: number; go(): void }[] = []
+  const instance = await startInstance({
+    secured,
+    webhookAllowPrivate: allowPrivate,
+    onPending: () => dispatcher.nudge(),
+  })
+  const { engine, clock } = instance
+  const egress = createEgress({ allowPrivate, timers: time })
+  const dispatcher = startDispatcher({
+    port: {
+      claim: (limit, busy) => engine.claimDeliveries(limit, busy),
+      message: async (id) => JSON.stringify(await engine.deliveryMessage(id)),
+      settle: async (id, result) => {
+        await engine.settleDelivery(id, result)
+        results.push(result)
+        for (const { count, go } of waiting) if (results.length >= count) go()
+      },
+      nextDue: () => engine.nextDelivery(),
+    },
+    egress,
+    clock,
+    timers: time,
+    random: () => 0.5,
+    onError: (error) => {
+      throw error
+    },
+  })
+  return {
+    ...instance,
+    pass: async (ms) => {
+      clock.at += ms
+      engine.tick()
+      time.advance(ms)
+    },
+    settled: async (count) => {
+      await new Promise<void>((go) => (results.length >= count ? go() : waiting.push({ count, go })))
+      return results
+    },
+    stop: async () => {
+      await dispatcher.stop()
+      egress.close()
+      await instance.stop()
+    },
+  }
+}
