@@ -15,7 +15,17 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/read', '/remember', '/health', '/ingest', '/docs', '/openapi.json'].map((path) => [
+      [
+        '/api',
+        '/read',
+        '/remember',
+        '/subscribe',
+        '/unsubscribe',
+        '/health',
+        '/ingest',
+        '/docs',
+        '/openapi.json',
+      ].map((path) => [
         path,
         daemon,
       ]),
