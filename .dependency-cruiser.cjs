@@ -108,7 +108,16 @@ module.exports = {
       'api-through-the-index',
       'doors call the engine by its index alone',
       { path: '^api/' },
-      { path: '^engine/', pathNot: '^engine/index\\.ts$' },
+      { path: '^engine/', pathNot: '^engine/(index|local)\\.ts$' },
+    ),
+    never(
+      'daemon-without-the-engine',
+      'the daemon runs the engine in threads, and its main thread does not load it as well',
+      {
+        path: '^(api/(http/|cli/commands/up)|engine/(index|threads/start)\\.ts)',
+        pathNot: '^api/http/openapi-file\\.ts$',
+      },
+      { path: '^engine/(create-engine|local)\\.ts$', reachable: true },
     ),
     never('api-without-console', 'the API knows no page', { path: '^api/' }, { path: '^console/' }),
     never(

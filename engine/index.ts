@@ -1,8 +1,10 @@
-/** What the doors may import of the engine. */
+/**
+ * What the doors may import of the engine. Nothing here loads the engine itself: it runs in threads, and
+ * loading it a second time held every start up. Tools that run it in process import local.ts.
+ */
 
-export { readCatalogFile } from './catalog/catalog.ts'
+export { readCatalogFile } from './catalog/read-file.ts'
 export { type Clock, systemClock } from './clock.ts'
-export { createEngine, type EngineOptions, type LocalEngine } from './create-engine.ts'
 export type { WriteBy } from './declared/write.ts'
 export type {
   Caller,
@@ -18,6 +20,5 @@ export type {
   TailMessage,
 } from './engine.ts'
 export { type ErrorCode, errorTable, fail, SvcError } from './errors.ts'
-export { backupDatabase, restoreDatabase } from './store/backup.ts'
 export { type StartOptions, startEngine } from './threads/start.ts'
 export type { Engine } from './whole-engine.ts'

@@ -5,7 +5,9 @@
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormatsModule from 'ajv-formats'
-import { schemas } from './registry.ts'
+import { allSchemas, schemaOf } from './all.ts'
+
+export { allSchemas, schemaOf } from './all.ts'
 
 /** Keywords of ours that carry no validation: form hints and connector facts. */
 export const annotationKeywords = [
@@ -30,26 +32,23 @@ function newAjv(): Ajv {
     allowUnionTypes: true,
     useDefaults: false,
     verbose: true,
+    // They are ours and a test checks them; doing so again in every thread cost 50 ms of each start.
+    validateSchema: false,
   })
   addFormats(ajv)
   for (const keyword of annotationKeywords) ajv.addKeyword(keyword)
-  for (const schema of schemas) ajv.addSchema(schema)
+  for (const schema of allSchemas()) ajv.addSchema(schema)
   return ajv
 }
 
-const ajv = newAjv()
-const byId = new Map(schemas.map((schema) => [schema.$id, schema]))
+let ajv: Ajv | undefined
 
-/** The schema with this $id. @throws Error when there is none: a fault of ours. */
-export function schemaOf(id: string): (typeof schemas)[number] {
-  const schema = byId.get(id)
-  if (!schema) throw new Error(`no schema has the $id ${id}`)
-  return schema
-}
-
-/** All schemas, for OpenAPI and the docs. */
-export function allSchemas(): typeof schemas {
-  return schemas
+/** Compiled when it is first used: no start waits for what it may never need. */
+function validatorOf(id: string): ValidateFunction {
+  ajv ??= newAjv()
+  const validate = ajv.getSchema(id)
+  if (!validate) throw new Error(`no schema has the $id ${id}`)
+  return validate
 }
 
 /**
@@ -57,8 +56,7 @@ export function allSchemas(): typeof schemas {
  * @returns null when it holds, else one plain sentence per fault, joined by "; ".
  */
 export function check(id: string, value: unknown): string | null {
-  const validate = ajv.getSchema(id) as ValidateFunction | undefined
-  if (!validate) throw new Error(`no schema has the $id ${id}`)
+  const validate = validatorOf(id)
   if (validate(value)) return null
   return explain(validate.errors ?? [])
 }
@@ -114,8 +112,10 @@ type Variant = { $id: string; required?: readonly string[] }
 /** The variants of a choice between maps that are schemas of their own; null for any other choice. */
 function variantsOf({ schema, data }: ErrorObject): Variant[] | null {
   if (!Array.isArray(schema) || data === null || typeof data !== 'object' || Array.isArray(data)) return null
-  const variants = schema.map((one: { $ref?: string }) => byId.get(one.$ref ?? '') as Variant | undefined)
-  return variants.every((one) => one?.required?.length) ? (variants as Variant[]) : null
+  const refs = schema.map((one: { $ref?: string }) => one.$ref)
+  if (!refs.every((one) => one !== undefined)) return null
+  const variants = refs.map((one) => schemaOf(one) as Variant)
+  return variants.every((one) => one.required?.length) ? variants : null
 }
 
 /** What is wrong with the variant that was meant: the one most of whose required fields are there. */
@@ -125,7 +125,7 @@ function explainVariant(choice: ErrorObject, variants: readonly Variant[]): stri
   const meant = [...variants].sort((a, b) => present(b) - present(a))[0]!
   if (present(meant) === 0)
     return `${path(choice.instancePath)} must have one of ${variants.map((one) => one.required![0]).join(', ')}`
-  const validate = ajv.getSchema(meant.$id) as ValidateFunction
+  const validate = validatorOf(meant.$id)
   validate(data)
   const errors = (validate.errors ?? []).map((error) => ({
     ...error,
@@ -217,8 +217,7 @@ const FAULTS_MAX = 100
 
 /** Every fault of `value` against the schema `id`, each with its place, for files that people edit. */
 export function faults(id: string, value: unknown): Fault[] {
-  const validate = ajv.getSchema(id) as ValidateFunction | undefined
-  if (!validate) throw new Error(`no schema has the $id ${id}`)
+  const validate = validatorOf(id)
   if (validate(value)) return []
   const errors = validate.errors ?? []
   const choices = outermost(errors.filter((e) => e.keyword === 'anyOf' || e.keyword === 'oneOf'))

@@ -2845,6 +2845,10 @@ export interface KeyCreated {
    * Project of a project key, by id.
    */
   project?: string
+  /**
+   * Name of that project.
+   */
+  project_name?: string
 }
 /**
  * An API key; the secret is never among its fields.

@@ -8,13 +8,15 @@ export const EXAMPLES = `Examples:
   echo '{"service":"checkout","message":"deployed"}' | svc send logs
   svc read service=checkout --window 1h           one entity's timeline
   svc tail service=checkout                       the same, as it happens
+  svc why evt_42                                  why an event fired each trigger, or did not
+  svc triggers test gateway-errors --window 7d    when a trigger would have fired
   svc catalog plan catalog.yaml                   what a catalog file would change
   svc catalog apply catalog.yaml                  the same, done after a yes
   svc changes undo 12                             takes one change back
 
 Client commands talk to the daemon that --svcd or SVCD_URL names, else to the saved login,
 else to http://127.0.0.1:8787. Every variable is listed by "svc up --help".
-Exit codes: 0 done, 1 refused or not reachable, 2 wrong usage ("svc catalog plan": there are changes),
+Exit codes: 0 done, 1 refused, not reachable or not as expected, 2 wrong usage ("svc catalog plan": there are changes),
 75 the data is in use, 78 configuration.
 `
 

@@ -8,6 +8,8 @@ import { guardOldVariables } from '../guards.ts'
 import { version } from '../version.ts'
 import { catalogCommand } from './commands/catalog.ts'
 import { changesCommand } from './commands/changes.ts'
+import { deliveriesCommand } from './commands/deliveries.ts'
+import { firingsCommand } from './commands/firings.ts'
 import { keysCommand } from './commands/keys.ts'
 import { partCommands } from './commands/parts.ts'
 import { projectsCommand } from './commands/projects.ts'
@@ -16,7 +18,9 @@ import { sendCommand } from './commands/send.ts'
 import { skillsCommand } from './commands/skills.ts'
 import { sourcesCommand } from './commands/sources.ts'
 import { statusCommand } from './commands/status.ts'
+import { subscriptionCommands } from './commands/subscribe.ts'
 import { tailCommand } from './commands/tail.ts'
+import { whyCommand } from './commands/why.ts'
 import { addConnectionOptions } from './context.ts'
 import { EXIT } from './exit.ts'
 import { describeEnvironment, EXAMPLES } from './help.ts'
@@ -42,6 +46,11 @@ export function buildProgram(io: Io): Command {
   program.addCommand(readCommand(io))
   program.addCommand(tailCommand(io))
   program.addCommand(sendCommand(io))
+  program.commandsGroup('Firings:')
+  program.addCommand(firingsCommand(io))
+  program.addCommand(deliveriesCommand(io))
+  program.addCommand(whyCommand(io))
+  for (const command of subscriptionCommands(io)) program.addCommand(command)
   program.commandsGroup('Setup:')
   program.addCommand(sourcesCommand(io))
   program.addCommand(keysCommand(io))

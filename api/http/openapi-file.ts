@@ -1,6 +1,6 @@
 /** The API document as the repository keeps it: written by `npm run generate`, checked for drift by the tests. */
 import { pino } from 'pino'
-import { createEngine } from '../../engine/index.ts'
+import { createEngine } from '../../engine/local.ts'
 import { buildServer } from './server.ts'
 
 /** The text of api/http/openapi.json. @param version of the package. */

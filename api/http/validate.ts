@@ -1,5 +1,5 @@
 /** Bodies are checked by the schemas' own validator, so every door says the same of a fault. */
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { SvcError } from '../../engine/index.ts'
 import { annotationKeywords, check, explain } from '../../schemas/index.ts'
@@ -19,9 +19,12 @@ export const validatorCompiler: FastifySchemaCompiler<{ $ref?: string }> = ({ sc
       return fault ? { error: new SvcError('invalid', fault) } : { value }
     }
   }
-  const validate = query.compile(schema)
-  return (value) =>
-    validate(value) ? { value } : { error: new SvcError('invalid', explain(validate.errors ?? [])) }
+  let compiled: ValidateFunction | undefined
+  return (value) => {
+    // Not before it is needed: there is one for nearly every route, and a start waits for none.
+    compiled ??= query.compile(schema)
+    return compiled(value) ? { value } : { error: new SvcError('invalid', explain(compiled.errors ?? [])) }
+  }
 }
 
 /** `{ $ref }` to a body schema. */

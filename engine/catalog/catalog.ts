@@ -2,7 +2,6 @@
  * The catalog as files (SPEC.md, Catalog YAML): import with a plan, export that keeps the comments
  * and the order of the file last imported, and what happens at boot.
  */
-import { readFileSync } from 'node:fs'
 import type {
   Catalog,
   CatalogChecked,
@@ -112,14 +111,4 @@ function countsOf(catalog: Catalog) {
   )
   const counts = Object.fromEntries(SECTIONS.map((section) => [section, names[section]!.length]))
   return { ...(counts as Record<(typeof SECTIONS)[number], number>), names }
-}
-
-/** Reads a catalog file of the machine; null when there is none. @throws Error when it cannot be read */
-export function readCatalogFile(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
 }

@@ -56,6 +56,8 @@ export interface DeclaredKind {
   remove(stored: Stored, stroke: Stroke): void
   /** The document as it may leave the engine. */
   mask(doc: Doc): Doc
+  /** Whether a field, named by a pointer, is a set of entries by name, left out when it is empty. */
+  isSet?(path: string): boolean
 }
 
 /** What errors and summaries call a kind. */

@@ -79,7 +79,9 @@ export class Edit {
     const stored = this.stored(kind, key)
     const merged =
       base === undefined || !stored || stored.changeSet <= base ? doc : this.rebase(kind, stored, doc, base)
-    this.stage({ kind, key, stored, doc: merged, revive: null })
+    // What this edit brings back, and then changes, is still brought back.
+    const revive = this.staged.get(kind)!.get(key)?.revive ?? null
+    this.stage({ kind, key, stored, doc: merged, revive })
   }
 
   /** Stages a deletion; nothing happens when it is not there. */
@@ -115,8 +117,9 @@ export class Edit {
   private rebase(kind: ChangeKind, stored: Stored, mine: Doc, base: number): Doc {
     const then = this.baseOf(kind, stored.key, base)
     // Without a record of then, everything of theirs that differs would be lost: let mine conflict.
-    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, stored.doc)
     const kindOf = this.kinds[kind]
+    const isSet = (path: string) => kindOf.isSet?.(path) ?? false
+    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, stored.doc, isSet)
     const shown = { base: kindOf.mask(then ?? {}), mine: kindOf.mask(mine), theirs: kindOf.mask(stored.doc) }
     for (const { path } of conflicts)
       this.conflicts.push({

@@ -44,35 +44,46 @@ export function differences(before: unknown, after: unknown, path = ''): FieldCh
   )
 }
 
+/** Whether a field is a set of entries by name, which is left out when it is empty. */
+export type IsSet = (path: string) => boolean
+
 /**
  * What both writers wanted, where they did not change the same field.
  * @returns the merged value, and the fields both changed differently.
  */
-export function merge<T>(base: T, mine: T, theirs: T): { merged: T; conflicts: FieldConflict[] } {
+export function merge<T>(
+  base: T,
+  mine: T,
+  theirs: T,
+  isSet: IsSet = () => false,
+): { merged: T; conflicts: FieldConflict[] } {
   const conflicts: FieldConflict[] = []
-  const merged = mergeAt(base, mine, theirs, '', conflicts) as T
+  const merged = mergeAt({ base, mine, theirs }, '', isSet, conflicts) as T
   return { merged, conflicts }
 }
 
 function mergeAt(
-  base: unknown,
-  mine: unknown,
-  theirs: unknown,
+  sides: { base: unknown; mine: unknown; theirs: unknown },
   path: string,
+  isSet: IsSet,
   conflicts: FieldConflict[],
 ): unknown {
-  if (equal(mine, theirs) || equal(base, mine)) return theirs
-  if (equal(base, theirs)) return mine
+  if (equal(sides.mine, sides.theirs) || equal(sides.base, sides.mine)) return sides.theirs
+  if (equal(sides.base, sides.theirs)) return sides.mine
+  const none = isSet(path) ? {} : undefined
+  const { base = none, mine = none, theirs = none } = sides
   if (!isObject(mine) || !isObject(theirs) || !(isObject(base) || base === undefined)) {
-    conflicts.push({ path, base, mine, theirs })
+    conflicts.push({ path, ...sides })
     return theirs
   }
   const out: Record<string, unknown> = {}
   for (const key of keysOf(theirs, mine)) {
-    const value = mergeAt(base?.[key], mine[key], theirs[key], `${path}/${escapeKey(key)}`, conflicts)
+    const inner = { base: base?.[key], mine: mine[key], theirs: theirs[key] }
+    const value = mergeAt(inner, `${path}/${escapeKey(key)}`, isSet, conflicts)
     if (value !== undefined) out[key] = value
   }
-  return out
+  const isLeftOut = sides.mine === undefined || sides.theirs === undefined
+  return isLeftOut && Object.keys(out).length === 0 ? undefined : out
 }
 
 /** A document with a merge patch applied (RFC 7396): null removes a field. */

@@ -1,5 +1,5 @@
 /** Every connector, and what GET /api/connectors says of them. */
-import { schemaOf } from '../../schemas/index.ts'
+import { schemaOf } from '../../schemas/all.ts'
 import type { Connector, ConnectorField } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import type { ConnectorDefinition } from './connector.ts'

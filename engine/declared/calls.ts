@@ -215,11 +215,11 @@ export function projectCalls({ declared, findings, http }: CallsParts) {
     projectToday: async (word: string) => todayOf(findings, idOf(word)),
     createProjectKey: async (word: string, body: KeyCreate, by: WriteBy) => {
       const project = idOf(word)
-      const { template: key, name } = declared.kinds.project.find(project)!.doc
+      const { name } = declared.kinds.project.find(project)!.doc
       const created = declared.keys.create({ ...body, project: undefined } as KeyCreate, by.caller, {
         project,
       })
-      return { ...created, project, ...(key ? { project_name: String(name) } : {}) }
+      return { ...created, project, project_name: String(name) }
     },
   }
 }

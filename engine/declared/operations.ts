@@ -22,7 +22,7 @@ import { checkSkillName, normaliseSkill } from '../skills/skill-rules.ts'
 import { normaliseSource } from '../sources/check-write.ts'
 import { findProject, usersOf } from '../wiring/project-doc.ts'
 import type { Declared } from './declared.ts'
-import { checkName, join, joiningProject, type WriteBy } from './write.ts'
+import { checkName, join, joiningProject, stagePaused, type WriteBy } from './write.ts'
 
 /** Applies operations in order, all or nothing; with dry_run only plans. @throws SvcError */
 export function applyOperations(declared: Declared, body: ChangeSetCreate, by: WriteBy): ChangeApplied {
@@ -105,7 +105,6 @@ function stageMove(edit: Edit, kind: ChangeKind, key: string, event: string, at:
   if (kind === 'project' && event === 'pause') pauseProject(edit, key, false)
   else if (kind === 'project') resumeProject(edit, key)
   else if (kind === 'source' || kind === 'trigger') {
-    const { paused: _paused, ...doc } = edit.require(kind, key)
-    edit.put(kind, key, event === 'pause' ? { ...doc, paused: true } : doc)
+    stagePaused(edit, kind, key, event)
   } else fail('invalid', `${at}: a ${kindWord(kind)} is not paused; switch its wiring off`, { field: at })
 }

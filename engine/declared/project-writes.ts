@@ -97,17 +97,21 @@ export function stageProjectUpdate(
   if (isHandMade(doc)) {
     if (body.params) fail('invalid', 'params: a custom project has no parameters', { field: 'params' })
     putProject(edit, id, named, base)
-    return body.objects ? stageObjects(edit, id, body.objects) : {}
+    const seen = base === undefined ? undefined : declared.changes.documentAt('project', id, base)
+    return body.objects ? stageObjects(edit, id, body.objects, seen as ProjectDoc | null | undefined) : {}
   }
   if (body.objects)
     fail('invalid', 'objects: a template project has the objects its template plans', { field: 'objects' })
-  putProject(edit, id, named, base)
-  if (!body.params) return {}
+  if (!body.params) {
+    putProject(edit, id, named, base)
+    return {}
+  }
   const file =
     declared.templates.get(doc.template) ??
     fail('conflict', `template ${doc.template} is not in this program`)
   const params = checkParams(file, body.params, doc.params ?? {}, declared.env)
-  return stageReplan(worldOf(declared, edit), id, file, params)
+  putProject(edit, id, { ...named, params }, base)
+  return stageReplan(worldOf(declared, edit), id, file, projectOf(edit, id).params ?? {})
 }
 
 /** @throws SvcError not_found; wrong_state */

@@ -119,7 +119,7 @@ export function deleted(committed: Committed<unknown>, more: Partial<PartDeleted
   return { ok: true, deleted: deletedBy(committed), change_set: committed.changeSet ?? 0, ...more }
 }
 
-/** Stages `paused` of a part; its machine decides whether it accepts the event. */
+/** Pauses or resumes a part. @throws SvcError not_found; wrong_state */
 export function movePart(
   declared: Declared,
   kind: 'source' | 'trigger',
@@ -127,12 +127,20 @@ export function movePart(
   event: 'pause' | 'resume',
   by: WriteBy,
 ): PartMoved {
-  const paused = event === 'pause'
-  declared.changes.commit(by, (edit) => {
-    const { paused: was, ...doc } = edit.require(kind, name)
-    if (Boolean(was) === paused) refuseEvent(kind, name, paused ? 'paused' : 'active', event)
-    edit.put(kind, name, paused ? { ...doc, paused: true } : doc)
-  })
+  declared.changes.commit(by, (edit) => stagePaused(edit, kind, name, event))
   const stored = declared.kinds[kind].find(name)!
   return { ok: true, state: stored.state, version: stored.changeSet }
+}
+
+/** Stages `paused` of a part. @throws SvcError not_found; wrong_state when it is so already */
+export function stagePaused(
+  edit: Edit,
+  kind: 'source' | 'trigger',
+  name: string,
+  event: 'pause' | 'resume',
+): void {
+  const { paused: was, ...doc } = edit.require(kind, name)
+  const paused = event === 'pause'
+  if (Boolean(was) === paused) refuseEvent(kind, name, paused ? 'paused' : 'active', event)
+  edit.put(kind, name, paused ? { ...doc, paused: true } : doc)
 }

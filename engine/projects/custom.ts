@@ -50,30 +50,36 @@ export function stageCustom(
 /**
  * Makes these the objects of a custom project: the others are released, new ones adopted, or shared
  * where they belong to another project.
+ * @param seen the project as the caller saw it, when that is known: what others added or released
+ *   since stays added or released.
  */
 export function stageObjects(
   edit: Edit,
   id: string,
   objects: readonly GivenObject[],
-  base?: number,
+  seen?: ProjectDoc | null,
 ): ProjectReport {
   const refs = readObjects(edit, objects)
   const doc = projectOf(edit, id)
+  const { uses } = seen ?? doc
   const wanted = new Set(refs.map(({ kind, name }) => `${kind}:${name}`))
-  const released = partsOf(doc).filter(({ kind, name }) => !wanted.has(`${kind}:${name}`))
+  const released = partsOf(doc).filter(
+    ({ kind, name }) => uses[kind]?.[name] && !wanted.has(`${kind}:${name}`),
+  )
   const gone = new Set(released.map(({ kind, name }) => `${kind}:${name}`))
   putProject(
     edit,
     id,
     withoutParts(doc, (kind, name) => gone.has(`${kind}:${name}`)),
-    base,
   )
-  const added = refs.filter(({ kind, name }) => !doc.uses[kind]?.[name])
+  const added = refs.filter(({ kind, name }) => !doc.uses[kind]?.[name] && !uses[kind]?.[name])
   adopt(edit, id, added)
   return {
     added: added.map(({ kind, name }) => `${kind}:${name}`),
     released: released.map(({ kind, name }) => `${kind}:${name}`),
-    kept: refs.filter((ref) => !added.includes(ref)).map(({ kind, name }) => `${kind}:${name}`),
+    kept: partsOf(doc)
+      .map(({ kind, name }) => `${kind}:${name}`)
+      .filter((label) => !gone.has(label)),
   }
 }
 

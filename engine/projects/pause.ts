@@ -5,10 +5,15 @@
  */
 import type { Edit } from '../changes/edit.ts'
 import { refuseEvent } from '../lifecycle/advance.ts'
-import { projectOf, projectsOf, putProject, type Stopped, usersOf } from '../wiring/project-doc.ts'
-
-type Pausable = 'trigger' | 'source'
-const NOTED = { trigger: 'triggers', source: 'sources' } as const
+import {
+  NOTED,
+  type Pausable,
+  projectOf,
+  projectsOf,
+  putProject,
+  type Stopped,
+  usersOf,
+} from '../wiring/project-doc.ts'
 
 /** @throws SvcError wrong_state when it does not run */
 export function pauseProject(edit: Edit, id: string, sources: boolean): void {

@@ -15,6 +15,10 @@ export interface ProjectKindParts {
   secretParams(template: string): readonly string[]
 }
 
+/** Parts and wiring by name, down to where an entry begins. */
+const SETS =
+  /^\/(uses(\/[^/]+)?|plan(\/[^/]+)?|wakes(\/[^/]+)?|handoffs(\/[^/]+){0,2}|stopped(\/(triggers|sources|wakes(\/[^/]+)?))?)$/
+
 export class ProjectKind implements DeclaredKind {
   readonly kind = 'project'
   private readonly queries: ProjectQueries
@@ -89,6 +93,10 @@ export class ProjectKind implements DeclaredKind {
     const { plan: _plan, ...shown } = doc
     if (!doc.params) return shown
     return { ...shown, params: maskFields(doc.params as Doc, this.secretsOf(doc)) }
+  }
+
+  isSet(path: string): boolean {
+    return SETS.test(path)
   }
 
   private advance(id: string, doc: Doc, event: string, { by, at }: Stroke): void {

@@ -172,22 +172,30 @@ function retire(world: TemplateWorld, id: string, kind: PartKind, name: string, 
   deleted.push(`${kind}:${name}`)
 }
 
-/** Wires what the plan wires; of what was planned before, a hand's changes are kept. */
+/** Wires what the plan wires; of what was planned before, a hand's changes are kept, and what is missing is not wired. */
 function stageWiring(
-  world: TemplateWorld,
+  { edit }: TemplateWorld,
   id: string,
   planned: ReturnType<typeof planTemplate>,
   plan: Plan,
   before?: ProjectDoc,
 ): void {
-  let doc: ProjectDoc = { ...projectOf(world.edit, id), plan }
+  let doc: ProjectDoc = { ...projectOf(edit, id), plan }
   for (const { trigger, agent, enabled } of planned.wakes)
-    if (before?.wakes?.[trigger]?.[agent] === undefined)
+    if (
+      before?.wakes?.[trigger]?.[agent] === undefined &&
+      edit.has('trigger', trigger) &&
+      edit.has('agent', agent)
+    )
       doc = withWake(doc, trigger, agent, (enabled ?? true) && !doc.paused)
   for (const { agent, verdict, to, cooldown } of planned.handoffs)
-    if (before?.handoffs?.[agent]?.[verdict]?.[to] === undefined)
+    if (
+      before?.handoffs?.[agent]?.[verdict]?.[to] === undefined &&
+      edit.has('agent', agent) &&
+      edit.has('agent', to)
+    )
       doc = withHandoff(doc, agent, verdict, to, cooldown ?? '30m')
-  putProject(world.edit, id, doc)
+  putProject(edit, id, doc)
 }
 
 /** A repaired trigger or agent is wired as the plan wires it. */

@@ -10,14 +10,21 @@ export interface Templates {
   secretParams(key: string): readonly string[]
 }
 
-/** @throws StartError for a template file that is broken. */
+/**
+ * They are read when one is first asked for, because reading and checking them takes longer than
+ * opening the store; that those shipped can be read is for the tests to say.
+ */
 export function openTemplates(): Templates {
-  const files = readTemplates()
+  let read: Map<string, TemplateFile> | undefined
+  const files = (): Map<string, TemplateFile> => {
+    read ??= readTemplates()
+    return read
+  }
   return {
-    all: () => [...files.values()],
-    get: (key) => files.get(key),
+    all: () => [...files().values()],
+    get: (key) => files().get(key),
     secretParams: (key) => {
-      const file = files.get(key)
+      const file = files().get(key)
       return file ? secretParams(file) : []
     },
   }

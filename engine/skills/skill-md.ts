@@ -44,12 +44,16 @@ function decode(bytes: Uint8Array): string {
 }
 
 function parse(text: string): { data: Record<string, unknown>; content: string } {
+  const { data, content } = parseYaml(text)
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    return fail('invalid', 'the front matter must be fields, such as name: and description:')
+  return { data: data as Record<string, unknown>, content }
+}
+
+function parseYaml(text: string): { data: unknown; content: string } {
   try {
     // Its own options: without them the library answers a repeated text from a cache.
-    const { data, content } = matter(text, {})
-    if (typeof data !== 'object' || data === null || Array.isArray(data))
-      return fail('invalid', 'the front matter must be fields, such as name: and description:')
-    return { data: data as Record<string, unknown>, content }
+    return matter(text, {})
   } catch (error) {
     const line = (error as { mark?: { line?: number } }).mark?.line
     return fail(

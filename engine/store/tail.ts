@@ -8,11 +8,17 @@ import type { Database } from './handle.ts'
 import { labelIdsOf, OpenSegment } from './open-segment.ts'
 import { SEGMENT_SIZE, segmentOf } from './posting.ts'
 
-interface TailRow {
-  id: number
-  ts: number
-  ingested_at: number
-  labels: Uint8Array
+/** Rows told at once. A row by itself costs 4 µs to bring over from SQLite, a quarter of that in bulk. */
+const BULK_ROWS = 1_024
+
+/** Columns of some rows: lists of numbers as JSON, labels in hexadecimal one after another. */
+interface Bulk {
+  ids: string
+  ts: string
+  ingested: string
+  /** Bytes of labels of each row. */
+  sizes: string
+  labels: string | null
 }
 
 export class Tail {
@@ -20,7 +26,7 @@ export class Tail {
   segments: OpenSegment[] = []
   /** Largest event or document id known to this connection. */
   lastId: number
-  private readonly after: Statement<[number], TailRow>
+  private readonly after: Statement<[number], Bulk>
   private readonly newestDocument: Statement<[], number | null>
 
   private readonly highId: Statement<[], string | undefined>
@@ -30,7 +36,11 @@ export class Tail {
       [],
       string | undefined
     >
-    this.after = db.prepare('SELECT id, ts, ingested_at, labels FROM events WHERE id > ? ORDER BY id')
+    this.after = db.prepare(
+      `SELECT json_group_array(id) AS ids, json_group_array(ts) AS ts, json_group_array(ingested_at) AS ingested,
+              json_group_array(length(labels)) AS sizes, group_concat(hex(labels), '') AS labels
+       FROM (SELECT id, ts, ingested_at, labels FROM events WHERE id > ? ORDER BY id LIMIT ${BULK_ROWS})`,
+    )
     this.newestDocument = db.prepare('SELECT max(id) FROM documents').pluck() as Statement<[], number | null>
     this.lastId = 0
   }
@@ -49,15 +59,25 @@ export class Tail {
   /** Adds the events committed since the last call. @returns how many. */
   catchUp(): number {
     let n = 0
-    // Rows are read one by one and not kept, so a rebuild of 130,000 events stays small in memory.
-    for (const row of this.after.iterate(this.lastId)) {
-      const labels = labelIdsOf(row.labels)
-      this.add(row.id, row.ts, row.ingested_at, labels, 0, labels.length)
-      n++
-    }
+    for (let read = BULK_ROWS; read === BULK_ROWS; n += read)
+      read = this.addBulk(this.after.get(this.lastId)!)
     const document = this.newestDocument.get()
     if (document && document > this.lastId) this.lastId = document
     return n
+  }
+
+  private addBulk(bulk: Bulk): number {
+    const [ids, ts, ingestedAt, sizes] = [bulk.ids, bulk.ts, bulk.ingested, bulk.sizes].map(
+      (list) => JSON.parse(list) as number[],
+    ) as [number[], number[], number[], number[]]
+    const labels = labelIdsOf(Buffer.from(bulk.labels ?? '', 'hex'))
+    let at = 0
+    for (let i = 0; i < ids.length; i++) {
+      const end = at + sizes[i]! / 4
+      this.add(ids[i]!, ts[i]!, ingestedAt[i]!, labels, at, end)
+      at = end
+    }
+    return ids.length
   }
 
   /** Adds one event with an id larger than all before; its labels lie in `labels` from `from` to `to`. */

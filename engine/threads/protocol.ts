@@ -19,7 +19,7 @@ export interface StoreOptions {
 /** `port` joins the preparer and the writer. */
 export type ThreadOptions =
   | ({ role: 'writer'; port: MessagePort } & StoreOptions)
-  | ({ role: 'reader' } & StoreOptions)
+  | { role: 'reader'; dataFile: string }
   | { role: 'preparer'; port: MessagePort }
 
 export interface WireError {
@@ -42,6 +42,9 @@ export interface CallMeta extends Omit<IngestCall, 'body' | 'wireBody'> {
   body: Place
   wire?: Place
 }
+
+/** Tells the reader that the file can be opened. */
+export type ToReader = { t: 'open' }
 
 export type ToThread =
   | { t: 'ingest'; calls: CallMeta[]; buffers: ArrayBuffer[] }

@@ -1,4 +1,5 @@
 /** The reader's thread: answers reads on a connection of its own, so that a wide one never holds up ingest. */
+import { once } from 'node:events'
 import { parentPort } from 'node:worker_threads'
 import { systemClock } from '../clock.ts'
 import { createReads } from '../reads.ts'
@@ -9,9 +10,10 @@ import { createTriggerReads } from '../triggers/reads.ts'
 import { answer } from './answer.ts'
 import type { ToThread } from './protocol.ts'
 
-/** Runs until the thread is ended. @throws StartError */
-export function runReader(dataFile: string): void {
+/** Waits until the file can be opened, then runs until the thread is ended. @throws StartError */
+export async function runReader(dataFile: string): Promise<void> {
   const port = parentPort!
+  await once(port, 'message')
   const db = openReading(dataFile)
   const secret = db.prepare("SELECT value FROM meta WHERE key = 'cursor_secret'").pluck().get() as string
   const ctx = createReadContext(db, false, secret)

@@ -62,7 +62,10 @@ const WRITES = [
   ...triggerWriteNames,
 ] as const
 
-/** Starts the writer, then the reader and the preparer beside it. @throws StartError */
+/**
+ * Starts the threads, all at once: most of a start is loading code. The reader opens the file once the
+ * writer has, for the writer takes the lock and migrates. @throws StartError
+ */
 export async function startEngine(options: StartOptions): Promise<Engine> {
   const entry = new URL(
     import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs',
@@ -76,7 +79,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   }
   const shared = { dataFile: options.dataFile, maxDbSize: options.maxDbSize, retention: options.retention }
   const { port1, port2 } = new MessageChannel()
-  const writer = await EngineThread.start(
+  const writer = new EngineThread(
     entry,
     {
       role: 'writer',
@@ -89,11 +92,17 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     events,
     [port1],
   )
-  options.onBooted(await writer.call<BootReport>('bootReport', []))
-  const [reader, preparer] = await Promise.all([
-    EngineThread.start(entry, { role: 'reader', ...shared }, events),
-    EngineThread.start(entry, { role: 'preparer', port: port2 }, events, [port2]),
-  ])
+  const reader = new EngineThread(entry, { role: 'reader', dataFile: options.dataFile }, events)
+  const preparer = new EngineThread(entry, { role: 'preparer', port: port2 }, events, [port2])
+  try {
+    await writer.ready
+    reader.send({ t: 'open' })
+    options.onBooted(await writer.call<BootReport>('bootReport', []))
+    await Promise.all([reader.ready, preparer.ready])
+  } catch (error) {
+    await Promise.all([writer, reader, preparer].map((thread) => thread.end()))
+    throw error
+  }
   const ingest = new IngestBatcher(writer, preparer)
   const forward = (thread: EngineThread, methods: readonly string[]) =>
     Object.fromEntries(methods.map((method) => [method, (...args: unknown[]) => thread.call(method, args)]))

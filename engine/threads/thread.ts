@@ -2,7 +2,7 @@
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { TailMessage } from '../engine.ts'
 import { StartError, SvcError } from '../errors.ts'
-import type { FromThread, ThreadOptions, ToThread } from './protocol.ts'
+import type { FromThread, ThreadOptions, ToReader, ToThread } from './protocol.ts'
 
 export interface ThreadEvents {
   onFatal(error: Error): void
@@ -19,47 +19,45 @@ export class EngineThread {
   private readonly tails = new Map<number, (message: TailMessage) => void>()
   private stopping = false
 
-  private constructor(
-    private readonly worker: Worker,
-    private readonly events: ThreadEvents,
-  ) {}
+  /** Settles when the thread has started. @throws StartError when its store cannot be opened. */
+  readonly ready: Promise<void>
+  private readonly worker: Worker
 
-  /**
-   * Starts a thread. @param transfer what of the options is handed over.
-   * @throws StartError when its store cannot be opened.
-   */
-  static async start(
+  /** Starts a thread. @param transfer what of the options is handed over. */
+  constructor(
     entry: URL,
-    options: ThreadOptions,
-    events: ThreadEvents,
+    private readonly options: ThreadOptions,
+    private readonly events: ThreadEvents,
     transfer: MessagePort[] = [],
-  ): Promise<EngineThread> {
-    const worker = new Worker(entry, {
+  ) {
+    this.worker = new Worker(entry, {
       workerData: options,
       transferList: transfer,
       name: `svc-${options.role}`,
     })
-    const thread = new EngineThread(worker, events)
-    await new Promise<void>((resolve, reject) => {
-      worker.on('message', (message: FromThread) => {
-        if (message.t === 'ready') resolve()
-        else if (message.t === 'not_started') {
-          // The thread ends by itself now; that is not a second failure.
-          thread.stopping = true
-          reject(new StartError(message.message, message.exitCode))
-        } else thread.receive(message)
-      })
-      worker.on('error', (error) => {
-        reject(error)
-        thread.fail(error)
-      })
-      worker.on('exit', (code) => {
-        const error = new Error(`the ${options.role} thread ended with code ${code}`)
-        reject(error)
-        thread.fail(error)
-      })
+    this.ready = new Promise((resolve, reject) => this.listenToWorker(resolve, reject))
+    // Several start at once: the first failure is told, the others need nobody to wait for them.
+    this.ready.catch(() => undefined)
+  }
+
+  private listenToWorker(resolve: () => void, reject: (error: Error) => void): void {
+    this.worker.on('message', (message: FromThread) => {
+      if (message.t === 'ready') resolve()
+      else if (message.t === 'not_started') {
+        // The thread ends by itself now; that is not a second failure.
+        this.stopping = true
+        reject(new StartError(message.message, message.exitCode))
+      } else this.receive(message)
     })
-    return thread
+    this.worker.on('error', (error) => {
+      reject(error)
+      this.fail(error)
+    })
+    this.worker.on('exit', (code) => {
+      const error = new Error(`the ${this.options.role} thread ended with code ${code}`)
+      reject(error)
+      this.fail(error)
+    })
   }
 
   call<T>(method: string, args: unknown[]): Promise<T> {
@@ -75,7 +73,7 @@ export class EngineThread {
     return { id, promise }
   }
 
-  send(message: ToThread, transfer: ArrayBuffer[] = []): void {
+  send(message: ToThread | ToReader, transfer: ArrayBuffer[] = []): void {
     this.worker.postMessage(message, transfer)
   }
 

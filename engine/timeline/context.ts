@@ -27,7 +27,8 @@ export interface ReadContext {
  */
 export function createReadContext(db: Database, writable: boolean, cursorSecret: string): ReadContext {
   const index = new SegmentIndex(db, new Tail(db))
-  index.load()
+  // A reader's view catches up before each read, the first time from nothing.
+  if (writable) index.load()
   const ingestedAt = db.prepare<[number], { id: number; ingested_at: number }>(
     'SELECT id, ingested_at FROM events WHERE id >= ? ORDER BY id LIMIT 1',
   )

@@ -8,6 +8,8 @@ import type { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
 import {
   defaultProject,
+  NOTED,
+  type Pausable,
   type ProjectDoc,
   projectsOf,
   putProject,
@@ -22,6 +24,7 @@ export function completeEdit(edit: Edit): void {
   checkParts(edit)
   checkProjects(edit)
   housePartsOfNobody(edit)
+  handNotesOn(edit)
 }
 
 /** Deleted parts leave every project, and deleted MCP servers every agent. */
@@ -187,4 +190,30 @@ function housePartsOfNobody(edit: Edit): void {
   if (candidates.length === 0) return
   const id = defaultProject(edit)
   putProject(edit, id, withUses(edit.get('project', id) as unknown as ProjectDoc, candidates))
+}
+
+/**
+ * A paused project notes what it stopped. When it goes, or lets go of such a part, a paused project
+ * that still uses the part has the note, so that resuming that one starts it again.
+ */
+function handNotesOn(edit: Edit): void {
+  for (const { kind, key, stored, doc } of edit.touched()) {
+    if (kind !== 'project' || !stored) continue
+    const was = (stored.doc as unknown as ProjectDoc).stopped
+    const is = (doc as unknown as ProjectDoc | null)?.stopped
+    for (const part of Object.keys(NOTED) as Pausable[])
+      for (const name of Object.keys(was?.[NOTED[part]] ?? {}))
+        if (!is?.[NOTED[part]]?.[name] && edit.get(part, name)?.paused) noteElsewhere(edit, key, part, name)
+  }
+}
+
+function noteElsewhere(edit: Edit, id: string, part: Pausable, name: string): void {
+  const users = [...projectsOf(edit)].filter(
+    ([other, doc]) => other !== id && doc.paused && doc.uses[part]?.[name],
+  )
+  const [heir] = users
+  if (!heir || users.some(([, doc]) => doc.stopped?.[NOTED[part]]?.[name])) return
+  const [other, doc] = heir
+  const noted = { ...doc.stopped?.[NOTED[part]], [name]: true as const }
+  putProject(edit, other, { ...doc, stopped: { ...doc.stopped, [NOTED[part]]: noted } })
 }

@@ -29,6 +29,10 @@ export interface Stopped {
   sources?: Record<string, true>
 }
 
+/** The parts a pause stops, and where it notes them. */
+export const NOTED = { trigger: 'triggers', source: 'sources' } as const
+export type Pausable = keyof typeof NOTED
+
 export interface ProjectDoc {
   name: string
   template: string

@@ -1,7 +1,8 @@
 /** The daemon's HTTP server with an engine that stores nothing: the yardstick of single posts. */
 import { pino } from 'pino'
 import { buildServer } from '../../api/http/server.ts'
-import { createEngine, type Engine } from '../../engine/index.ts'
+import type { Engine } from '../../engine/index.ts'
+import { createEngine } from '../../engine/local.ts'
 
 const real = createEngine({ dataFile: null })
 const { ingest_key } = await real.createSource(

@@ -16,6 +16,7 @@ import { buildSync } from 'esbuild'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
 import { bareInsertRate } from './bare.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
+import { measureDeclared } from './declared.ts'
 import { sendAll } from './http.ts'
 import { measureReads } from './reads.ts'
 
@@ -162,6 +163,15 @@ report(
   '< 400 MB',
   residentMb(daemon) < 400,
 )
+await daemon.stop()
+daemon = await startDaemon(join(folder, 'declared'))
+for (const { what, ms, ratio, goalMs } of await measureDeclared(daemon, join(folder, 'bare-parts.db')))
+  report(
+    what,
+    `${Math.round(ms)} ms, ${ratio.toFixed(1)} of the bare insert of as many rows`,
+    goalMs ? `< ${thousands(goalMs)} ms` : '',
+    goalMs ? ms < goalMs : null,
+  )
 await daemon.stop()
 rmSync(folder, { recursive: true, force: true })
 const missed = results.filter((result) => result.ok === false)

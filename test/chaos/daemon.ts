@@ -20,16 +20,17 @@ export interface Daemon {
 
 /**
  * Starts the daemon on a free port and waits until it answers.
- * @param args more arguments of `svc up`. @param wrap a program to run it under, such as strace.
+ * @param args more arguments of `svc up`. @param bundle another build than the one in dist/.
  * @throws Error with its output when it ends before it listens.
  */
 export async function startDaemon(
   dataDir: string,
   args: string[] = [],
   env: Record<string, string> = {},
+  bundle = BUNDLE,
 ): Promise<Daemon> {
-  if (!existsSync(BUNDLE)) throw new Error('dist/svc.mjs is missing: run npm run setup')
-  const child = spawn(process.execPath, [BUNDLE, 'up', '--port', '0', '--data-dir', dataDir, ...args], {
+  if (!existsSync(bundle)) throw new Error(`${bundle} is missing: run npm run setup`)
+  const child = spawn(process.execPath, [bundle, 'up', '--port', '0', '--data-dir', dataDir, ...args], {
     env: {
       PATH: process.env.PATH ?? '',
       HOME: dataDir,

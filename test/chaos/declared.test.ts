@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { random } from '../engine/store/store-harness.ts'
+import { dumpRestarted } from './declared-every.ts'
 import { buildChild, killAt, lookAtEach } from './declared-kill.ts'
 import { buildWorld, OPERATIONS, openWorld } from './declared-operations.ts'
 import { dumpFile } from './declared-state.ts'
@@ -57,12 +58,7 @@ describe(`killed before any of its statements (CHAOS_SEED=${seed})`, () => {
 })
 
 describe('a first start that is killed before any of its statements', () => {
-  /** The file as the next start finds it, with nothing to import. */
-  const look = (file: string): string => {
-    const engine = openWorld(file)
-    void engine.close()
-    return dumpFile(file, ['meta.value'])
-  }
+  const look = dumpRestarted
   const endOf = async (operation: string): Promise<string> =>
     (await lookAtEach({ base: nothing, scratch, operation, look })).at(-1)!
 

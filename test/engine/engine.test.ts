@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createEngine, type IngestCall } from '../../engine/index.ts'
+import type { IngestCall } from '../../engine/index.ts'
+import { createEngine } from '../../engine/local.ts'
 
 const T0 = Date.parse('2026-11-20T12:00:00Z')
 const ME = { caller: { id: 'open', name: 'test' }, origin: 'api' as const }

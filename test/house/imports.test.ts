@@ -43,6 +43,7 @@ const broken: [rule: string, file: string, imported: string][] = [
   ['engine-stages-reads', 'engine/timeline/a.ts', '../ingest/ok.ts'],
   ['engine-connectors-pure', 'engine/connectors/a.ts', '../store/ok.ts'],
   ['api-through-the-index', 'api/a.ts', '../engine/ok.ts'],
+  ['daemon-without-the-engine', 'api/http/a.ts', '../../engine/local.ts'],
   ['api-without-console', 'api/b.ts', '../console/ok.ts'],
   ['api-without-sql', 'api/c.ts', 'better-sqlite3'],
   ['console-outside', 'console/a.ts', '../engine/ok.ts'],
@@ -62,6 +63,7 @@ const allowed: [file: string, imported: string][] = [
   ['engine/pipeline.ts', './ingest/ok.ts'],
   ['api/e.ts', '../engine/index.ts'],
   ['api/cli/a.ts', 'commander'],
+  ['api/cli/b.ts', '../../engine/local.ts'],
   ['console/c.ts', '../schemas/ok.ts'],
 ]
 
@@ -76,6 +78,7 @@ describe('imports', () => {
     const targets = [
       'engine/ok.ts',
       'engine/index.ts',
+      'engine/local.ts',
       'engine/keys/ok.ts',
       'engine/timeline/ok.ts',
       'engine/ingest/ok.ts',

@@ -4,7 +4,8 @@
  */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { backupDatabase, restoreDatabase, systemClock } from '../../../engine/index.ts'
+import { systemClock } from '../../../engine/index.ts'
+import { backupDatabase, restoreDatabase } from '../../../engine/local.ts'
 import { loadConfig } from '../../config.ts'
 import { guardOldDataFile } from '../../guards.ts'
 import type { Io } from '../terminal.ts'

@@ -7,6 +7,7 @@ import type { Agent, McpServer, Trigger } from '../../../schemas/types.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { escapeLine, escapeText, type Io, printJson, table } from '../terminal.ts'
+import { backtestCommand } from './backtest.ts'
 
 type Flags = ClientFlags & JsonFlag
 
@@ -16,7 +17,7 @@ export function partCommands(io: Io): Command[] {
 }
 
 function triggersCommand(io: Io): Command {
-  const group = new Command('triggers').description('List, show, pause, resume and delete triggers')
+  const group = new Command('triggers').description('List, show, test, pause, resume and delete triggers')
   const base = '/api/triggers'
   group.addCommand(
     clientCommand('list', 'List triggers').action(async (flags: Flags) => {
@@ -28,9 +29,10 @@ function triggersCommand(io: Io): Command {
           [
             { title: 'NAME', cell: (trigger: Trigger) => trigger.name },
             { title: 'STATE', cell: (trigger) => trigger.state, style: (t) => (t.paused ? 'dim' : 'green') },
-            { title: 'SOURCES', cell: (trigger) => trigger.sources.join(', ') },
-            { title: 'WAKES', cell: (trigger) => String(trigger.subscribers) },
-            { title: 'DESCRIPTION', cell: (trigger) => trigger.description ?? '' },
+            { title: 'LAST FIRED', cell: (trigger) => trigger.last_fired ?? 'never' },
+            { title: '24 H', cell: (trigger) => String(trigger.firings_24h) },
+            { title: 'TELLS', cell: (trigger) => String(trigger.subscribers) },
+            { title: 'WHAT', cell: (trigger) => trigger.sentence },
           ],
           JSON.parse(text) as Trigger[],
         ),
@@ -47,6 +49,7 @@ function triggersCommand(io: Io): Command {
           post(io, `${base}/${encodeURIComponent(name)}/${event}`, flags, `${name}: ${event}d`),
         ),
     )
+  group.addCommand(backtestCommand(io))
   group.addCommand(deleteCommand(io, base, 'Delete it; agents it woke stay'))
   return group
 }

@@ -10,7 +10,7 @@ import { type Engine, readCatalogFile, startEngine } from '../../../engine/index
 import { type Config, dataFolder, type Flags, loadConfig } from '../../config.ts'
 import { describeUnread } from '../../environment.ts'
 import { guardOldDataFile } from '../../guards.ts'
-import { buildServer } from '../../http/server.ts'
+import type { buildServer } from '../../http/server.ts'
 import { createLog, logRequests } from '../../log.ts'
 import { version } from '../../version.ts'
 import { consoleUrl, describeStart, warnIfExposed } from '../daemon/announce.ts'
@@ -40,8 +40,11 @@ export async function up(io: Io, flags: Flags & { open?: boolean }): Promise<voi
   process.on('unhandledRejection', fault)
   for (const sentence of describeUnread(io.env)) log.warn(sentence)
   const failures: string[] = []
-  const engine = await openEngine(config, io.env, log, failures)
-  const server = await openServer(config, rootToken, engine, log, failures)
+  const opening = openEngine(config, io.env, log, failures)
+  // The server's code is loaded while the engine's threads start.
+  const loading = import('../../http/server.ts')
+  const engine = await opening
+  const server = await openServer(await loading, config, rootToken, engine, log, failures)
   stopOnSignals(server, engine, log)
   const url = consoleUrl(config.host, portOf(server.server))
   io.out(warnIfExposed(config.host, portOf(server.server), rootToken) ?? '')
@@ -104,6 +107,7 @@ function catalogText({ catalog: { file, isNamed, sync } }: Config, failures: str
 }
 
 async function openServer(
+  http: { buildServer: typeof buildServer },
   config: Config,
   rootToken: string | null,
   engine: Engine,
@@ -112,7 +116,7 @@ async function openServer(
 ): Promise<HttpServer> {
   const { host, port, publicUrl, allowedHosts, hostedUrls } = config
   try {
-    const server = await buildServer({
+    const server = await http.buildServer({
       engine,
       config: {
         host,

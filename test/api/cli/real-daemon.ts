@@ -1,7 +1,7 @@
 /** The real daemon's server on loopback, over a store in memory. */
 import { pino } from 'pino'
 import { buildServer } from '../../../api/http/server.ts'
-import { createEngine } from '../../../engine/index.ts'
+import { createEngine } from '../../../engine/local.ts'
 
 export interface Daemon {
   url: string

@@ -1,7 +1,7 @@
 /** The HTTP door over a real engine in memory, asked without a port. */
 import { pino } from 'pino'
 import { buildServer } from '../../../api/http/server.ts'
-import { createEngine } from '../../../engine/index.ts'
+import { createEngine } from '../../../engine/local.ts'
 
 export const ROOT = 'svc_root_test-token-with-enough-length'
 export const T0 = Date.parse('2026-11-20T12:00:00Z')

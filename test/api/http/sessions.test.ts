@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { buildServer } from '../../../api/http/server.ts'
-import { createEngine } from '../../../engine/index.ts'
+import { createEngine } from '../../../engine/local.ts'
 import { ROOT, T0 } from './door.ts'
 
 /** A secured server over a data file, as after a start of the daemon. */

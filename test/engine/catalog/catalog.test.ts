@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createEngine } from '../../../engine/index.ts'
+import { createEngine } from '../../../engine/local.ts'
 
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
 const open = (env: Record<string, string> = {}) =>

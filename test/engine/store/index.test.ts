@@ -134,6 +134,7 @@ describe('the event index', () => {
   it('gives a second connection and a restart the same view', () => {
     const reader = openReading(file)
     const ctx = createReadContext(reader, false, 'secret')
+    reader.transaction(() => ctx.index.refresh(true)).deferred()
     const q = query({ entity: 'e1', env: 'prod' })
     const view = firstPositions(ctx.index.all(), q, 'desc', 500, null)
     expect(view).toEqual(firstPositions(harness.ctx.index.all(), q, 'desc', 500, null))

@@ -1,0 +1,99 @@
+/** `svc deliveries`: who was told of a firing, how each try went, and sending one again. */
+import { Command, Option } from 'commander'
+import type { DeliveriesResult, Delivery } from '../../../schemas/types.ts'
+import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
+import type { ClientFlags } from '../credentials.ts'
+import { attemptLines, progressText, recipientText, STATUS_STYLES } from '../delivery-text.ts'
+import { queryOf, tellMore } from '../paging.ts'
+import { escapeLine, escapeText, type Io, paint, printJson, table } from '../terminal.ts'
+
+type Flags = ClientFlags & JsonFlag
+interface ListFlags extends Flags {
+  status?: string
+  trigger?: string
+  recipient?: string
+  before?: string
+  limit: string
+}
+
+/** The command and its subcommands. */
+export function deliveriesCommand(io: Io): Command {
+  const group = new Command('deliveries').description('Show who was told of firings, and tell again')
+  group.addCommand(
+    clientCommand('list', 'List deliveries, newest first')
+      .addOption(
+        new Option('--status <status>', 'only in this status').choices(['running', 'delivered', 'failed']),
+      )
+      .option('--trigger <trigger>', 'only firings of this trigger')
+      .option('--recipient <id>', 'only to this subscription or agent')
+      .option('--limit <n>', 'how many', '30')
+      .option('--before <id>', 'continue below this delivery')
+      .action((flags: ListFlags) => list(io, flags)),
+    { isDefault: true },
+  )
+  group.addCommand(
+    clientCommand('show', 'Show one with its tries')
+      .argument('<id>')
+      .option('--message', 'print what is posted instead')
+      .action((id: string, flags: Flags & { message?: boolean }) => show(io, id, flags)),
+  )
+  group.addCommand(
+    clientCommand('redeliver', 'Send one again, under the same id')
+      .argument('<id>')
+      .action((id: string, flags: Flags) => redeliver(io, id, flags)),
+  )
+  return group
+}
+
+const path = (id: string) => `/api/deliveries/${encodeURIComponent(id)}`
+
+async function list(io: Io, flags: ListFlags): Promise<void> {
+  const { status, trigger, recipient, before } = flags
+  const query = queryOf(flags, { status, trigger, recipient, before })
+  const { text } = await clientOf(io, flags).call(`/api/deliveries?${query}`)
+  if (flags.json) return printJson(io, text)
+  const { deliveries, next_before } = JSON.parse(text) as DeliveriesResult
+  if (deliveries.length === 0) return void io.out('no deliveries\n')
+  io.out(
+    table(
+      io,
+      [
+        { title: 'ID', cell: (delivery: Delivery) => delivery.delivery_id },
+        { title: 'FIRED', cell: (delivery) => delivery.fired_at },
+        { title: 'TRIGGER', cell: (delivery) => delivery.trigger },
+        { title: 'KEY', cell: (delivery) => delivery.key },
+        { title: 'TO', cell: recipientText },
+        {
+          title: 'STATUS',
+          cell: (delivery) => delivery.status,
+          style: (delivery) => STATUS_STYLES[delivery.status],
+        },
+        { title: 'TRIES', cell: (delivery) => `${delivery.tries}/${delivery.max_tries}` },
+        { title: 'HOW', cell: progressText },
+      ],
+      deliveries,
+    ),
+  )
+  tellMore(io, next_before)
+}
+
+async function show(io: Io, id: string, flags: Flags & { message?: boolean }): Promise<void> {
+  const { text } = await clientOf(io, flags).call(flags.message ? `${path(id)}/message` : path(id))
+  if (flags.json) return printJson(io, text)
+  if (flags.message) return void io.out(`${escapeText(JSON.stringify(JSON.parse(text), null, 2))}\n`)
+  const delivery = JSON.parse(text) as Delivery
+  const { status, tries, max_tries, trigger, key, dispatch_id, fired_at, run_id } = delivery
+  io.out(`${delivery.delivery_id}  ${paint(io, STATUS_STYLES[status], status)}\n`)
+  io.out(`to       ${escapeLine(recipientText(delivery))}\n`)
+  io.out(`firing   ${dispatch_id} of ${escapeLine(trigger)} for ${escapeLine(key)}, ${fired_at}\n`)
+  if (run_id !== null) io.out(`run      ${escapeLine(run_id)}\n`)
+  io.out(`tries    ${tries} of ${max_tries}\n${attemptLines(delivery).join('')}`)
+}
+
+async function redeliver(io: Io, id: string, flags: Flags): Promise<void> {
+  const { text } = await clientOf(io, flags).call(`${path(id)}/redeliver`, { method: 'POST' })
+  if (flags.json) return printJson(io, text)
+  const { delivery_id, status } = JSON.parse(text) as Delivery
+  io.out(`${delivery_id} is ${status}\n`)
+  if (status === 'running') io.err(`"svc deliveries show ${delivery_id}" tells how it goes\n`)
+}

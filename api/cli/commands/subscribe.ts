@@ -1,0 +1,106 @@
+/** `svc subscribe`, `svc unsubscribe` and `svc subscriptions`: addresses that firings are posted to. */
+import type { Command } from 'commander'
+import type { Subscription, SubscriptionCreated, SubscriptionsResult } from '../../../schemas/types.ts'
+import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
+import type { ClientFlags } from '../credentials.ts'
+import { usageError } from '../exit.ts'
+import { escapeLine, type Io, printJson, table } from '../terminal.ts'
+
+type Flags = ClientFlags & JsonFlag
+interface SubscribeFlags extends Flags {
+  project?: string
+  name?: string
+}
+
+const VERIFY = `Posts are signed as Standard Webhooks says. To check one: HMAC-SHA256 over
+"<webhook-id>.<webhook-timestamp>.<body>", body as it came, by the base64 after whsec_ as bytes; its
+base64 must be one of the v1,… of webhook-signature, and the timestamp within five minutes of now.
+webhook-id is the same in every try of a delivery: take it once. docs/triggers.md has the code.
+`
+
+/** The three commands. */
+export function subscriptionCommands(io: Io): Command[] {
+  return [
+    clientCommand('subscribe', 'Post the firings of a trigger, or of a whole project, to an address')
+      .usage('[options] <trigger> <url>, or --project <project> <url>')
+      .argument('<trigger>', 'trigger whose firings are posted; left out with --project')
+      .argument('[url]', 'http or https address they are posted to')
+      .option('--project <project>', 'firings of every trigger of this project, of those made later too')
+      .option('--name <name>', 'name for the address')
+      .action((first: string, second: string | undefined, flags: SubscribeFlags) =>
+        subscribe(io, first, second, flags),
+      ),
+    clientCommand('unsubscribe', 'Post no more firings to an address')
+      .argument('<id>', 'id of the subscription')
+      .action((id: string, flags: Flags) => unsubscribe(io, id, flags)),
+    clientCommand('subscriptions', 'List subscriptions').action((flags: Flags) => list(io, flags)),
+  ]
+}
+
+async function subscribe(
+  io: Io,
+  first: string,
+  second: string | undefined,
+  flags: SubscribeFlags,
+): Promise<void> {
+  const { project } = flags
+  if (project === undefined && second === undefined) throw usageError('name a trigger and an address')
+  if (project !== undefined && second !== undefined) throw usageError('give a trigger or --project, not both')
+  const name = flags.name === undefined ? {} : { name: flags.name }
+  const call =
+    project === undefined
+      ? { path: '/subscribe', json: { trigger: first, url: second, ...name } }
+      : { path: `/api/projects/${encodeURIComponent(project)}/subscribe`, json: { url: first, ...name } }
+  const { text } = await clientOf(io, flags).call(call.path, { method: 'POST', json: call.json })
+  if (flags.json) return printJson(io, text)
+  const { subscription_id: id, secret, existing } = JSON.parse(text) as SubscriptionCreated
+  const of = project === undefined ? first : `project ${project}`
+  if (existing || secret === undefined)
+    return void io.out(
+      `subscribed to ${escapeLine(of)} already, as ${id}; its secret was shown when it was made\n`,
+    )
+  io.err(`subscribed to ${escapeLine(of)} as ${id}; the secret is shown this once:\n`)
+  io.out(`${secret}\n`)
+  io.err(`\n${VERIFY}`)
+}
+
+async function unsubscribe(io: Io, id: string, flags: Flags): Promise<void> {
+  const { text } = await clientOf(io, flags).call('/unsubscribe', {
+    method: 'POST',
+    json: { subscription_id: id },
+  })
+  if (flags.json) printJson(io, text)
+  else io.out(`${escapeLine(id)} is told no more\n`)
+}
+
+async function list(io: Io, flags: Flags): Promise<void> {
+  const { text } = await clientOf(io, flags).call('/api/subscriptions')
+  if (flags.json) return printJson(io, text)
+  const { subscriptions } = JSON.parse(text) as SubscriptionsResult
+  if (subscriptions.length === 0)
+    return void io.out('no subscriptions; make one with: svc subscribe <trigger> <url>\n')
+  io.out(
+    table(
+      io,
+      [
+        { title: 'ID', cell: (row: Subscription) => row.subscription_id },
+        { title: 'TOLD OF', cell: (row) => row.trigger ?? `project ${row.project}` },
+        { title: 'ADDRESS', cell: (row) => row.url },
+        { title: 'NAME', cell: (row) => row.name },
+        { title: 'BY', cell: (row) => row.created_by },
+        {
+          title: 'LAST DELIVERY',
+          cell: lastText,
+          style: (row) => (row.disabled_at || row.last_delivery?.status === 'failed' ? 'red' : undefined),
+        },
+      ],
+      subscriptions,
+    ),
+  )
+}
+
+function lastText({ disabled_at, last_delivery: last }: Subscription): string {
+  if (disabled_at !== null) return `off since ${disabled_at}: the recipient said that it is gone`
+  if (last === null) return 'none yet'
+  return `${last.status} ${last.at}${last.reason === null ? '' : `: ${last.reason}`}`
+}

@@ -1,0 +1,37 @@
+/** A delivery as lines for people: to whom it goes, and how each try went. */
+import type { Delivery } from '../../schemas/types.ts'
+import { escapeLine, type Style } from './terminal.ts'
+
+/** Status → the style it is shown in. */
+export const STATUS_STYLES: Record<Delivery['status'], Style> = {
+  running: 'yellow',
+  delivered: 'green',
+  failed: 'red',
+}
+
+/** Who it goes to, by name and masked address; not escaped. */
+export const recipientText = ({ recipient }: Delivery): string =>
+  recipient.kind === 'agent' ? `agent ${recipient.name}` : `${recipient.name} (${recipient.address})`
+
+/** How it stands, in a few words; not escaped. */
+export function progressText({ status, due_at, reason, delivered_at }: Delivery): string {
+  if (status === 'delivered') return `at ${delivered_at}`
+  const why = reason ?? ''
+  if (status === 'failed') return why
+  return [why, due_at === null ? 'being sent' : `next try ${due_at}`].filter(Boolean).join('; ')
+}
+
+/** Its tries, newest first, a line each, and when the next one is; escaped. */
+export function attemptLines(delivery: Delivery): string[] {
+  const { status, attempts, reason, due_at, tries } = delivery
+  const lines = attempts.map(({ at, ms, status: http, error }) => {
+    const came = http === null ? '' : ` HTTP ${http}`
+    return `  ${at}${came} in ${ms} ms${error === null ? '' : `: ${escapeLine(error)}`}\n`
+  })
+  if (due_at !== null) lines.unshift(`  next try ${due_at}\n`)
+  // What never was tried, such as what went to an agent that is off, has only a reason.
+  if (status === 'failed' && attempts.length === 0 && reason !== null) lines.push(`  ${escapeLine(reason)}\n`)
+  if (tries > attempts.length && attempts.length > 0)
+    lines.push(`  … ${tries - attempts.length} earlier tries\n`)
+  return lines
+}

@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { runFiringKills } from './firings.ts'
+
+const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
+
+it(`15 kills under load: each crossing fires exactly once, and each firing is told (CHAOS_SEED=${seed})`, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-firings-'))
+  const report = await runFiringKills(folder, 15, seed)
+  expect(report).toMatchObject({ missing: [], extra: [], untold: [], renamed: [] })
+  expect(report.events).toBeGreaterThan(200)
+  expect(report.firings).toBeGreaterThan(report.events)
+  rmSync(folder, { recursive: true, force: true })
+}, 240_000)

@@ -1,0 +1,257 @@
+/** What only a process shows: a start with a catalog file, a seed, one more template. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { buildDaemon } from '../../scripts/build.mjs'
+import { type Daemon, startDaemon } from '../chaos/daemon.ts'
+import { clientOf, type Fields } from './instance.ts'
+
+const OUTPUT = 'dist/test-contract'
+const near = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const bundle = near(`../../${OUTPUT}/svc.mjs`)
+const EVERY = readFileSync(near('./every-section.yaml'), 'utf8')
+
+interface History {
+  change_sets: {
+    id: number
+    origin: string
+    why: string
+    objects: number
+    changes: { action: string; kind: string; name: string; fields: Fields[] }[]
+  }[]
+  version: number
+}
+
+let folder: string
+let file: string
+let daemon: Daemon | null
+
+beforeAll(async () => {
+  await buildDaemon(OUTPUT)
+  const templates = near(`../../${OUTPUT}/catalog/templates`)
+  cpSync(near('../chaos/seeded_watch.yaml'), join(templates, 'seeded_watch.yaml'))
+  cpSync(near('./posted-demo.yaml'), join(templates, 'posted_demo.yaml'))
+})
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-contract-'))
+  file = join(folder, 'given.yaml')
+  daemon = null
+})
+afterEach(async () => {
+  await daemon?.kill()
+  rmSync(folder, { recursive: true })
+})
+
+/** Stops what runs, and starts over the same data. */
+async function boot(env: Record<string, string> = {}) {
+  if (daemon) expect(await daemon.stop()).toBe(0)
+  daemon = null
+  daemon = await startDaemon(join(folder, 'data'), [], { GATEWAY_SECRET: 's3cret', ...env }, bundle)
+  return clientOf(daemon.url)
+}
+const withFile = (more: Record<string, string> = {}) => ({ SVC_CATALOG: file, ...more })
+const SYNC = { SVC_CATALOG_SYNC: '1' }
+const changed = (history: History) =>
+  history.change_sets[0]!.changes.map(({ action, kind, name, fields }) => [
+    action,
+    kind,
+    name,
+    fields.map(({ path, from, to }) => [path, from, to]),
+  ])
+
+describe('a catalog file with every section', () => {
+  it('imports on the first boot, exports as it is, and imports again as no change', async () => {
+    writeFileSync(file, EVERY)
+    const svc = await boot(withFile())
+    expect(await svc.get('/health')).toMatchObject({ status: 'ok' })
+    expect((await svc.call('GET', '/api/catalog/export')).text).toBe(EVERY)
+    const again = await svc.post<{ change_set: null; plan: Fields }>('/api/catalog/import', { yaml: EVERY })
+    expect(again).toMatchObject({ change_set: null, plan: { creates: 0, updates: 0, deletes: 0 } })
+    expect(await svc.get('/api/catalog/drift')).toMatchObject({
+      plan: { creates: 0, updates: 0, deletes: 0 },
+    })
+    const history = await svc.get<History>('/api/change-sets')
+    expect(history.change_sets).toMatchObject([
+      { id: 1, origin: 'catalog', why: `imported from ${file} on the first boot` },
+    ])
+    const { projects } = await svc.get<{ projects: Fields[] }>('/api/projects')
+    expect(projects.map(({ name, state }) => [name, state])).toEqual([
+      ['Default', 'running'],
+      ['Reports', 'paused'],
+      ['Storefront', 'running'],
+      ['Watch checkout', 'running'],
+    ])
+  })
+
+  it('exports into another instance, which then exports the same', async () => {
+    writeFileSync(file, EVERY)
+    const { text } = await (await boot(withFile())).call('GET', '/api/catalog/export')
+    await daemon!.kill()
+    daemon = await startDaemon(join(folder, 'other'), [], { GATEWAY_SECRET: 's3cret' }, bundle)
+    const other = clientOf(daemon.url)
+    await other.post('/api/catalog/import', { yaml: text })
+    expect((await other.call('GET', '/api/catalog/export')).text).toBe(text)
+  })
+
+  it('changed, applies just the difference on a boot that syncs, and nothing on one that does not', async () => {
+    writeFileSync(file, EVERY)
+    await boot(withFile())
+    const edited = EVERY.replace('cooldown: 10m', 'cooldown: 1h').replace(
+      'Look twice.\n    used_by',
+      'Ask.\n    used_by',
+    )
+    writeFileSync(file, edited)
+    const idle = await boot(withFile())
+    expect((await idle.get<History>('/api/change-sets')).version).toBe(1)
+    expect((await idle.call('GET', '/api/catalog/export')).text).toBe(EVERY)
+    const synced = await boot(withFile(SYNC))
+    const history = await synced.get<History>('/api/change-sets')
+    expect(history.version).toBe(2)
+    expect(history.change_sets[0]).toMatchObject({
+      origin: 'catalog',
+      why: `synced from ${file}`,
+      objects: 2,
+    })
+    expect(changed(history)).toEqual([
+      ['update', 'skill', 'roll-back', [['/body', '# Roll back\n\nLook twice.', '# Roll back\n\nAsk.']]],
+      ['update', 'trigger', 'gateway-errors', [['/cooldown', '10m', '1h']]],
+    ])
+    expect((await synced.call('GET', '/api/catalog/export')).text).toBe(edited)
+    expect((await (await boot(withFile(SYNC))).get<History>('/api/change-sets')).version).toBe(2)
+  })
+
+  it('is the source of truth on a boot that syncs: what was edited meanwhile is as the file says, what was added stays', async () => {
+    writeFileSync(file, EVERY)
+    const svc = await boot(withFile(SYNC))
+    await svc.post('/api/agents/builtin/first-look/disable')
+    await svc.del('/api/agents/builtin/digger')
+    await svc.post('/api/sources', { name: 'extra', connector: 'webhook' })
+    const synced = await boot(withFile(SYNC))
+    expect(await synced.get('/api/agents/builtin/first-look?project=Storefront')).toMatchObject({
+      enabled: true,
+      handoffs: [{ verdict: 'investigate', agent: 'digger' }],
+    })
+    expect(await synced.get('/api/sources/extra')).toMatchObject({ name: 'extra' })
+    expect(await synced.post('/api/catalog/import', { yaml: EVERY })).toMatchObject({ change_set: null })
+  })
+
+  it('in the old words is read: usecases with a recipe', async () => {
+    writeFileSync(file, 'usecases:\n  - { recipe: webhook_watch, name: Old, params: { service: old } }\n')
+    const svc = await boot(withFile())
+    expect(await svc.get('/api/projects/Old')).toMatchObject({ template: 'webhook_watch', state: 'running' })
+  })
+})
+
+describe('a file that cannot be imported', () => {
+  const BROKEN = EVERY.replace('connector: webhook', 'connector: pigeon')
+
+  it('at a later boot leaves the old catalog running, and /health says why', async () => {
+    writeFileSync(file, EVERY)
+    await boot(withFile())
+    writeFileSync(file, BROKEN)
+    const svc = await boot(withFile(SYNC))
+    expect(await svc.get('/health')).toMatchObject({
+      status: 'degraded',
+      detail: expect.stringMatching(
+        /given\.yaml was not imported, and what was declared before stays: .*connector pigeon is not known/,
+      ),
+    })
+    expect((await svc.get<History>('/api/change-sets')).version).toBe(1)
+    expect((await svc.call('GET', '/api/catalog/export')).text).toBe(EVERY)
+    writeFileSync(file, EVERY)
+    expect(await (await boot(withFile(SYNC))).get('/health')).toMatchObject({ status: 'ok' })
+  })
+
+  it.each<[string, string | null, RegExp]>([
+    ['is not YAML', 'sources: [', /given\.yaml/],
+    ['has a problem', BROKEN, /connector pigeon is not known/],
+    ['is not there', null, /given\.yaml/],
+  ])('at the first boot (it %s) leaves an instance that runs, empty', async (_case, text, why) => {
+    if (text !== null) writeFileSync(file, text)
+    const svc = await boot(withFile())
+    expect(await svc.get('/health')).toMatchObject({ status: 'degraded', detail: expect.stringMatching(why) })
+    expect(await svc.get('/api/sources')).toEqual([])
+    expect((await svc.get<History>('/api/change-sets')).version).toBe(0)
+    expect((await svc.call('POST', '/api/sources', { name: 'gw', connector: 'webhook' })).status).toBe(201)
+  })
+})
+
+describe('SVC_SEED_PROJECT', () => {
+  const SEED = { SVC_SEED_PROJECT: 'seeded_watch' }
+
+  it('makes its project once, beside the catalog, and not again when that is deleted', async () => {
+    writeFileSync(file, EVERY)
+    const svc = await boot(withFile(SEED))
+    const names = async (of: typeof svc) =>
+      (await of.get<{ projects: Fields[] }>('/api/projects')).projects.map(({ name }) => name)
+    expect(await names(svc)).toContain('Seeded watch')
+    const { change_sets } = await svc.get<History>('/api/change-sets')
+    expect(change_sets.map(({ why }) => why)).toEqual([
+      'SVC_SEED_PROJECT',
+      `imported from ${file} on the first boot`,
+    ])
+    expect(await svc.get('/api/agents/builtin/seeded-reader')).toMatchObject({ enabled: true })
+    const second = await boot(withFile(SEED))
+    expect((await names(second)).filter((name) => name === 'Seeded watch')).toHaveLength(1)
+    await second.del('/api/projects/Seeded%20watch')
+    expect(await names(await boot(withFile(SEED)))).not.toContain('Seeded watch')
+  })
+
+  it('of a template that is not there leaves an instance that runs, and /health says why', async () => {
+    const svc = await boot({ SVC_SEED_PROJECT: 'gone' })
+    expect(await svc.get('/health')).toMatchObject({
+      status: 'degraded',
+      detail: expect.stringContaining('SVC_SEED_PROJECT=gone: template: no template has the key gone'),
+    })
+  })
+})
+
+describe('one more template in catalog/templates', () => {
+  it('is served, makes projects and runs their actions, without any code', async () => {
+    const asked: unknown[] = []
+    const shop = createServer((request, response) => {
+      let text = ''
+      request.on('data', (chunk) => {
+        text += chunk
+      })
+      request.on('end', () => {
+        asked.push([request.url, JSON.parse(text)])
+        response.end('{}')
+      })
+    })
+    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+    const shop_url = `http://127.0.0.1:${(shop.address() as AddressInfo).port}`
+    try {
+      const svc = await boot()
+      expect(await svc.get('/api/projects/templates/posted_demo')).toMatchObject({
+        actions: [{ name: 'inject' }, { name: 'clear' }],
+      })
+      await svc.post('/api/projects', { template: 'posted_demo', name: 'Demo', params: { shop_url } })
+      const actions = '/api/projects/Demo/actions'
+      expect(await svc.post(`${actions}/inject`, { scenario: 'latency' })).toMatchObject({
+        ok: true,
+        action: 'inject',
+      })
+      expect(await svc.post(`${actions}/clear`)).toMatchObject({ ok: true })
+      expect(asked).toEqual([
+        ['/inject', { scenario: 'latency' }],
+        ['/inject', { scenario: 'clear' }],
+      ])
+      for (const scenario of ['flood', 5])
+        expect(await svc.refused('POST', `${actions}/inject`, { scenario })).toEqual([
+          400,
+          expect.stringContaining('scenario'),
+        ])
+      expect(await svc.refused('POST', `${actions}/gone`)).toEqual([404, expect.stringContaining('gone')])
+      shop.close()
+      shop.closeAllConnections()
+      expect((await svc.refused('POST', `${actions}/clear`))[0]).toBe(503)
+    } finally {
+      shop.close()
+    }
+  })
+})

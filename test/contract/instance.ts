@@ -1,0 +1,104 @@
+/**
+ * A running server for a test: real HTTP on a free port, a store in memory, a clock moved by hand.
+ * Every answer is checked against what the API document promises of it.
+ */
+import { pino } from 'pino'
+import { buildServer } from '../../api/http/server.ts'
+import { createEngine } from '../../engine/local.ts'
+import { expectPromised } from './promised.ts'
+
+export const T0 = Date.parse('2026-11-20T12:00:00Z')
+export const ROOT = 'svc_root_contract-token-with-enough-length'
+
+export type Fields = Record<string, unknown>
+export type Instance = Awaited<ReturnType<typeof startInstance>>
+
+export interface Answer<T> {
+  status: number
+  headers: Headers
+  text: string
+  body: T
+}
+
+export async function startInstance({
+  secured = false,
+  env = {},
+}: {
+  secured?: boolean
+  env?: Record<string, string>
+} = {}) {
+  const clock = { at: T0, now: () => clock.at }
+  const engine = createEngine({ dataFile: null, clock, env })
+  const app = await buildServer({
+    engine,
+    clock,
+    log: pino({ level: 'silent' }),
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      rootToken: secured ? ROOT : null,
+      publicUrl: null,
+      allowedHosts: [],
+      version: '1.0.0',
+      hostedUrls: {},
+      consoleDir: null,
+    },
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const stop = () => app.close().then(() => engine.close())
+  return { ...clientOf(url, secured ? ROOT : null), clock, engine, stop }
+}
+
+/** Calls to a daemon. @param token sent unless a call names another. */
+export function clientOf(url: string, token: string | null = null) {
+  async function call<T = Fields>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<T>> {
+    const isText = typeof body === 'string' || body instanceof Uint8Array
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined || isText ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: isText ? (body as string) : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false
+    const answer = { status: response.status, headers: response.headers, text, body: undefined as T }
+    if (isJson) answer.body = JSON.parse(text) as T
+    expectPromised(method, path, answer)
+    return answer
+  }
+  /** A call that succeeds. @returns its body. @throws Error with the refusal. */
+  async function ok<T = Fields>(...of: Parameters<typeof call>): Promise<T> {
+    const answer = await call<T>(...of)
+    if (answer.status >= 300) throw new Error(`${of[0]} ${of[1]}: ${answer.status} ${answer.text}`)
+    return answer.body
+  }
+  /** A call that is refused. @returns its status and sentence. */
+  async function refused(...of: Parameters<typeof call>): Promise<[number, string]> {
+    const answer = await call(...of)
+    return [answer.status, String(answer.body?.detail ?? answer.text)]
+  }
+  return {
+    url,
+    call,
+    refused,
+    ok,
+    get: <T = Fields>(path: string) => ok<T>('GET', path),
+    post: <T = Fields>(path: string, body?: unknown, headers?: Record<string, string>) =>
+      ok<T>('POST', path, body, headers),
+    put: <T = Fields>(path: string, body: unknown, headers?: Record<string, string>) =>
+      ok<T>('PUT', path, body, headers),
+    del: <T = Fields>(path: string) => ok<T>('DELETE', path),
+    upload: <T = Fields>(path: string, file: string | Uint8Array) =>
+      ok<T>('POST', path, file, { 'content-type': 'text/markdown' }),
+    /** The same daemon with another credential. */
+    as: (other: string) => clientOf(url, other),
+  }
+}

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startInstance } from './instance.ts'
+
+interface Project extends Fields {
+  id: string
+  objects: { kind: string; key: string; name: string; state: string; missing: boolean }[]
+}
+
+let svc: Instance
+beforeEach(async () => {
+  svc = await startInstance()
+})
+afterEach(() => svc.stop())
+
+const watch = () =>
+  svc.post<Project>('/api/projects', {
+    template: 'webhook_watch',
+    name: 'Checkout',
+    params: { service: 'checkout' },
+  })
+
+describe('the ownership of what a template planned', () => {
+  const objectNow = async (id: string, key: string) =>
+    (await svc.get<Project>(`/api/projects/${id}`)).objects.find((object) => object.key === key)!
+  const TRIGGER = '/api/triggers/checkout-errors'
+  const edit = async () => {
+    const { sources, filters, key_field, emit, condition: now } = await svc.get(TRIGGER)
+    await svc.put(TRIGGER, {
+      name: 'checkout-errors',
+      sources,
+      filters,
+      key_field,
+      emit,
+      condition: now,
+      cooldown: '2h',
+    })
+  }
+  const HAND = { customized: edit, missing: () => svc.del(TRIGGER) }
+
+  it.each(['customized', 'missing'] as const)(
+    'planned → %s by hand → planned by repair, and the next plan keeps the hand’s',
+    async (state) => {
+      const { id } = await watch()
+      const planned = await svc.get(TRIGGER)
+      await HAND[state]()
+      expect(await objectNow(id, 'errors')).toMatchObject({ state, missing: state === 'missing' })
+      const { report } = await svc.put<{ report: Record<string, string[]> }>(`/api/projects/${id}`, {
+        params: { service: 'checkout', model: 'other' },
+      })
+      expect(report.kept).toContain('trigger:checkout-errors')
+      expect(await objectNow(id, 'errors')).toMatchObject({ state })
+      const repaired = await svc.post<Project>(`/api/projects/${id}/repair`, { key: 'errors' })
+      expect(repaired.objects.find(({ key }) => key === 'errors')).toMatchObject({ state: 'planned' })
+      const { version: _v, updated_at: _u, created_at: _c, ...same } = planned
+      expect(await svc.get(TRIGGER)).toMatchObject(same)
+    },
+  )
+
+  it('customized → missing by hand → planned by repair, by its kind and key too', async () => {
+    const { id } = await watch()
+    await edit()
+    await svc.del(TRIGGER)
+    expect(await objectNow(id, 'errors')).toMatchObject({ state: 'missing' })
+    await svc.post(`/api/projects/${id}/repair`, { key: 'trigger:errors' })
+    expect(await objectNow(id, 'errors')).toMatchObject({ state: 'planned' })
+    expect(await svc.get('/api/agents/builtin/checkout-first-look')).toMatchObject({
+      trigger: 'checkout-errors',
+      enabled: true,
+    })
+  })
+
+  it.each(['source', 'skill', 'agent'])(
+    'a %s is customized by a hand edit and reset by a repair',
+    async (kind) => {
+      const { id } = await watch()
+      const edits: Record<string, [string, string, Fields]> = {
+        source: [
+          'events',
+          '/api/sources/checkout-events',
+          { name: 'checkout-events', connector: 'webhook', config: {} },
+        ],
+        skill: ['runbook', `/api/projects/${id}/skills/checkout-runbook`, { body: 'Mine.' }],
+        agent: ['first_look', '/api/agents/builtin/checkout-first-look', { prompt: 'Mine.' }],
+      }
+      const [key, path, body] = edits[kind]!
+      const { version: _v, updated_at: _u, health: _h, ...before } = await svc.get(path)
+      await svc.put(path, body)
+      expect(await objectNow(id, key)).toMatchObject({ state: 'customized' })
+      await svc.post(`/api/projects/${id}/repair`, { key })
+      expect(await objectNow(id, key)).toMatchObject({ state: 'planned' })
+      expect(await svc.get(path)).toMatchObject(before)
+    },
+  )
+
+  it('of what is as planned a repair answers 409 with the state and what it accepts', async () => {
+    const { id } = await watch()
+    const { status, body } = await svc.call<{ state: string; accepts: string[] }>(
+      'POST',
+      `/api/projects/${id}/repair`,
+      {
+        key: 'errors',
+      },
+    )
+    expect([status, body.state]).toEqual([409, 'planned'])
+    expect(body.accepts.toSorted()).toEqual(['delete', 'edit', 'match', 'plan'])
+    expect((await svc.refused('POST', `/api/projects/${id}/repair`, { key: 'gone' }))[0]).toBe(404)
+    expect((await svc.refused('POST', `/api/projects/${id}/repair`, {}))[0]).toBe(400)
+  })
+
+  it('of a hand-assembled project nothing is repaired or customized', async () => {
+    await svc.post('/api/sources', { name: 'gw', connector: 'webhook' })
+    const objects = [{ kind: 'source', name: 'gw' }]
+    const { id } = await svc.post<Project>('/api/projects', { template: 'custom', name: 'Mine', objects })
+    await svc.put('/api/sources/gw', { name: 'gw', connector: 'webhook', config: { event_type: 'x' } })
+    expect(await objectNow(id, 'gw')).toMatchObject({ state: 'used', customized: false })
+    expect(await svc.refused('POST', `/api/projects/${id}/repair`, { key: 'gw' })).toEqual([
+      400,
+      'a hand-assembled project has no plan, so nothing in it is repaired',
+    ])
+  })
+
+  it('an adopted object stays when the project is deleted', async () => {
+    await svc.post('/api/sources', { name: 'checkout-events', connector: 'webhook' })
+    const { id } = await watch()
+    const { deleted, released } = await svc.del<{ deleted: string[]; released: string[] }>(
+      `/api/projects/${id}`,
+    )
+    expect(released).toEqual(['source:checkout-events'])
+    expect(deleted).not.toContain('source:checkout-events')
+    expect(await svc.get('/api/sources/checkout-events')).toMatchObject({ owned_by: null })
+  })
+})

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startInstance } from './instance.ts'
+
+let svc: Instance
+beforeEach(async () => {
+  svc = await startInstance()
+})
+afterEach(() => svc.stop())
+
+const watch = () =>
+  svc.post<{ id: string }>('/api/projects', {
+    template: 'webhook_watch',
+    name: 'Checkout',
+    params: { service: 'checkout' },
+  })
+
+describe('what a project shows', () => {
+  const PAGES: [string, Fields][] = [
+    [
+      'summary',
+      { name: 'Checkout', runs: [], runs_total: 0, last_fired: null, today: { looked_at: 0, found: 0 } },
+    ],
+    [
+      'outline',
+      { sentence: expect.any(String), watches: [expect.objectContaining({ source: 'checkout-events' })] },
+    ],
+    ['health', { state: expect.any(String), issues: expect.any(Array) }],
+    ['results', { results: [], next_before: null }],
+    ['results?show=findings', { results: [] }],
+    ['results?show=agent:nobody', { results: [] }],
+    ['findings', { findings: [] }],
+    ['wiring', { wakes: [{ trigger: 'checkout-errors', agent: 'checkout-first-look', enabled: true }] }],
+    ['deletion', { deletes: expect.any(Array), keys: 0, events: 0 }],
+    ['keys', { keys: [], enforced: false, scopes: ['read', 'findings'] }],
+  ]
+
+  it.each(PAGES)('GET %s', async (page, shape) => {
+    const { id } = await watch()
+    expect(await svc.get(`/api/projects/${id}/${page}`)).toMatchObject(shape)
+  })
+
+  it.each(PAGES.map(([page]) => page))('GET %s of a project that is not there answers 404', async (page) => {
+    expect(await svc.refused('GET', `/api/projects/uc_0000000000/${page}`)).toEqual([
+      404,
+      'no project has the id or name uc_0000000000',
+    ])
+  })
+
+  it.each([['show=everything'], ['show=agent:'], ['limit=x'], ['colour=red']])(
+    'results?%s answers 400',
+    async (query) => {
+      const { id } = await watch()
+      expect((await svc.refused('GET', `/api/projects/${id}/results?${query}`))[0]).toBe(400)
+    },
+  )
+
+  it('a finding is a result, of its agent too, and can be marked as handled', async () => {
+    const { id } = await watch()
+    await svc.post(`/api/projects/${id}/findings`, {
+      entity: 'checkout',
+      finding: 'The deploy broke it.',
+      verdict: 'cause_found',
+      headline: 'Bad deploy',
+      next_step: 'Roll back',
+      agent: 'maria',
+    })
+    const { results, today } = await svc.get<{ results: Fields[]; today: Fields }>(
+      `/api/projects/${id}/results`,
+    )
+    expect(results).toEqual([
+      expect.objectContaining({
+        entity: 'checkout',
+        headline: 'Bad deploy',
+        next_step: 'Roll back',
+        verdict: 'cause_found',
+        chain: ['maria'],
+        handled: null,
+      }),
+    ])
+    expect(today).toMatchObject({ found: 1 })
+    expect(await svc.get(`/api/projects/${id}/results?show=agent:maria`)).toMatchObject({ results })
+    expect(await svc.get(`/api/projects/${id}/results?show=agent:other`)).toMatchObject({ results: [] })
+    const run = `/api/projects/${id}/results/${results[0]!.id}`
+    await svc.post(`${run}/handled`, { handled: true })
+    expect(await svc.get(run)).toMatchObject({
+      note: 'The deploy broke it.',
+      handled: { by: 'no auth configured' },
+    })
+    await svc.post(`${run}/handled`, { handled: false })
+    expect(await svc.get(run)).toMatchObject({ handled: null })
+    expect(
+      (await svc.refused('POST', `/api/projects/${id}/results/gone/handled`, { handled: true }))[0],
+    ).toBe(404)
+  })
+
+  it('its change history says what was done, by whom and why', async () => {
+    const { id } = await watch()
+    await svc.post(`/api/projects/${id}/pause`, undefined, { 'x-svc-why': 'maintenance' })
+    await svc.post(`/api/projects/${id}/resume`)
+    const { change_sets } = await svc.get<{ change_sets: Fields[] }>(`/api/change-sets?project=${id}`)
+    expect(change_sets.map(({ why, actor }) => [why, actor])).toEqual([
+      ['', 'no auth configured'],
+      ['maintenance', 'no auth configured'],
+      ['', 'no auth configured'],
+    ])
+    expect(change_sets.map(({ summary }) => summary)).toEqual([
+      expect.stringContaining('resumed'),
+      expect.stringContaining('paused'),
+      expect.stringContaining('created'),
+    ])
+  })
+})

@@ -1,0 +1,290 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { BY, MINUTE, openWorld, T0 } from './trigger-world.ts'
+
+const iso = (ms: number) => new Date(ms).toISOString()
+const errors = { aggregate: 'count', predicate: '> 2', window: '5m' } as const
+const error = { service: 'checkout', type: 'error' }
+
+describe('a firing', () => {
+  it('is there with the answer to the events that tripped it, and carries them', async () => {
+    const { post, trigger, firings, clock } = await openWorld()
+    await trigger({ condition: errors, filters: [{ field: 'event_type', op: 'eq', value: 'error' }] })
+    const ids = [...(await post([error, { ...error, type: 'info' }, error])), ...(await post(error))]
+    expect(await firings()).toMatchObject([
+      {
+        trigger: 't',
+        kind: 't',
+        state: 'fired',
+        key: 'checkout',
+        entity: { label: 'service', value: 'checkout' },
+        fired_at: iso(clock.at),
+        value: 3,
+        predicate: '> 2',
+        window: '5m',
+        events: 3,
+        event_ids: [ids[0], ids[2], ids[3]],
+        key_count: 1,
+        subscribers: 0,
+      },
+    ])
+  })
+
+  it('names its kind and the projects it reached', async () => {
+    const { engine, post, trigger, firings } = await openWorld()
+    await trigger({ condition: { event: 'any' }, emit: { kind: 'error_burst' } })
+    const { id } = await engine.createProject(
+      { template: 'custom', name: 'Shop', objects: [{ kind: 'trigger', name: 't' }] },
+      BY,
+    )
+    await engine.createAgent({ name: 'first-look', prompt: 'Look.', trigger: 't', project: id }, BY)
+    await engine.switchAgent('first-look', true, id, BY)
+    await post(error)
+    expect(await firings()).toMatchObject([{ kind: 'error_burst', projects: [id], subscribers: 1 }])
+  })
+
+  it('is told with the timeline of its entity across sources, as it was', async () => {
+    const { engine, post, trigger, firings, clock } = await openWorld()
+    await post({ service: 'checkout', type: 'deploy', msg: 'v2 is out' }, { source: 'deploys' })
+    await trigger({ condition: { event: 'any' } })
+    clock.at += 1_000
+    await post({ ...error, msg: 'cannot pay' })
+    const [firing] = await firings()
+    const before = (await engine.getFiring(firing!.dispatch_id)).payload
+    clock.at += 1_000
+    await post({ ...error, msg: 'cannot pay again' })
+    const { payload, sentence } = await engine.getFiring(firing!.dispatch_id)
+    expect(payload).toBe(before)
+    expect(payload).toContain('=== firing · t · checkout')
+    expect(payload).toContain('v2 is out')
+    expect(payload).toContain('cannot pay')
+    expect(payload).not.toContain('again')
+    expect(sentence).toBe('When an event arrives on app')
+  })
+
+  it('waits its cooldown per key, unless the post asks to wake now', async () => {
+    const { post, trigger, firings, clock } = await openWorld()
+    await trigger({ condition: { event: 'any' }, cooldown: '10m' })
+    await post(error)
+    clock.at += 9 * MINUTE
+    await post([error, { service: 'cart' }])
+    await post(error, { bypass: true })
+    clock.at += 10 * MINUTE
+    await post(error)
+    expect((await firings()).map(({ key, fired_at }) => [key, fired_at])).toEqual([
+      ['checkout', iso(T0)],
+      ['cart', iso(T0 + 9 * MINUTE)],
+      ['checkout', iso(T0 + 9 * MINUTE)],
+      ['checkout', iso(T0 + 19 * MINUTE)],
+    ])
+  })
+})
+
+describe('a change of the definition', () => {
+  it('takes effect with the next event: an edit, a pause, a delete', async () => {
+    const { engine, post, trigger, firings } = await openWorld()
+    await trigger({ condition: { event: 'any' }, cooldown: '1s' })
+    await engine.moveTrigger('t', 'pause', BY)
+    const [paused] = await post(error)
+    await engine.moveTrigger('t', 'resume', BY)
+    await post(error)
+    await engine.updateTrigger(
+      't',
+      {
+        name: 't',
+        sources: ['app'],
+        condition: { event: 'any' },
+        filters: [{ field: 'region', op: 'eq', value: 'eu' }],
+      },
+      BY,
+    )
+    await post({ ...error, service: 'cart' })
+    await post({ ...error, service: 'cart', region: 'eu' })
+    await engine.deleteTrigger('t', BY)
+    await post({ ...error, service: 'gone', region: 'eu' })
+    expect((await firings()).map(({ key }) => key)).toEqual(['checkout', 'cart'])
+    await engine.undoChangeSet((await engine.listChangeSets({ limit: 1 })).version, false, BY)
+    expect((await engine.why(paused!)).records).toMatchObject([{ trigger: 't' }])
+  })
+
+  it('keeps what was counted before it was made', async () => {
+    const { post, trigger, firings } = await openWorld()
+    await post([error, error])
+    await trigger({ condition: errors })
+    await post(error)
+    expect(await firings()).toMatchObject([{ events: 3 }])
+  })
+})
+
+describe('silence', () => {
+  it('fires once for a key that stops, and again after it has come back', async () => {
+    const { post, trigger, firings, pass } = await openWorld()
+    await trigger({ condition: { absent_for: '10m' }, cooldown: '1s' })
+    await post([{ service: 'a' }, { service: 'b' }])
+    pass(9 * MINUTE)
+    await post({ service: 'a' })
+    pass(2 * MINUTE)
+    expect((await firings()).map(({ key, fired_at }) => [key, fired_at])).toEqual([
+      ['b', iso(T0 + 10 * MINUTE)],
+    ])
+    pass(60 * MINUTE)
+    await post({ service: 'b' })
+    pass(11 * MINUTE)
+    expect((await firings()).map(({ key }) => key)).toEqual(['b', 'a', 'b'])
+  })
+})
+
+describe('a schedule', () => {
+  it('fires when it is made and every interval, with a summary', async () => {
+    const { engine, post, trigger, firings, pass } = await openWorld()
+    await post([error, error, { service: 'cart' }])
+    await trigger({ condition: { every: '10m', summary: 'rich' } })
+    pass(0)
+    pass(20 * MINUTE)
+    const all = await firings()
+    expect(all.map(({ key, fired_at, entity }) => [key, fired_at, entity])).toEqual([
+      ['t', iso(T0), null],
+      ['t', iso(T0 + 10 * MINUTE), null],
+      ['t', iso(T0 + 20 * MINUTE), null],
+    ])
+    const { payload } = await engine.getFiring(all[1]!.dispatch_id)
+    expect(payload).toContain('by entity')
+    expect(payload).toContain('last 10 min')
+  })
+
+  it('does not fire while it is paused, and makes up for nothing after', async () => {
+    const { engine, trigger, firings, pass } = await openWorld()
+    await trigger({ condition: { every: '10m' } })
+    pass(0)
+    await engine.moveTrigger('t', 'pause', BY)
+    pass(35 * MINUTE)
+    await engine.moveTrigger('t', 'resume', BY)
+    pass(0)
+    expect(await firings()).toHaveLength(1)
+    pass(5 * MINUTE)
+    expect(await firings()).toHaveLength(2)
+  })
+})
+
+describe('a burst', () => {
+  it('is one firing of every event and every key, with the first cause', async () => {
+    const { engine, post, trigger, firings, pass } = await openWorld()
+    await trigger({
+      condition: { event: 'any' },
+      cooldown: '1s',
+      storm: { quiet: '30s', max_wait: '5m' },
+    })
+    const all: string[] = []
+    for (let n = 0; n < 1_000; n++) {
+      all.push(...(await post({ service: `s${n % 50}` })))
+      pass(10)
+    }
+    expect(await firings()).toMatchObject([{ state: 'gathering', events: 1_000 }])
+    pass(30_000)
+    const [firing, ...others] = await firings()
+    expect(others).toEqual([])
+    expect(firing).toMatchObject({
+      state: 'fired',
+      events: 1_000,
+      key: 's0',
+      first_event: all[0],
+      key_count: 50,
+    })
+    expect(firing!.keys).toHaveLength(20)
+    expect((await engine.firingEvents(firing!.dispatch_id)).event_ids).toEqual(all)
+  })
+
+  it('beyond a limit is held back and told with the next firing: nothing is lost', async () => {
+    const { engine, post, trigger, firings, pass } = await openWorld()
+    await trigger({
+      condition: { event: 'any' },
+      cooldown: '1s',
+      storm: { limits: [{ max: 3, per: '1h' }] },
+    })
+    const all: string[] = []
+    for (let n = 0; n < 1_000; n++) {
+      all.push(...(await post({ service: `s${n % 50}` })))
+      pass(10)
+    }
+    expect((await firings()).map(({ state }) => state)).toEqual(['fired', 'fired', 'fired', 'held'])
+    pass(60 * MINUTE)
+    const told = await firings()
+    expect(told.map(({ state }) => state)).toEqual(['fired', 'fired', 'fired', 'fired'])
+    expect(told[3]).toMatchObject({ held_back: expect.any(Number), events: expect.any(Number) })
+    const union = new Set<string>()
+    for (const { dispatch_id } of told)
+      for (const id of (await engine.firingEvents(dispatch_id)).event_ids) union.add(id)
+    const cooled = (await engine.evaluations('t', { reason: 'cooldown', limit: 1 })).evaluations
+    expect(cooled).toEqual([])
+    expect([...union].sort()).toEqual([...all].sort())
+  })
+
+  it('of too few events is let pass', async () => {
+    const { post, trigger, firings, pass } = await openWorld()
+    await trigger({ condition: { event: 'any' }, storm: { quiet: '30s', min_count: 5 } })
+    await post([error, error])
+    pass(MINUTE)
+    expect((await firings()).map(({ state }) => state)).toEqual(['dropped'])
+  })
+})
+
+describe('a threshold that is over', () => {
+  it('fires once while it lasts, and tells addresses when it is over', async () => {
+    const { post, trigger, firings, pass, clock } = await openWorld()
+    await trigger({ condition: { ...errors, resolve: true }, cooldown: '1s' })
+    await post([error, error, error])
+    pass(10_000)
+    await post(error)
+    expect(await firings()).toHaveLength(1)
+    pass(10 * MINUTE)
+    const [began, over, ...more] = await firings()
+    expect(more).toEqual([])
+    expect(over).toMatchObject({ resolves: began!.dispatch_id, key: 'checkout', state: 'fired' })
+    expect(Date.parse(over!.fired_at!)).toBeLessThanOrEqual(clock.at)
+    await post([error, error, error])
+    expect(await firings()).toHaveLength(3)
+  })
+})
+
+describe('what is decided', () => {
+  it('outlives the process: cooldowns, bursts, silence, schedules, what is not over', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-triggers-'))
+    const dataFile = join(folder, 'svc.db')
+    const first = await openWorld({ dataFile })
+    const cases = {
+      cooled: { condition: { event: 'any' }, cooldown: '1h' },
+      burst: { condition: { event: 'any' }, storm: { quiet: '30s' } },
+      silent: { condition: { absent_for: '10m' } },
+      timed: { condition: { every: '10m' } },
+      lasting: { condition: { ...errors, resolve: true }, cooldown: '1s' },
+      counted: { condition: { aggregate: 'count', predicate: '> 4', window: '1h' } },
+    } as const
+    for (const [name, write] of Object.entries(cases)) await first.trigger({ name, ...write })
+    first.pass(0)
+    await first.post([error, error, error])
+    await first.engine.close()
+
+    const { post, pass, firings, engine } = await openWorld({ dataFile, clock: first.clock })
+    const states = async () =>
+      (await firings()).map(({ trigger, state, key }) => `${trigger} ${key} ${state}`)
+    const before = [
+      'timed timed fired',
+      'cooled checkout fired',
+      'burst checkout gathering',
+      'lasting checkout fired',
+    ]
+    expect((await states()).sort()).toEqual([...before].sort())
+    await post([error, error])
+    expect((await states()).sort()).toEqual([...before, 'counted checkout fired'].sort())
+    pass(30_000)
+    expect(await firings('burst')).toMatchObject([{ state: 'fired', events: 5 }])
+    pass(20 * MINUTE)
+    expect((await firings('silent')).map(({ key }) => key)).toEqual(['checkout'])
+    expect(await firings('timed')).toHaveLength(3)
+    expect(await firings('lasting')).toMatchObject([{ resolves: null }, { resolves: expect.any(String) }])
+    await engine.close()
+    rmSync(folder, { recursive: true })
+  })
+})

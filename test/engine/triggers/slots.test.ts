@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cronFault, latestSlot, nextSlot, windowOfSlot } from '../../../engine/triggers/slots.ts'
+
+const at = (text: string) => Date.parse(text)
+const MINUTE = 60_000
+
+describe('an interval', () => {
+  const every = { every: '10m' }
+  const anchor = at('2026-11-20T10:03:00Z')
+
+  it('counts from where it began', () => {
+    expect(nextSlot(every, anchor, anchor - 1)).toBe(anchor)
+    expect(nextSlot(every, anchor, anchor)).toBe(anchor + 10 * MINUTE)
+    expect(nextSlot(every, anchor, anchor + 25 * MINUTE)).toBe(anchor + 30 * MINUTE)
+  })
+
+  it('fires the latest slot that was missed, and tells how many before it were', () => {
+    expect(latestSlot(every, anchor, anchor, anchor + 9 * MINUTE)).toBeNull()
+    expect(latestSlot(every, anchor, anchor, anchor + 24 * 60 * MINUTE + 1)).toEqual({
+      slot: anchor + 24 * 60 * MINUTE,
+      skipped: 143,
+    })
+  })
+
+  it('never gives a slot twice, nor one before it began, whatever the clock does', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -3_600_000, max: 7_200_000 }), { maxLength: 50 }), (jumps) => {
+        const fired: number[] = []
+        let now = anchor
+        let last = anchor - 1
+        for (const jump of jumps) {
+          now += jump
+          const due = latestSlot(every, anchor, last, now)
+          if (!due) continue
+          last = due.slot
+          fired.push(last)
+        }
+        expect(new Set(fired).size).toBe(fired.length)
+        expect(fired.every((slot) => slot >= anchor && (slot - anchor) % (10 * MINUTE) === 0)).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('a cron expression', () => {
+  it('goes by its time zone, over the change of summer time', () => {
+    const nine = { cron: '0 9 * * *', time_zone: 'Europe/Paris' }
+    expect(nextSlot(nine, 0, at('2026-03-28T12:00:00Z'))).toBe(at('2026-03-29T07:00:00Z'))
+    expect(nextSlot(nine, 0, at('2026-03-27T12:00:00Z'))).toBe(at('2026-03-28T08:00:00Z'))
+    expect(windowOfSlot(nine, at('2026-03-29T07:00:00Z'))).toBe(23 * 60 * MINUTE)
+  })
+
+  it('is UTC without one', () => {
+    expect(nextSlot({ cron: '30 6 * * 1' }, 0, at('2026-11-20T00:00:00Z'))).toBe(at('2026-11-23T06:30:00Z'))
+  })
+
+  it('fires the latest missed time once', () => {
+    const hourly = { cron: '0 * * * *' }
+    expect(latestSlot(hourly, 0, at('2026-11-20T10:00:00Z'), at('2026-11-20T10:59:59Z'))).toBeNull()
+    expect(latestSlot(hourly, 0, at('2026-11-20T10:00:00Z'), at('2026-11-20T11:00:00Z'))).toEqual({
+      slot: at('2026-11-20T11:00:00Z'),
+      skipped: 0,
+    })
+    expect(latestSlot(hourly, 0, at('2026-11-20T10:00:00Z'), at('2026-11-20T15:30:00Z'))).toEqual({
+      slot: at('2026-11-20T15:00:00Z'),
+      skipped: 4,
+    })
+  })
+
+  it.each([
+    [{ cron: '* * *' }, 'cron'],
+    [{ cron: '61 * * * *' }, 'cron'],
+    [{ cron: '0 0 31 2 *' }, 'cron'],
+    [{ cron: '0 9 * * * *' }, 'cron'],
+    [{ cron: '0 9 * * *', time_zone: 'Mars/Olympus' }, 'time_zone'],
+  ])('%j is refused, naming %s', (condition, field) => {
+    expect(cronFault(condition)?.field).toBe(field)
+  })
+
+  it.each([{ cron: '*/5 * * * *' }, { cron: '0 9 * * 1-5', time_zone: 'America/New_York' }])(
+    '%j is taken',
+    (condition) => {
+      expect(cronFault(condition)).toBeNull()
+    },
+  )
+})
