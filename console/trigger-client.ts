@@ -6,6 +6,7 @@ import type {
   Delivery,
   EvaluationsResult,
   FiringDetail,
+  FiringEventsResult,
   FiringsResult,
   Subscription,
   SubscriptionCreated,
@@ -35,24 +36,27 @@ export interface FiringQuery {
 export interface DeliveryQuery {
   status?: string
   trigger?: string
+  /** Subscription by id, or agent by name. */
+  recipient?: string
 }
 
-export const PAGE = 30
+const PAGE = 30
 
 export const work = {
   firings: (query: FiringQuery, before?: string, limit = PAGE) =>
     get<FiringsResult>(`/api/firings${asked({ ...query, before, limit })}`),
   firing: (id: string) => get<FiringDetail>(`/api/firings/${name(id)}`),
+  /** Ids of its events beyond the first 100 that it lists: 10,000 of them. */
+  firingEvents: async (id: string) =>
+    (await get<FiringEventsResult>(`/api/firings/${name(id)}/events`)).event_ids,
   deliveries: (query: DeliveryQuery, before?: string) =>
     get<DeliveriesResult>(`/api/deliveries${asked({ ...query, before, limit: PAGE })}`),
   redeliver: (id: string) => send<Delivery>('POST', `/api/deliveries/${name(id)}/redeliver`),
   /** As text: what is posted is shown digit for digit. */
   message: async (id: string) => (await call('GET', `/api/deliveries/${name(id)}/message`)).text(),
   why: (event: string) => get<WhyResult>(`/api/events/${name(event)}/why`),
-  evaluations: (trigger: string, reason: string, before?: string) =>
-    get<EvaluationsResult>(
-      `/api/triggers/${name(trigger)}/evaluations${asked({ reason, before, limit: PAGE })}`,
-    ),
+  evaluations: (trigger: string, reason: string, before?: string, limit = PAGE) =>
+    get<EvaluationsResult>(`/api/triggers/${name(trigger)}/evaluations${asked({ reason, before, limit })}`),
   backtest: (body: BacktestRequest, signal?: AbortSignal) =>
     send<BacktestResult>('POST', '/api/triggers/backtest', body, signal),
   subscriptions: async (): Promise<Subscription[]> =>
@@ -68,6 +72,7 @@ export const wkeys = {
   all: ['work'],
   firings: (query: FiringQuery) => ['work', 'firings', query],
   firing: (id: string) => ['work', 'firing', id],
+  firingEvents: (id: string) => ['work', 'firing', id, 'events'],
   deliveries: (query: DeliveryQuery) => ['work', 'deliveries', query],
   message: (id: string) => ['work', 'message', id],
   why: (event: string) => ['work', 'why', event],

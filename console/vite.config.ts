@@ -25,10 +25,7 @@ export default defineConfig({
         '/ingest',
         '/docs',
         '/openapi.json',
-      ].map((path) => [
-        path,
-        daemon,
-      ]),
+      ].map((path) => [path, daemon]),
     ),
   },
 })

@@ -23,13 +23,10 @@ export function explorePath(
   return `/explore?${query}`
 }
 
-export function firingMark({ state, resolves, failed, pending }: Firing): { tone: Tone; word: string } {
-  if (state === 'gathering') return { tone: 'busy', word: 'gathering' }
-  if (state === 'held') return { tone: 'busy', word: 'held back' }
-  if (state === 'dropped') return { tone: 'quiet', word: 'dropped' }
-  if (resolves) return { tone: 'good', word: 'resolved' }
-  if (failed) return { tone: 'bad', word: 'fired' }
-  return { tone: pending ? 'busy' : 'good', word: 'fired' }
+export function firingMark({ state, failed, pending }: Firing): { tone: Tone; word: Firing['state'] } {
+  if (state === 'dropped') return { tone: 'quiet', word: state }
+  if (state !== 'fired' || pending) return { tone: 'busy', word: state }
+  return { tone: failed ? 'bad' : 'good', word: state }
 }
 
 /** Whether more is to come of it by itself. */
@@ -59,3 +56,7 @@ export const DELIVERY_TONES: Record<Delivery['status'], Tone> = {
   delivered: 'good',
   failed: 'bad',
 }
+
+/** "under way" is what waits or is being sent. */
+export const statusWord = ({ status }: Pick<Delivery, 'status'>): string =>
+  status === 'running' ? 'under way' : status

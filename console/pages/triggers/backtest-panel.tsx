@@ -23,8 +23,6 @@ import { type Trial, useBacktest } from './use-backtest.ts'
 interface Props {
   /** Null: not filled in yet. */
   definition: TriggerDefinition | null
-  /** What is stored; null: nothing yet, or nothing was changed. */
-  compare: TriggerDefinition | null
   /** Of a threshold, to try other numbers. */
   number?: { value: string; set: (value: string) => void; isWhole: boolean }
   window: string
@@ -32,7 +30,7 @@ interface Props {
   trial: Trial
 }
 
-export function BacktestPanel({ definition, compare, number, window, onWindow, trial }: Props) {
+export function BacktestPanel({ definition, number, window, onWindow, trial }: Props) {
   const { data, error, isRunning } = trial
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label="What it would have done">
@@ -60,7 +58,7 @@ export function BacktestPanel({ definition, compare, number, window, onWindow, t
           </Alert>
         ) : data ? (
           <>
-            <Headline data={data} compares={compare !== null} definition={definition} />
+            <Headline data={data} definition={definition} />
             <FiringChart
               buckets={chartBuckets(data)}
               label={`Firings over the last ${window}: ${data.result.firings}${data.compare ? `, ${data.compare.firings} as stored` : ''}`}
@@ -81,15 +79,7 @@ export function BacktestPanel({ definition, compare, number, window, onWindow, t
   )
 }
 
-function Headline({
-  data,
-  compares,
-  definition,
-}: {
-  data: BacktestResult
-  compares: boolean
-  definition: TriggerDefinition
-}) {
+function Headline({ data, definition }: { data: BacktestResult; definition: TriggerDefinition }) {
   const { firings, matched } = data.result
   return (
     <div>
@@ -106,7 +96,6 @@ function Headline({
       </Text>
       <Text size="sm" c="dimmed">
         {count(matched)} of {count(data.scanned)} events match. <LastHour definition={definition} />
-        {compares && !data.compare && ' '}
       </Text>
       {data.truncated && (
         <Alert color="yellow" mt="xs" p="xs">

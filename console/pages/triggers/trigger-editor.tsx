@@ -114,7 +114,6 @@ export function TriggerEditor({ start, stored, save, onSaved, onTakeTheirs, labe
         <div className="editor-side">
           <BacktestPanel
             definition={definition}
-            compare={compare}
             window={window}
             onWindow={setWindow}
             trial={trial}

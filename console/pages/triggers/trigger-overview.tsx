@@ -6,8 +6,8 @@ import type { Trigger } from '../../../schemas/types.ts'
 import { cooldownSentence, filterWords, sentenceOf } from '../../../schemas/words.ts'
 import { partPath } from '../../lib/fields.ts'
 import { triggerPath } from '../../lib/firings.ts'
-import { storedDefinition } from '../../lib/trigger-form.ts'
 import { count } from '../../lib/time.ts'
+import { storedDefinition } from '../../lib/trigger-form.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Spark } from '../../parts/spark.tsx'
@@ -55,7 +55,9 @@ export function TriggerOverview({ trigger }: { trigger: Trigger }) {
             ))}
           </Group>
         </Row>
-        {trigger.filters.length > 0 && <Row term="Only where">{trigger.filters.map(filterWords).join(' and ')}</Row>}
+        {trigger.filters.length > 0 && (
+          <Row term="Only where">{trigger.filters.map(filterWords).join(' and ')}</Row>
+        )}
         <Row term="Entity">{trigger.key_field || 'the primary label of its sources'}</Row>
         <Row term="Carries">the timeline of the {trigger.emit.context_window ?? '15m'} before</Row>
         <Row term="Too late after">{trigger.max_late}</Row>

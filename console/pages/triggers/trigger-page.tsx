@@ -140,7 +140,13 @@ function Moves({ trigger: { name, accepts } }: { trigger: Trigger }) {
 }
 
 /** The form keeps what it was filled from, whatever others save meanwhile. */
-function Edit({ trigger, refetch }: { trigger: Trigger; refetch: () => Promise<{ data: Trigger | undefined }> }) {
+function Edit({
+  trigger,
+  refetch,
+}: {
+  trigger: Trigger
+  refetch: () => Promise<{ data: Trigger | undefined }>
+}) {
   const { shown, round, reload } = useShown(trigger, refetch)
   if (!shown) return <LoadingRows />
   return (
