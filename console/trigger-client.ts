@@ -14,6 +14,7 @@ import type {
   WhyResult,
 } from '../schemas/types.ts'
 import { type ApiEvent, call } from './client.ts'
+import type { DeliveryQuery, FiringQuery } from './lib/work-filters.ts'
 
 const name = encodeURIComponent
 const get = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
@@ -25,19 +26,6 @@ const send = async <T>(method: string, path: string, body?: unknown, signal?: Ab
 function asked(query: Record<string, string | number | undefined>): string {
   const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   return set.length ? `?${new URLSearchParams(set.map(([key, value]) => [key, String(value)]))}` : ''
-}
-
-export interface FiringQuery {
-  trigger?: string
-  project?: string
-  key?: string
-  state?: string
-}
-export interface DeliveryQuery {
-  status?: string
-  trigger?: string
-  /** Subscription by id, or agent by name. */
-  recipient?: string
 }
 
 const PAGE = 30

@@ -1,11 +1,24 @@
 /** Filters of the lists of firings and deliveries as their address, so that every view is a permalink. */
 import type { Delivery, Firing } from '../../schemas/types.ts'
-import type { DeliveryQuery, FiringQuery } from '../trigger-client.ts'
 import { durationMs } from './time.ts'
 
 export const FIRING_STATES: Firing['state'][] = ['gathering', 'held', 'fired', 'dropped']
 export const DELIVERY_STATUSES: Delivery['status'][] = ['running', 'delivered', 'failed']
 export const SINCE = ['1h', '24h', '7d', '30d']
+
+/** As the API asks for them. */
+export interface FiringQuery {
+  trigger?: string
+  project?: string
+  key?: string
+  state?: string
+}
+export interface DeliveryQuery {
+  status?: string
+  trigger?: string
+  /** Subscription by id, or agent by name. */
+  recipient?: string
+}
 
 export interface FiringFilter {
   query: FiringQuery

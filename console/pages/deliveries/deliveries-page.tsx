@@ -4,13 +4,18 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { statusWord } from '../../lib/firings.ts'
-import { DELIVERY_STATUSES, readDeliveryFilter, withWord } from '../../lib/work-filters.ts'
+import {
+  DELIVERY_STATUSES,
+  type DeliveryQuery,
+  readDeliveryFilter,
+  withWord,
+} from '../../lib/work-filters.ts'
 import { Older } from '../../parts/older.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { usePages } from '../../parts/use-pages.ts'
 import { WordSelect } from '../../parts/word-select.tsx'
-import { type DeliveryQuery, wkeys, work } from '../../trigger-client.ts'
+import { wkeys, work } from '../../trigger-client.ts'
 import { DeliveryTable } from './delivery-table.tsx'
 
 export default function DeliveriesPage() {

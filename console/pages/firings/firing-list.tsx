@@ -4,14 +4,14 @@ import { Link } from 'react-router'
 import type { Firing } from '../../../schemas/types.ts'
 import { deliveredWords, firingPath, triggerPath, valueWords } from '../../lib/firings.ts'
 import { count } from '../../lib/time.ts'
-import { isSince } from '../../lib/work-filters.ts'
+import { type FiringQuery, isSince } from '../../lib/work-filters.ts'
 import { FiringMarks } from '../../parts/firing-marks.tsx'
 import { Older } from '../../parts/older.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { usePages } from '../../parts/use-pages.ts'
 import { When } from '../../parts/when.tsx'
-import { type FiringQuery, wkeys, work } from '../../trigger-client.ts'
+import { wkeys, work } from '../../trigger-client.ts'
 
 interface Props {
   query: FiringQuery

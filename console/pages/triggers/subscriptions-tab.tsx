@@ -1,4 +1,4 @@
-/** Whom a trigger tells: agents that projects wake with it, and addresses that are subscribed. */
+/** Whom a trigger tells: agents wired to it, and addresses that are subscribed. */
 import { Button, Group, Modal, Paper, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
@@ -64,7 +64,7 @@ function Agents({ trigger }: { trigger: string }) {
   if (agents.length === 0) return null
   return (
     <Group gap={8}>
-      <Text size="sm">Wakes</Text>
+      <Text size="sm">Wired to wake</Text>
       {agents.map(({ name }) => (
         <Link key={name} to={partPath('agent', name)}>
           {name}
