@@ -8,9 +8,10 @@ import { dirname, join } from 'node:path'
 import type { IngestResult, RememberRequest, RememberResult } from '../schemas/types.ts'
 import { type BootCatalog, type BootReport, bootCatalog } from './catalog/boot.ts'
 import { openCatalog } from './catalog/catalog.ts'
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, systemClock, systemTimers } from './clock.ts'
 import { describeConnectors } from './connectors/index.ts'
 import { declaredCalls } from './declared/calls.ts'
+import { createBoundKey } from './declared/create-key.ts'
 import { type Declared, openDeclared } from './declared/declared.ts'
 import { requireProject } from './declared/skill-writes.ts'
 import { memorySource } from './declared/source-writes.ts'
@@ -207,7 +208,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       outbox,
       requireTrigger: (name) => requireTrigger(ctx, name),
       requireProject: (word) => requireProject(declared, word),
-      checkTarget: createEgress({ allowPrivate: options.webhookAllowPrivate ?? false }).checkTarget,
+      checkTarget: createEgress({
+        allowPrivate: options.webhookAllowPrivate ?? false,
+        timers: systemTimers,
+      }).checkTarget,
     }),
     bootReport: async () => booted,
     testSource: async (body) => sources.test(body),
@@ -228,15 +232,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     listConnectors: async () => describeConnectors(),
     sourceEvents: async (name, limit) => newestOf(ctx, sources, name, limit, clock.now()),
     listKeys: async () => keys.list(),
-    createKey: async (body, caller) => {
-      if (body.project) {
-        if (body.source) fail('invalid', 'give source or project, not both', { field: 'project' })
-        const project = projectForKey(declared, body.project)
-        return keys.create({ ...body, project }, caller, { project })
-      }
-      const bound = body.source === undefined ? {} : { sourceId: sources.requireByName(body.source).id }
-      return keys.create(body, caller, bound)
-    },
+    createKey: async (body, caller) => createBoundKey({ keys, sources, declared }, body, caller),
     revokeKey: async (id, caller) => keys.revoke(id, caller),
     touchKeys: async (ids) => keys.touch(ids),
     loadSessions: async (after) => sessions.load(after),
@@ -255,16 +251,6 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       queue.flush()
       store.close()
     },
-  }
-}
-
-/** @throws SvcError invalid: a key cannot be made for what is not there */
-function projectForKey(declared: Declared, word: string): string {
-  try {
-    return requireProject(declared, word)
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error
-    return fail('invalid', `project: no project has the id or name ${word}`, { field: 'project' })
   }
 }
 

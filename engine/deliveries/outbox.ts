@@ -9,6 +9,14 @@ import type { StoreHandle } from '../store/handle.ts'
 import type { Claimed, TryResult } from './dispatcher.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
+/**
+ * Waits, and may be sent once its time comes: in order per recipient and key, so none is while an
+ * earlier one is not settled.
+ */
+const READY = `d.state = 'pending' AND d.recipient_kind = 'webhook'
+  AND NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.state IN ('pending', 'running')
+                  AND e.recipient = d.recipient AND e.key = d.key AND e.seq < d.seq)`
+
 export type Outbox = ReturnType<typeof createOutbox>
 
 /** @param onPending called when a delivery waits again. */
@@ -24,18 +32,15 @@ export function createOutbox({
   onPending(): void
 }) {
   const { db } = store
-  // In order per recipient and key: none is taken while an earlier one is not settled.
   const due = db.prepare<[number, string, number], { id: string; recipient: string; tries: number }>(
     `SELECT d.id, d.recipient, coalesce(json_extract(d.snapshot, '$.context.tries'), 0) AS tries
      FROM deliveries d
-     WHERE d.state = 'pending' AND d.recipient_kind = 'webhook' AND (d.due_at IS NULL OR d.due_at <= ?)
+     WHERE ${READY} AND (d.due_at IS NULL OR d.due_at <= ?)
        AND d.recipient NOT IN (SELECT value FROM json_each(?))
-       AND NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.state IN ('pending', 'running')
-                       AND e.recipient = d.recipient AND e.key = d.key AND e.seq < d.seq)
      ORDER BY d.due_at, d.seq LIMIT ?`,
   )
   const next = db
-    .prepare<[], number | null>("SELECT min(coalesce(due_at, 0)) FROM deliveries WHERE state = 'pending'")
+    .prepare<[], number | null>(`SELECT min(coalesce(d.due_at, 0)) FROM deliveries d WHERE ${READY}`)
     .pluck()
   const addTry = db.prepare<[string, string, number, number, number | null, string | null]>(
     `INSERT INTO delivery_tries (delivery_id, n, at, ms, status, error)

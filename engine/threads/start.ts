@@ -5,7 +5,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
 import type { BootCatalog, BootReport } from '../catalog/boot.ts'
-import { systemClock } from '../clock.ts'
+import { systemClock, systemTimers } from '../clock.ts'
 import { declaredCallNames } from '../declared/call-names.ts'
 import { type DeliveryPort, type Dispatcher, startDispatcher } from '../deliveries/dispatcher.ts'
 import { createEgress } from '../egress/index.ts'
@@ -142,8 +142,9 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   } as Engine
   dispatcher = startDispatcher({
     port: deliveryPort(engine),
-    egress: createEgress({ allowPrivate: options.webhookAllowPrivate }),
+    egress: createEgress({ allowPrivate: options.webhookAllowPrivate, timers: systemTimers }),
     clock: systemClock,
+    timers: systemTimers,
     random: Math.random,
     onError: (error) => options.onFault('deliveries', error.stack ?? error.message),
   })

@@ -4,6 +4,7 @@
  * groups, answer, then one step of maintenance, and again while either has work.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
+import { systemClock, systemTimers } from '../clock.ts'
 import { createEngine, type LocalEngine } from '../create-engine.ts'
 import { SvcError } from '../errors.ts'
 import type { PackedEvents } from '../ingest/packed.ts'
@@ -40,7 +41,8 @@ export class Writer {
   private closed = false
   private readonly timer: NodeJS.Timeout
   /** Wakes what triggers have due by the clock. */
-  private alarm: NodeJS.Timeout | null = null
+  /** Calls the timer off. */
+  private alarm: (() => void) | null = null
   private alarmAt = Number.POSITIVE_INFINITY
 
   /** @param preparer the port to the preparer. @throws StartError */
@@ -95,12 +97,13 @@ export class Writer {
   private setAlarm(): void {
     const due = this.closed ? null : this.engine.nextDue()
     if (due !== null && due >= this.alarmAt) return
-    if (this.alarm) clearTimeout(this.alarm)
+    this.alarm?.()
     this.alarm = null
     this.alarmAt = Number.POSITIVE_INFINITY
     if (due === null) return
     this.alarmAt = due
-    this.alarm = setTimeout(() => this.ring(), Math.min(ALARM_MAX_MS, Math.max(0, due - Date.now())))
+    const wait = Math.min(ALARM_MAX_MS, Math.max(0, due - systemClock.now()))
+    this.alarm = systemTimers.after(wait, () => this.ring())
   }
 
   private ring(): void {
@@ -111,7 +114,7 @@ export class Writer {
       this.engine.tick()
     } catch (error) {
       faultOf(error as Error, (message) => this.send(message))
-      this.alarm = setTimeout(() => this.ring(), ALARM_AGAIN_MS)
+      this.alarm = systemTimers.after(ALARM_AGAIN_MS, () => this.ring())
       return
     }
     this.setAlarm()
@@ -121,7 +124,7 @@ export class Writer {
     if (message.method === 'close') {
       this.closed = true
       clearInterval(this.timer)
-      if (this.alarm) clearTimeout(this.alarm)
+      this.alarm?.()
     }
     answer(this.engine as unknown as Record<string, unknown>, message, this.main)
   }

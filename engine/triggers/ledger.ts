@@ -1,4 +1,5 @@
 /** What was decided, read back from its rows: the evaluator's memory beyond the process. */
+import { unpackIds } from './ids.ts'
 import type { TriggerQueries } from './queries.ts'
 import type { Ledger } from './types.ts'
 
@@ -15,6 +16,7 @@ export function createLedger(queries: TriggerQueries): Ledger {
         openedAt: row.opened_at,
         lastAt: row.last_at,
         events: row.events,
+        ids: () => queries.eventsOf.all(row.id).flatMap(({ ids }) => unpackIds(ids)),
         dueAt: row.due_at ?? row.last_at,
       }
     },

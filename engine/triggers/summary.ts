@@ -9,7 +9,7 @@ import type { ReadContext } from '../timeline/context.ts'
 import { parseDuration } from '../timeline/duration.ts'
 import { compilePlan } from '../timeline/plan.ts'
 import { presentRow, renderRow } from '../timeline/present.ts'
-import { compileFilters } from './core/index.ts'
+import { matcherOf } from './core/index.ts'
 import type { FiringRow } from './queries.ts'
 import { seenOf } from './seen.ts'
 import { windowOfSlot } from './slots.ts'
@@ -104,7 +104,7 @@ function eventsOf(
   })
   ids.sort((a, b) => b - a)
   const isCut = ids.length > SCAN_MAX
-  const holds = compileFilters(spec.filters ?? [], {
+  const holds = matcherOf(spec.filters ?? [], {
     labels: ctx.dictionary,
     sourceName: (id) => ctx.names.get(id)?.name ?? '',
   })

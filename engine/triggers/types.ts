@@ -109,6 +109,8 @@ export interface OpenBurst {
   lastAt: number
   /** Events gathered. */
   events: number
+  /** Their ids. */
+  ids(): Iterable<number>
   dueAt: number
 }
 

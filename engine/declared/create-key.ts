@@ -1,0 +1,33 @@
+/** New keys, with what they are bound to. */
+import type { KeyCreate, KeyCreated } from '../../schemas/types.ts'
+import type { Caller } from '../engine.ts'
+import { fail, SvcError } from '../errors.ts'
+import type { Keys } from '../keys/keys.ts'
+import type { Sources } from '../sources/sources.ts'
+import type { Declared } from './declared.ts'
+import { requireProject } from './skill-writes.ts'
+
+/** @throws SvcError invalid; not_found when the source is not there */
+export function createBoundKey(
+  { keys, sources, declared }: { keys: Keys; sources: Sources; declared: Declared },
+  body: KeyCreate,
+  caller: Caller,
+): KeyCreated {
+  if (body.project) {
+    if (body.source) fail('invalid', 'give source or project, not both', { field: 'project' })
+    const project = projectFor(declared, body.project)
+    return keys.create({ ...body, project }, caller, { project })
+  }
+  const bound = body.source === undefined ? {} : { sourceId: sources.requireByName(body.source).id }
+  return keys.create(body, caller, bound)
+}
+
+/** A key cannot be made for what is not there. */
+function projectFor(declared: Declared, word: string): string {
+  try {
+    return requireProject(declared, word)
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    return fail('invalid', `project: no project has the id or name ${word}`, { field: 'project' })
+  }
+}

@@ -1,0 +1,6 @@
+/** The one way out over HTTP, for the rest of the engine. */
+export { createEgress, type Egress, type EgressOptions, type EgressRequest } from './egress.ts'
+export type { EgressAnswer } from './exchange.ts'
+export { type EgressFault, type FaultCode, faultOf } from './faults.ts'
+export type { Audience, Resolve } from './target.ts'
+export { within } from './timers.ts'

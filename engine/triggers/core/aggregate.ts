@@ -1,0 +1,199 @@
+/**
+ * Thresholds over a sliding window of event time. The value of the window that ends with the newest
+ * event of a key is kept up to date; an event that comes late is judged in its own window and in
+ * those of later events that it falls in, of which the first that meets the predicate counts.
+ */
+import type { AggregateCondition } from '../../../schemas/types.ts'
+import { parseDuration } from '../../timeline/duration.ts'
+import type { Compiled } from './compile.ts'
+import type { ConditionState, Met, Outcome, Unmet } from './condition.ts'
+import type { EventCursor } from './cursor.ts'
+import { evidenceOf, type Given, given } from './evidence.ts'
+import { type Field, fieldOf, numberIn } from './fields.ts'
+import { FOREVER, type HistoryReader } from './history-reader.ts'
+import type { Key } from './keys.ts'
+import { type Predicate, parsePredicate } from './predicate.ts'
+import { type Aggregate, createTally, type Tally } from './tally.ts'
+import { type Window, Windows } from './windows.ts'
+
+/** Beyond, a sum of as many as memory holds could overflow. */
+const NUMBER_MAX = 1e290
+
+interface AggregateWindow extends Window {
+  /** Of the window that ends with the newest entry. */
+  tally: Tally
+  /** Its first entry. */
+  low: number
+  given: Given | null
+}
+
+type KeyLabels = Pick<Key, 'id' | 'labels'>
+
+export class AggregateState implements ConditionState {
+  private readonly windowMs: number
+  private readonly predicate: Predicate
+  private readonly tallied: Aggregate
+  private readonly field: Field | null
+  private readonly windows: Windows<AggregateWindow>
+
+  constructor(
+    trigger: Compiled,
+    private readonly condition: AggregateCondition,
+    reader: HistoryReader,
+  ) {
+    this.windowMs = parseDuration(condition.window, 'condition.window')
+    this.predicate = parsePredicate(condition.predicate)
+    this.tallied = talliedBy(condition)
+    this.field = this.tallied === 'count' ? null : fieldOf(condition.field ?? '')
+    this.windows = new Windows(
+      trigger,
+      this.windowMs,
+      reader,
+      (event) => this.valueOf(event),
+      (entries, coversFrom) => this.create(entries, coversFrom),
+      (window, by) => {
+        window.low += by
+      },
+    )
+  }
+
+  judge(event: EventCursor, key: Key, beforeId: number): Outcome {
+    const value = this.valueOf(event)
+    if (value === null) return { why: 'no_value', value: null, text: () => `it has no ${this.valueWords()}` }
+    const window = this.windows.at(key, event.ts, beforeId)
+    window.used = event.id
+    const { entries, tally } = window
+    const isNewest = event.ts >= entries.lastTs
+    const place = entries.insert(event.ts, event.id, value)
+    if (!isNewest) return this.judgeLate(window, place, event.ts)
+    tally.enter(entries, place, place + 1)
+    this.advance(window)
+    return this.outcome(window, tally.value()!, window.low, entries.length)
+  }
+
+  /** Over (now - window, now]; null: undefined, since nothing is in it. */
+  valueAt(key: KeyLabels, now: number): number | null {
+    const { entries } = this.windows.at(key, now, FOREVER)
+    const tally = createTally(this.tallied)
+    tally.enter(entries, entries.after(now - this.windowMs), entries.after(now))
+    return this.scaled(tally.value(), this.predicate)
+  }
+
+  changesAt(key: KeyLabels, now: number): number | null {
+    const { entries } = this.windows.at(key, now, FOREVER)
+    const leaving = entries.after(now - this.windowMs)
+    const coming = entries.after(now)
+    const leaves = leaving < coming ? entries.tsAt(leaving) + this.windowMs : Number.POSITIVE_INFINITY
+    const comes = coming < entries.length ? entries.tsAt(coming) : Number.POSITIVE_INFINITY
+    const at = Math.min(leaves, comes)
+    return at === Number.POSITIVE_INFINITY ? null : at
+  }
+
+  sweep(now: number): number {
+    return this.windows.sweep(now)
+  }
+
+  keys(): Iterable<[number | string, number, number]> {
+    return this.windows.keys()
+  }
+
+  drop(id: number | string): void {
+    this.windows.byKey.delete(id)
+  }
+
+  private create(entries: Window['entries'], coversFrom: number): AggregateWindow {
+    const low = entries.after(entries.lastTs - this.windowMs)
+    const tally = createTally(this.tallied)
+    tally.enter(entries, low, entries.length)
+    return { entries, coversFrom, used: 0, tally, low, given: null }
+  }
+
+  /** What left the window of the newest entry. */
+  private advance(window: AggregateWindow): void {
+    const { entries, tally, low } = window
+    const horizon = entries.lastTs - this.windowMs
+    let until = low
+    while (entries.tsAt(until) <= horizon) until++
+    tally.leave(entries, low, until)
+    window.low = until
+  }
+
+  private judgeLate(window: AggregateWindow, place: number, ts: number): Outcome {
+    const { entries } = window
+    window.given = null
+    if (ts > entries.lastTs - this.windowMs) window.tally.enter(entries, place, place + 1)
+    else window.low++
+    const tally = createTally(this.tallied)
+    let from = entries.after(ts - this.windowMs)
+    let to = place + 1
+    tally.enter(entries, from, to)
+    const own = this.outcome(window, tally.value()!, from, to)
+    if ('evidence' in own) return own
+    while (to < entries.length && entries.tsAt(to) < ts + this.windowMs) {
+      const end = entries.tsAt(to)
+      const next = entries.after(end)
+      tally.enter(entries, to, next)
+      to = next
+      const first = entries.after(end - this.windowMs)
+      tally.leave(entries, from, first)
+      from = first
+      const later = this.outcome(window, tally.value()!, from, to)
+      if ('evidence' in later) return later
+    }
+    return own
+  }
+
+  private outcome(window: AggregateWindow, tallied: number, from: number, to: number): Met | Unmet {
+    const value = this.scaled(tallied, this.predicate)!
+    const { predicate } = this
+    if (!predicate.holds(value))
+      return { why: 'below', value, text: () => `${this.words(value)}, not ${predicate.words}` }
+    return {
+      value,
+      reason: `${this.words(value)}, ${predicate.words}`,
+      evidence: (burst) => {
+        if (burst === null) return evidenceOf(window.entries, from, to)
+        const start = window.given?.burst === burst ? given(window.given, window.entries, from, to) : from
+        window.given = { burst, from: window.entries.tsAt(from), id: window.entries.idAt(to - 1) }
+        return evidenceOf(window.entries, start, to)
+      },
+    }
+  }
+
+  /** A count as a rate. */
+  private scaled(value: number | null, { unitMs }: Predicate): number | null {
+    return value !== null && this.condition.aggregate === 'rate' ? (value * unitMs) / this.windowMs : value
+  }
+
+  private valueOf(event: EventCursor): number | string | null {
+    if (!this.field) return 0
+    const text = this.field.text(event)
+    if (text === undefined) return null
+    if (this.tallied === 'distinct') return text
+    const number = numberIn(text)
+    return number === undefined || Math.abs(number) > NUMBER_MAX ? null : number
+  }
+
+  private valueWords(): string {
+    return this.tallied === 'distinct' ? this.condition.field! : `number ${this.condition.field}`
+  }
+
+  /** "7 events in 5m". */
+  words(value: number | null): string {
+    const { aggregate, field, window } = this.condition
+    if (value === null) return `no events in ${window}`
+    const n = String(Number(value.toPrecision(12)))
+    if (this.tallied === 'distinct') return `${n} distinct ${field} in ${window}`
+    if (aggregate === 'rate') return `${n} events a ${UNIT_WORDS[this.predicate.unitMs]} in ${window}`
+    if (this.tallied === 'count') return `${n} ${value === 1 ? 'event' : 'events'} in ${window}`
+    return `${aggregate === 'any' ? 'max' : aggregate} ${field} ${n} in ${window}`
+  }
+}
+
+const UNIT_WORDS: Record<number, string> = { 1000: 'second', 60000: 'minute', 3600000: 'hour' }
+
+function talliedBy({ aggregate, field }: AggregateCondition): Aggregate {
+  if (aggregate === 'rate') return 'count'
+  if (aggregate === 'any') return field === undefined ? 'count' : 'max'
+  return aggregate
+}

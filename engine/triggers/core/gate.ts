@@ -1,0 +1,183 @@
+/**
+ * What becomes of a condition that was met: it fires, it waits its cooldown, or it is one of a burst
+ * that gathers or is held back by a limit. All of it goes by the clock of ingest.
+ */
+import type { Crossing, Decision, Ledger, Verdict } from '../types.ts'
+import type { Compiled } from './compile.ts'
+import { instantWords, verdictOf } from './verdicts.ts'
+
+/** Keys whose last firing is remembered; then it is read again. */
+const REMEMBERED = 10_000
+
+interface Burst {
+  state: 'gathering' | 'held'
+  openedAt: number
+  dueAt: number
+  /** Events so far; null once there are as many as are needed. */
+  ids: Set<number> | null
+}
+
+/** What a condition says of itself when it is met. */
+export type Met = Omit<Crossing, 'eventIds'> & { evidence(burst: object | null): number[] }
+
+export class Gate {
+  private burst: Burst | null
+  private readonly last = new Map<string, number | null>()
+  /** Times of the firings that limits count, ascending; null: to be read. */
+  private fired: number[] | null = null
+  private readonly longest: number
+  private readonly triggerId: number
+
+  constructor(
+    private readonly trigger: Compiled,
+    private readonly ledger: Ledger,
+  ) {
+    this.triggerId = trigger.definition.id
+    this.longest = Math.max(0, ...trigger.limits.map(({ perMs }) => perMs))
+    const open = ledger.open(this.triggerId)
+    this.burst = open && {
+      state: open.state,
+      openedAt: open.openedAt,
+      dueAt: open.dueAt,
+      ids: this.wanting(open.events < trigger.minCount ? new Set(open.ids()) : null),
+    }
+  }
+
+  /** When the open burst is decided, epoch ms. */
+  dueAt(): number | null {
+    return this.burst?.dueAt ?? null
+  }
+
+  /** @returns what is decided; a note where it does not fire. */
+  pass(met: Met, bypass: boolean): Decision {
+    if (this.burst) return this.fold(this.burst, met)
+    const { gather, cooldownMs } = this.trigger
+    const { at, key } = met
+    const last = bypass ? null : this.lastFired(key)
+    if (last !== null && at < last + cooldownMs) {
+      const until = last + cooldownMs
+      const text = `${met.reason}; but it fired at ${instantWords(last)} and waits until ${instantWords(until)}`
+      return { do: 'note', verdict: this.verdict(met, 'cooldown', text, until) }
+    }
+    if (gather && !bypass) {
+      const dueAt = at + Math.min(gather.maxWaitMs, gather.quietMs ?? gather.maxWaitMs)
+      return this.open(met, 'gathering', dueAt)
+    }
+    const allowedAt = this.allowedAt(at)
+    if (allowedAt > at) return this.open(met, 'held', allowedAt)
+    this.note(key, at)
+    const crossing = crossingOf(met, null)
+    return {
+      do: 'fire',
+      triggerId: this.triggerId,
+      crossing,
+      verdict: this.verdict(met, 'fired', `fired: ${met.reason}`),
+    }
+  }
+
+  /** The open burst, which is due. @param at epoch ms */
+  settle(at: number): Decision {
+    const burst = this.burst!
+    const { triggerId } = this
+    if (burst.state === 'gathering' && burst.ids && burst.ids.size < this.trigger.minCount) {
+      this.burst = null
+      return { do: 'drop', triggerId, at }
+    }
+    const allowedAt = this.allowedAt(at)
+    if (allowedAt > at) {
+      burst.state = 'held'
+      burst.dueAt = allowedAt
+      return { do: 'hold', triggerId, at, dueAt: allowedAt }
+    }
+    this.burst = null
+    // Which keys it spread over is with its rows.
+    this.last.clear()
+    this.fired?.push(at)
+    return { do: 'release', triggerId, at }
+  }
+
+  /** What is told again by its rows when it is asked for. */
+  sweep(): void {
+    if (this.last.size > REMEMBERED) this.last.clear()
+  }
+
+  private open(met: Met, state: Burst['state'], dueAt: number): Decision {
+    const ids = this.wanting(new Set())
+    const burst: Burst = { state, openedAt: met.at, dueAt, ids }
+    this.burst = burst
+    const crossing = this.take(burst, met)
+    const until = instantWords(dueAt)
+    const verdict =
+      state === 'held'
+        ? this.verdict(met, 'held', `${met.reason}; held back by a limit until ${until}`, dueAt)
+        : this.verdict(
+            met,
+            'folded',
+            `${met.reason}; the first of a burst that gathers until ${until}`,
+            dueAt,
+          )
+    return { do: 'open', triggerId: this.triggerId, state, crossing, dueAt, verdict }
+  }
+
+  private fold(burst: Burst, met: Met): Decision {
+    const { gather } = this.trigger
+    if (burst.state === 'gathering' && gather?.quietMs)
+      burst.dueAt = Math.min(burst.openedAt + gather.maxWaitMs, met.at + gather.quietMs)
+    const { state, dueAt } = burst
+    const crossing = this.take(burst, met)
+    const until = instantWords(dueAt)
+    const verdict =
+      state === 'held'
+        ? this.verdict(met, 'held', `${met.reason}; held back by a limit until ${until}`, dueAt)
+        : this.verdict(met, 'folded', `${met.reason}; folded into a burst that gathers until ${until}`, dueAt)
+    return { do: 'fold', triggerId: this.triggerId, crossing, dueAt, verdict }
+  }
+
+  private take(burst: Burst, met: Met): Crossing {
+    const crossing = crossingOf(met, burst)
+    for (const id of crossing.eventIds) burst.ids?.add(id)
+    burst.ids = this.wanting(burst.ids)
+    return crossing
+  }
+
+  private wanting(ids: Set<number> | null): Set<number> | null {
+    return ids && ids.size < this.trigger.minCount ? ids : null
+  }
+
+  /** When limits let one more fire; `at` itself: now. */
+  private allowedAt(at: number): number {
+    const { limits } = this.trigger
+    if (limits.length === 0) return at
+    this.fired ??= [...this.ledger.firedSince(this.triggerId, at - this.longest)]
+    while (this.fired.length && this.fired[0]! <= at - this.longest) this.fired.shift()
+    let allowed = at
+    for (const { max, perMs } of limits) {
+      const within = this.fired.filter((time) => time > at - perMs)
+      if (within.length >= max) allowed = Math.max(allowed, within[within.length - max]! + perMs)
+    }
+    return allowed
+  }
+
+  private note(key: string, at: number): void {
+    this.last.set(key, at)
+    this.fired?.push(at)
+  }
+
+  private lastFired(key: string): number | null {
+    let last = this.last.get(key)
+    if (last === undefined) {
+      last = this.ledger.lastFired(this.triggerId, key)
+      this.last.set(key, last)
+    }
+    return last
+  }
+
+  private verdict(met: Met, reason: Verdict['reason'], text: string, until: number | null = null): Verdict {
+    const { eventId, key, at, value } = met
+    return verdictOf(this.trigger.definition, { eventId, key, at, reason, text, value, until })
+  }
+}
+
+function crossingOf({ evidence, ...met }: Met, burst: object | null): Crossing {
+  return { ...met, eventIds: evidence(burst) }
+}

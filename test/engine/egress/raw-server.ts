@@ -1,0 +1,31 @@
+/** A TCP server that says what a test tells it to, HTTP or not. */
+import net from 'node:net'
+
+export interface RawServer {
+  url: string
+  connections: number
+  close(): Promise<void>
+}
+
+/** @param onRequest called with what came on a connection, and how many times something did, from 1. */
+export async function startRaw(onRequest: (socket: net.Socket, times: number) => void): Promise<RawServer> {
+  const sockets = new Set<net.Socket>()
+  const server = net.createServer((socket) => {
+    raw.connections++
+    sockets.add(socket)
+    let times = 0
+    socket.on('error', () => {})
+    socket.on('data', () => onRequest(socket, ++times))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const raw: RawServer = {
+    url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}/`,
+    connections: 0,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+  return raw
+}

@@ -1,0 +1,165 @@
+/**
+ * The incremental evaluator against a naive recomputation over random histories: out of order, late,
+ * of several keys, with restarts, rollbacks of memory and little memory in between.
+ */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Decision } from '../../../../engine/triggers/types.ts'
+import type { AggregateCondition, Filter } from '../../../../schemas/types.ts'
+import { CoreWorld, definitionOf, type Made, T0 } from './core-world.ts'
+import { aggregated, type Crossed, type Plain, sequenced } from './naive.ts'
+
+const WINDOW = 60_000
+const MAX_LATE = 300_000
+
+interface Step {
+  made: Made
+  next: 'go on' | 'commit' | 'restart' | 'reset' | 'pass'
+}
+
+/** Events whose time of ingest goes on, and whose event time lags behind it by anything. */
+const history = fc
+  .array(
+    fc.record({
+      gap: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 })),
+      lag: fc.oneof(
+        { weight: 4, arbitrary: fc.constant(0) },
+        { weight: 4, arbitrary: fc.integer({ min: -5_000, max: 90_000 }) },
+        { weight: 1, arbitrary: fc.integer({ min: 200_000, max: 400_000 }) },
+      ),
+      key: fc.constantFrom('a', 'b'),
+      value: fc.option(fc.integer({ min: -20, max: 20 }), { freq: 8 }),
+      text: fc.constantFrom('x', 'y', 'z'),
+      kinds: fc.subarray(['one', 'two', 'three']),
+      next: fc.constantFrom<Step['next'][]>('go on', 'go on', 'go on', 'commit', 'restart', 'reset', 'pass'),
+    }),
+    { minLength: 1, maxLength: 60 },
+  )
+  .map((entries) => {
+    let at = 0
+    return entries.map(({ gap, lag, key, value, text, kinds, next }): Step => {
+      at += gap
+      const labels = { service: key, word: text, ...Object.fromEntries(kinds.map((kind) => [kind, 'yes'])) }
+      return { made: { ts: at - lag, at, labels, numbers: value === null ? {} : { ms: value } }, next }
+    })
+  })
+
+function plainOf({ made: { ts, at = ts, labels = {}, numbers = {} } }: Step, id: number): Plain {
+  return {
+    id,
+    ts: T0 + ts,
+    at: T0 + at,
+    key: labels.service!,
+    value: numbers.ms ?? null,
+    text: labels.word!,
+    steps: ['one', 'two', 'three'].flatMap((name, n) => (labels[name] ? [n] : [])),
+  }
+}
+
+/** Plays a history; `crossed` gets what each event crossed. */
+function play(world: CoreWorld, steps: readonly Step[], crossed: (decisions: Decision[]) => void): void {
+  for (const { made, next } of steps) {
+    crossed(world.post(made).filter((decision) => decision.do === 'fire'))
+    if (next !== 'go on') world.commit()
+    if (next === 'restart') world.restart()
+    if (next === 'reset') world.evaluator.reset()
+    if (next === 'pass') world.pass(made.at ?? made.ts)
+  }
+}
+
+const conditions: [Partial<AggregateCondition>, (value: number) => boolean][] = [
+  [{ aggregate: 'count', predicate: '> 2' }, (value) => value > 2],
+  [{ aggregate: 'count', predicate: '== 2' }, (value) => value === 2],
+  [{ aggregate: 'distinct', field: 'word', predicate: '>= 3' }, (value) => value >= 3],
+  [{ aggregate: 'sum', field: 'ms', predicate: '> 15' }, (value) => value > 15],
+  [{ aggregate: 'avg', field: 'ms', predicate: '<= -3' }, (value) => value <= -3],
+  [{ aggregate: 'min', field: 'ms', predicate: '< -15' }, (value) => value < -15],
+  [{ aggregate: 'max', field: 'ms', predicate: '>= 18' }, (value) => value >= 18],
+]
+
+describe.each([
+  { memory: 'much', options: {} },
+  { memory: 'little', options: { entriesMax: 20 } },
+])('with $memory memory', ({ options }) => {
+  it.each(conditions)('$aggregate $predicate crosses when a recomputation says so', (part, holds) => {
+    const condition = { window: '1m', ...part } as AggregateCondition
+    const definition = definitionOf({ condition, cooldown: '0s', max_late: '5m' })
+    fc.assert(
+      fc.property(history, (steps) => {
+        const world = new CoreWorld(definition, options)
+        const judged: Plain[] = []
+        const expected: Crossed[] = []
+        for (const [n, step] of steps.entries()) {
+          const plain = plainOf(step, n + 1)
+          if (plain.at - plain.ts > MAX_LATE) continue
+          judged.push(plain)
+          const crossing = aggregated(judged, condition, WINDOW, holds)
+          if (crossing) expected.push(crossing)
+        }
+        const actual: Crossed[] = []
+        play(world, steps, (decisions) => {
+          for (const decision of decisions)
+            if (decision.do === 'fire') {
+              const { eventId, value, eventIds } = decision.crossing
+              actual.push({ id: eventId!, value, ids: eventIds })
+            }
+        })
+        expect(actual).toEqual(expected)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('a sequence is met when any chain of its steps goes through the event', () => {
+    const filters = (name: string): Filter[] => [{ field: name, op: 'exists', value: true }]
+    const sequence = ['one', 'two', 'three'].map((name) => ({ name, filters: filters(name) }))
+    const condition = { sequence, within: '1m' }
+    const definition = definitionOf({ condition, cooldown: '0s', max_late: '5m' })
+    fc.assert(
+      fc.property(history, (steps) => {
+        const world = new CoreWorld(definition, options)
+        const judged: Plain[] = []
+        const expected: number[] = []
+        for (const [n, step] of steps.entries()) {
+          const plain = plainOf(step, n + 1)
+          if (plain.at - plain.ts > MAX_LATE) continue
+          judged.push(plain)
+          if (sequenced(judged, condition as never, WINDOW)) expected.push(plain.id)
+        }
+        const actual: number[] = []
+        play(world, steps, (decisions) => {
+          for (const decision of decisions)
+            if (decision.do === 'fire') actual.push(decision.crossing.eventId!)
+        })
+        expect(actual).toEqual(expected)
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+describe('without a history', () => {
+  it('decides the same, as a backtest does', () => {
+    const definition = definitionOf({
+      condition: { aggregate: 'count', predicate: '> 2', window: '1m' },
+      cooldown: '30s',
+      storm: { limits: [{ max: 2, per: '2m' }] },
+      max_late: '5m',
+    })
+    fc.assert(
+      fc.property(history, (steps) => {
+        const played = [true, false].map((hasHistory) => {
+          const world = new CoreWorld(definition, { history: hasHistory })
+          const all: unknown[] = []
+          for (const { made } of steps) {
+            for (const decision of world.pass(made.at ?? made.ts)) all.push(decision)
+            for (const decision of world.post(made)) all.push(decision)
+          }
+          return JSON.stringify(all)
+        })
+        expect(played[0]).toBe(played[1])
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
