@@ -75,9 +75,9 @@ test('a trigger is made in the editor, which says what it would have done, and i
   await expect(evidence.getByRole('button', { name: /^pay answered/ })).toHaveCount(4)
   await evidence.getByRole('switch', { name: 'Only what tripped it' }).click({ force: true })
   await expect(evidence.getByRole('button', { name: /^pay answered 200/ })).toHaveCount(0)
-  await expect(page.getByText('Nobody is told')).toBeVisible()
+  await expect(page.getByText('Nobody is told: no agent is woken')).toBeVisible()
   await expect(page.getByRole('region', { name: 'The timeline it carries' })).toContainText(
-    'pay answered 503',
+    'why: 3 events in 5m, above 2',
   )
   await page.getByRole('link', { name: 'Open in Explore' }).click()
   await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()

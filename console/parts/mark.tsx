@@ -16,7 +16,7 @@ export function Mark({ tone, children, title }: { tone: Tone; children: string; 
       variant="default"
       tt="none"
       fw={500}
-      style={{ flex: 'none' }}
+      style={{ flex: 'none', minWidth: 'max-content' }}
       leftSection={<span className="dot" style={{ background: COLOURS[tone] }} aria-hidden />}
       {...(title ? { title } : {})}
     >

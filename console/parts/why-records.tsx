@@ -6,6 +6,7 @@ import { reasonWords } from '../lib/backtest.ts'
 import { firingPath, triggerPath } from '../lib/firings.ts'
 import { reasonTone } from '../lib/why.ts'
 import { Mark } from './mark.tsx'
+import { useNow } from './use-now.ts'
 import { When } from './when.tsx'
 
 export function WhyRecords({
@@ -17,7 +18,7 @@ export function WhyRecords({
   without?: 'trigger'
 }) {
   return (
-    <Stack gap={6} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+    <Stack gap={6} component="ul" fz="sm" m={0} p={0} style={{ listStyle: 'none' }}>
       {records.map((record) => (
         <li key={record.trigger}>
           <Group gap={8} align="baseline">
@@ -36,10 +37,11 @@ export function WhyMark({ reason }: { reason: WhyRecord['reason'] }) {
 }
 
 export function WhyText({ record: { text, until, dispatch_id, recomputed } }: { record: WhyRecord }) {
+  const now = useNow()
   return (
     <Text size="sm" component="span" style={{ overflowWrap: 'anywhere' }}>
       {text}
-      {until && (
+      {until && Date.parse(until) > now && (
         <>
           {' '}
           (ends <When at={until} />)

@@ -14,11 +14,13 @@ export function FiringFacts({ firing }: { firing: FiringDetail }) {
   return (
     <Stack gap="sm">
       <Waiting firing={firing} />
-      <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }}>
-        <Fact title="Value">{value === null ? '–' : shortNumber(value)}</Fact>
-        <Fact title="Fires when">
-          {predicate ? `${predicateWords(predicate)}${window ? ` within ${window}` : ''}` : '–'}
-        </Fact>
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: value === null ? 4 : 6 }}>
+        {value !== null && <Fact title="Value">{shortNumber(value)}</Fact>}
+        {value !== null && (
+          <Fact title="Fires when">
+            {predicate ? `${predicateWords(predicate)}${window ? ` within ${window}` : ''}` : '–'}
+          </Fact>
+        )}
         <Fact title={fired_at ? 'Fired' : 'Began'}>
           <When at={fired_at ?? opened_at} />
         </Fact>

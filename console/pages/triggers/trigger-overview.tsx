@@ -70,7 +70,9 @@ export function TriggerOverview({ trigger }: { trigger: Trigger }) {
       </dl>
       <Group justify="space-between">
         <Title order={2}>Newest firings</Title>
-        <Link to={triggerPath(trigger.name, 'firings')}>All of them</Link>
+        <Text size="sm" component={Link} to={triggerPath(trigger.name, 'firings')} className="link">
+          All of them
+        </Text>
       </Group>
       <FiringList query={{ trigger: trigger.name }} without="trigger" newest={5} />
     </Stack>
