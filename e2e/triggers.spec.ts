@@ -83,6 +83,13 @@ test('a trigger is made in the editor, which says what it would have done, and i
   await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()
   await expect(page.getByText('pay answered 503', { exact: true })).toBeVisible()
   expect(page.url()).toContain('l=service%3Dpay')
+
+  await page.goto(`${daemon.url}/triggers/gateway-errors?tab=edit`)
+  await expect(trial.getByText('1 time', { exact: true })).toBeVisible()
+  await trial.getByRole('slider', { name: 'Threshold' }).press('ArrowRight')
+  await expect(page.getByRole('textbox', { name: 'Number', exact: true })).toHaveValue('3')
+  await expect(trial.getByText('0 times')).toBeVisible()
+  await expect(trial.getByText('· 1 as stored')).toBeVisible()
 })
 
 test('an address is subscribed, told of a firing once and again by hand, with a signature that holds', async ({

@@ -103,7 +103,7 @@ function Subscriptions({ subscriptions }: { subscriptions: readonly Subscription
 }
 
 function Row({ subscription }: { subscription: Subscription }) {
-  const { subscription_id, name, url, project, created_at, created_by, last_delivery } = subscription
+  const { subscription_id, name, url, project, created_at, created_by, key_id, last_delivery } = subscription
   return (
     <Table.Tr>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
@@ -132,7 +132,8 @@ function Row({ subscription }: { subscription: Subscription }) {
         )}
       </Table.Td>
       <Table.Td>
-        <When at={created_at} /> by {created_by}
+        <When at={created_at} />
+        {key_id && ` by ${created_by}`}
       </Table.Td>
       <Table.Td ta="right">
         <Unsubscribe subscription={subscription} />
