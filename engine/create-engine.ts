@@ -185,7 +185,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     purge: (sourceId) => requestPurge(store, sourceId, clock.now()),
     gone: (of, at) => removeSubscriptions(store.db, of, at),
     changed: (kinds) => {
-      if (['source', 'trigger', 'project'].some((kind) => kinds.has(kind as 'source'))) triggers.reload()
+      if (['source', 'trigger', 'project'].some((kind) => kinds.has(kind as 'source'))) triggers.changed()
     },
   })
   const subscriptions = createSubscriptions({ store, clock, secrets })

@@ -118,15 +118,25 @@ function variantsOf({ schema, data }: ErrorObject): Variant[] | null {
   return variants.every((one) => one.required?.length) ? variants : null
 }
 
-/** What is wrong with the variant that was meant: the one most of whose required fields are there. */
-function explainVariant(choice: ErrorObject, variants: readonly Variant[]): string {
-  const data = choice.data as Record<string, unknown>
-  const present = (one: Variant) => one.required!.filter((name) => Object.hasOwn(data, name)).length
+/** The variant that was meant: the one most of whose required fields are there; null: none is. */
+function meantBy({ data }: ErrorObject, variants: readonly Variant[]): Variant | null {
+  const present = (one: Variant) =>
+    one.required!.filter((name) => Object.hasOwn(data as Record<string, unknown>, name)).length
   const meant = [...variants].sort((a, b) => present(b) - present(a))[0]!
-  if (present(meant) === 0)
-    return `${path(choice.instancePath)} must have one of ${variants.map((one) => one.required![0]).join(', ')}`
+  return present(meant) === 0 ? null : meant
+}
+
+/** What is wrong with the variant that was meant. */
+function explainVariant(choice: ErrorObject, variants: readonly Variant[]): string {
+  const meant = meantBy(choice, variants)
+  if (!meant) {
+    const known = variants.flatMap((one) => one.required!)
+    const close = Object.keys(choice.data as object).flatMap((name) => closest(name, known) ?? [])[0]
+    const names = variants.map((one) => one.required![0]).join(', ')
+    return `${path(choice.instancePath)} must have one of ${names}${close ? `; did you mean ${close}?` : ''}`
+  }
   const validate = validatorOf(meant.$id)
-  validate(data)
+  validate(choice.data)
   const errors = (validate.errors ?? []).map((error) => ({
     ...error,
     instancePath: choice.instancePath + error.instancePath,
@@ -235,7 +245,12 @@ export function faults(id: string, value: unknown): Fault[] {
     const named = shortened(choice)
     const base = choice.instancePath.length - named.instancePath.length
     const shown = inner.map((e) => ({ ...e, instancePath: e.instancePath.slice(base) }))
-    add(segments(choice.instancePath), explainChoice(named, shown))
+    const variants = variantsOf(choice)
+    const meant = variants && meantBy(choice, variants)
+    if (meant)
+      for (const fault of faults(meant.$id, choice.data))
+        add([...segments(choice.instancePath), ...fault.path], fault.message)
+    else add(segments(choice.instancePath), explainChoice(named, shown))
   }
   for (const error of errors) {
     if (inChoice(error)) continue
@@ -267,13 +282,18 @@ function shortened(error: ErrorObject): ErrorObject {
 /** "did you mean", for an unknown field that is close to a known one. */
 function suggestion(error: ErrorObject): string {
   if (error.keyword !== 'additionalProperties') return ''
-  const given = String(error.params.additionalProperty).toLowerCase()
   const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {})
-  const close = known
-    .map((name) => ({ name, distance: distanceOf(given, name.toLowerCase()) }))
+  const close = closest(String(error.params.additionalProperty), known)
+  return close ? `; did you mean ${close}?` : ''
+}
+
+/** The known name that a name was likely meant to be. */
+function closest(name: string, known: readonly string[]): string | undefined {
+  const given = name.toLowerCase()
+  return known
+    .map((one) => ({ name: one, distance: distanceOf(given, one.toLowerCase()) }))
     .filter(({ distance }) => distance <= Math.max(1, Math.floor(given.length / 3)))
-    .sort((a, b) => a.distance - b.distance)[0]
-  return close ? `; did you mean ${close.name}?` : ''
+    .sort((a, b) => a.distance - b.distance)[0]?.name
 }
 
 /** Edits between two words (Levenshtein). */

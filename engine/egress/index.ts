@@ -2,5 +2,5 @@
 export { createEgress, type Egress, type EgressOptions, type EgressRequest } from './egress.ts'
 export type { EgressAnswer } from './exchange.ts'
 export { type EgressFault, type FaultCode, faultOf } from './faults.ts'
-export type { Audience, Resolve } from './target.ts'
+export type { Audience } from './target.ts'
 export { within } from './timers.ts'

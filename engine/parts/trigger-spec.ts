@@ -28,6 +28,11 @@ export function normaliseTrigger(given: TriggerSpec): TriggerSpec {
   const storm = normaliseStorm(given.storm)
   if (storm && isSchedule(given.condition))
     fail('invalid', 'storm must be absent: a schedule fires at its own times', { field: 'storm' })
+  // A burst is of the whole trigger, what lasts is of one key.
+  if (storm && 'resolve' in given.condition && given.condition.resolve !== undefined)
+    fail('invalid', 'storm must be absent: with condition.resolve a key fires once until it is over', {
+      field: 'storm',
+    })
   return {
     sources: given.sources,
     ...(given.filters?.length ? { filters: given.filters } : {}),

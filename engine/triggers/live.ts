@@ -16,7 +16,7 @@ import { Notes } from './notes.ts'
 import { triggerQueries } from './queries.ts'
 import { Recipients } from './recipients.ts'
 import { Schedules } from './schedules.ts'
-import type { Decision, Evaluator, SeenBatch, TriggerDefinition, Verdict } from './types.ts'
+import type { Decision, Evaluator, SeenBatch, TriggerDefinition, Verdict, WatchedKey } from './types.ts'
 import { Wirings } from './wirings.ts'
 
 export interface LiveTriggersParts {
@@ -38,6 +38,9 @@ export class LiveTriggers {
   private readonly notes
   private definitions = new Map<number, TriggerDefinition>()
   private isNudged = false
+  private isStale = true
+  /** Keys heard in the transaction that is open, by trigger. */
+  private readonly watched = new Map<number, Map<string, WatchedKey>>()
 
   constructor(private readonly parts: LiveTriggersParts) {
     const { store, stamp, ctx } = parts
@@ -49,6 +52,7 @@ export class LiveTriggers {
       history: createHistory(ctx),
       ledger: createLedger(this.queries),
       sourceName: (id) => ctx.names.get(id)?.name ?? '',
+      listensSince: parts.clock.now(),
     })
     this.writer = new FiringWriter({
       db: store.db,
@@ -59,26 +63,19 @@ export class LiveTriggers {
       closeInstant: (at) => stamp.close(at),
     })
     this.schedules = new Schedules(this.queries, this.writer)
-    this.reload()
   }
 
-  /** Reads the triggers and the wiring again, after a change to them is committed. */
-  reload(): void {
-    const { store, clock, ctx } = this.parts
-    ctx.names.refresh()
-    this.wirings.reload()
-    const definitions = readDefinitions(store.db)
-    const known = new Set(definitions.map(({ id }) => id))
-    store.tx(() => {
-      for (const id of this.definitions.keys()) if (!known.has(id)) this.forget(id)
-      this.definitions = new Map(definitions.map((definition) => [definition.id, definition]))
-      this.schedules.define(definitions, clock.now())
-    })
-    this.evaluator.define(definitions)
+  /**
+   * The triggers, sources or the wiring changed: they are read again before the next event is judged.
+   * Not at once: the change is committed, and whoever made it must not be told of a fault of ours.
+   */
+  changed(): void {
+    this.isStale = true
   }
 
   /** Judges stored events; inside their transaction. */
   judge(batch: SeenBatch): void {
+    this.refresh()
     if (this.definitions.size === 0) return
     for (const decision of this.evaluator.judge(batch, this.notes.wanted)) this.apply(decision)
   }
@@ -86,39 +83,70 @@ export class LiveTriggers {
   /** Writes what grew; the last of a transaction that judged. */
   beforeCommit(): void {
     this.writer.flush()
+    this.saveWatched()
   }
 
   /** The transaction is undone: nothing it decided has happened. */
   rollback(): void {
     this.evaluator.reset()
     this.writer.reset()
+    this.watched.clear()
     this.isNudged = false
+    // What was read again within it, and what schedules count in memory.
+    this.isStale = true
   }
 
-  /** What is due by the clock. @returns whether anything may be due at once again */
+  /** Does what is due by the clock, in a transaction of its own. */
   tick(): void {
     const due = this.nextDue()
     const now = this.parts.clock.now()
     if (due === null || due > now) return
     try {
       this.parts.store.tx(() => {
+        this.refresh()
         for (const decision of this.evaluator.tick(now)) this.apply(decision)
         this.schedules.tick(now, (definition, cause, written) => this.noteFired(definition, cause, written))
         this.notes.prune()
-        this.writer.flush()
+        this.beforeCommit()
       })
     } catch (error) {
       this.rollback()
-      // A schedule counts its slots in memory too.
-      this.reload()
       throw error
     }
   }
 
   /** When `tick` has something to do, epoch ms; null: nothing waits. */
   nextDue(): number | null {
+    if (this.isStale) return 0
     const [a, b] = [this.evaluator.nextDue(), this.schedules.nextDue()]
     return a === null || b === null ? (a ?? b) : Math.min(a, b)
+  }
+
+  /** Reads the triggers and the wiring again where they changed; inside a transaction. */
+  private refresh(): void {
+    if (!this.isStale) return
+    const { store, clock, ctx } = this.parts
+    ctx.names.refresh()
+    this.wirings.reload()
+    const definitions = readDefinitions(store.db)
+    const known = new Set(definitions.map(({ id }) => id))
+    for (const id of this.definitions.keys()) if (!known.has(id)) this.forget(id)
+    for (const definition of definitions) this.checkBasis(definition)
+    this.definitions = new Map(definitions.map((definition) => [definition.id, definition]))
+    this.schedules.define(definitions, clock.now())
+    this.evaluator.define(definitions)
+    this.isStale = false
+  }
+
+  /** Keys that are watched or last were found by what a trigger said then. */
+  private checkBasis({ id, spec, sourceIds, entityLabel }: TriggerDefinition): void {
+    const { condition, filters } = spec
+    const basis = JSON.stringify({ condition, filters, sourceIds, entityLabel })
+    const known = this.queries.basis.get(id)
+    if (known === basis) return
+    if (known !== undefined) for (const statement of this.queries.forget) statement.run(id)
+    if ('absent_for' in condition || ('resolve' in condition && condition.resolve))
+      this.queries.saveBasis.run(id, basis)
   }
 
   private apply(decision: Decision): void {
@@ -160,18 +188,23 @@ export class LiveTriggers {
       case 'resolve':
         this.resolve(definition, decision)
         return
-      case 'watch': {
-        const { key, labels, lastId, lastAt, isSilent } = decision.watched
-        this.queries.saveWatched.run(
-          decision.triggerId,
-          key,
-          JSON.stringify(labels),
-          lastId,
-          lastAt,
-          isSilent ? 1 : 0,
-        )
-      }
+      case 'watch':
+        this.watch(decision.triggerId, decision.watched)
     }
+  }
+
+  /** Of a key that is heard many times in a transaction only the last is written. */
+  private watch(triggerId: number, watched: WatchedKey): void {
+    const keys = this.watched.get(triggerId) ?? new Map<string, WatchedKey>()
+    keys.set(watched.key, watched)
+    this.watched.set(triggerId, keys)
+  }
+
+  private saveWatched(): void {
+    for (const [triggerId, keys] of this.watched)
+      for (const { key, labels, lastId, lastAt, isSilent } of keys.values())
+        this.queries.saveWatched.run(triggerId, key, JSON.stringify(labels), lastId, lastAt, isSilent ? 1 : 0)
+    this.watched.clear()
   }
 
   private activate(

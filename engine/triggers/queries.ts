@@ -168,9 +168,14 @@ function prepare(db: Database) {
     saveWatched: db.prepare<[number, string, string, number, number, number]>(
       'INSERT OR REPLACE INTO watched_keys (trigger_id, key, labels, last_id, last_at, silent) VALUES (?, ?, ?, ?, ?, ?)',
     ),
+    basis: db.prepare<[number], string>('SELECT basis FROM key_bases WHERE trigger_id = ?').pluck(),
+    saveBasis: db.prepare<[number, string]>(
+      'INSERT OR REPLACE INTO key_bases (trigger_id, basis) VALUES (?, ?)',
+    ),
     forget: [
       db.prepare<[number]>('DELETE FROM active_keys WHERE trigger_id = ?'),
       db.prepare<[number]>('DELETE FROM watched_keys WHERE trigger_id = ?'),
+      db.prepare<[number]>('DELETE FROM key_bases WHERE trigger_id = ?'),
     ],
     schedule: db.prepare<[number], ScheduleRow>('SELECT * FROM trigger_schedules WHERE trigger_id = ?'),
     saveSchedule: db.prepare<[number, string, number, number]>(

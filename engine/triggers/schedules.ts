@@ -16,6 +16,9 @@ type ScheduleCondition = Extract<Condition, { every: string } | { cron: string }
 /** Later than this a firing is called late. Milliseconds. */
 const LATE_MS = 60_000
 
+/** Instead of its last slot, of one that is paused. */
+const PAUSED = -1
+
 interface Entry {
   definition: TriggerDefinition
   condition: ScheduleCondition
@@ -24,7 +27,6 @@ interface Entry {
 
 export class Schedules {
   private entries = new Map<number, Entry>()
-  private readonly paused = new Set<number>()
 
   constructor(
     private readonly queries: TriggerQueries,
@@ -37,7 +39,7 @@ export class Schedules {
     for (const definition of definitions) {
       const { condition } = definition.spec
       if (!isSchedule(condition)) continue
-      if (definition.paused) this.paused.add(definition.id)
+      if (definition.paused) this.pause(definition.id)
       else entries.set(definition.id, { definition, condition, row: this.rowOf(definition, condition, now) })
     }
     this.entries = entries
@@ -66,16 +68,22 @@ export class Schedules {
     return next
   }
 
+  /** Marked in its row, so that no start in between is taken for downtime. */
+  private pause(id: number): void {
+    const stored = this.queries.schedule.get(id)
+    if (stored && stored.last_slot !== PAUSED)
+      this.queries.saveSchedule.run(id, stored.condition, stored.anchor, PAUSED)
+  }
+
   private rowOf({ id }: TriggerDefinition, condition: ScheduleCondition, now: number): ScheduleRow {
     const text = JSON.stringify(condition)
     const stored = this.queries.schedule.get(id)
     if (stored?.condition === text) {
-      if (!this.paused.delete(id)) return stored
+      if (stored.last_slot !== PAUSED) return stored
       // Resumed: what a pause held off stays off.
-      this.queries.saveSchedule.run(id, text, stored.anchor, Math.max(stored.last_slot, now))
-      return { ...stored, last_slot: Math.max(stored.last_slot, now) }
+      this.queries.saveSchedule.run(id, text, stored.anchor, now)
+      return { ...stored, last_slot: now }
     }
-    this.paused.delete(id)
     // An interval begins with a slot at once, so that whoever makes it sees that it works.
     const begun = {
       trigger_id: id,

@@ -20,6 +20,7 @@ describe('the configuration', () => {
       retention: { maxAgeMs: null, maxBytes: null },
       catalog: { file: '/users/ann/.svc/catalog.yaml', isNamed: false, sync: false },
       seedProject: null,
+      webhookAllowPrivate: false,
       logLevel: 'info',
       logFormat: 'json',
       hostedUrls: {},

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --events 10000000]`: durable ingest over HTTP and reads, as ratios to bare
+ * `npm run bench [-- --events 10000000 --only store,declared,triggers]`: durable ingest over HTTP and reads, as ratios to bare
  * better-sqlite3 and to the same server without a store, measured in one run. Absolute numbers
  * are this machine's; the ratios and the limits beside them are what to compare.
  */
@@ -19,9 +19,14 @@ import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { measureDeclared } from './declared.ts'
 import { sendAll } from './http.ts'
 import { measureReads } from './reads.ts'
+import { measureTriggerCost, measureWebhookLatency } from './triggers.ts'
 
 const { values } = parseArgs({
-  options: { events: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' } },
+  options: {
+    events: { type: 'string', default: '1000000' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string' },
+  },
 })
 const total = Number(values.events)
 const end = Date.now()
@@ -91,88 +96,122 @@ function residentMb(daemon: Daemon): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024
 }
 
+async function measureStore(): Promise<void> {
+  const sample = 200_000
+  const bare = bareInsertRate(join(folder, 'bare.db'), generator, sample)
+  report(
+    'bare insert into the events table alone, 1,000 a commit, synchronous=FULL',
+    `${thousands(bare)} rows/s`,
+  )
+
+  let daemon = await startDaemon(join(folder, 'data'))
+  let url = await createSource(daemon)
+  const warm = makeBodies(generator, 0, 50, total)
+  await sendAll(url, warm, 4)
+  const bodies = makeBodies(generator, 50_000, sample / 1_000, total)
+  const ndjson = sample / (await sendAll(url, bodies, 4))
+  report(
+    'durable NDJSON of 1,000 over HTTP, 4 connections',
+    `${thousands(ndjson)} events/s, ${(ndjson / bare).toFixed(2)} of bare`,
+    '>= 0.70',
+    ndjson / bare >= 0.7,
+  )
+
+  const line = generator.line(1, total)
+  const single = await singlePosts(url, line)
+  const free = await withoutStore(line)
+  report(
+    'single posts, 64 connections',
+    `${thousands(single.perSecond)}/s, ${(single.perSecond / free).toFixed(2)} of the server without a store (${thousands(free)}/s)`,
+    '>= 0.60',
+    single.perSecond / free >= 0.6,
+  )
+  report('single posts, p99', `${single.p99} ms`, '< 30 ms', single.p99 < 30)
+
+  // Fill in slices, so that the bodies of 10 million events are never in memory at once.
+  let first = 0
+  let last = 0
+  const slice = 100_000
+  for (let n = 250_000; n < total; n += slice) {
+    const rate = slice / (await sendAll(url, makeBodies(generator, n, slice / 1_000, total), 4))
+    if (n + slice <= 1_100_000) first = rate
+    last = rate
+    if ((n - 250_000) % 1_000_000 === 0) console.log(`  ${thousands(n)} events, ${thousands(rate)}/s`)
+  }
+  if (total > 2_000_000)
+    report(
+      'ingest at the end against at 1 million',
+      (last / first).toFixed(2),
+      '>= 0.90',
+      last / first >= 0.9,
+    )
+
+  for (const read of await measureReads(join(folder, 'data', 'svc.db'), generator, end)) {
+    const goal = total >= 10_000_000 ? read.goalMs : null
+    report(
+      read.what,
+      `p50 ${read.p50.toFixed(2)} ms, p99 ${read.p99.toFixed(2)} ms, ${read.rows.toFixed(0)} rows, ${read.ratio.toFixed(1)} of the bare statement`,
+      read.goalMs ? `p99 < ${read.goalMs} ms at 10 million` : '',
+      goal === null ? null : read.p99 < goal,
+    )
+  }
+  await daemon.stop()
+  const started = performance.now()
+  daemon = await startDaemon(join(folder, 'data'))
+  const boot = performance.now() - started
+  report('start to listening', `${Math.round(boot)} ms`, '< 1,000 ms', boot < 1_000)
+  url = `${daemon.url}/read`
+  for (let i = 0; i < 200; i++)
+    await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ selector: { entity: generator.entity() }, window: '7d' }),
+    }).then((answer) => answer.text())
+  report(
+    'resident memory after 200 reads',
+    `${Math.round(residentMb(daemon))} MB`,
+    '< 400 MB',
+    residentMb(daemon) < 400,
+  )
+  await daemon.stop()
+}
+
+async function measureDeclaredParts(): Promise<void> {
+  const daemon = await startDaemon(join(folder, 'declared'))
+  for (const { what, ms, ratio, goalMs } of await measureDeclared(daemon, join(folder, 'bare-parts.db')))
+    report(
+      what,
+      `${Math.round(ms)} ms, ${ratio.toFixed(1)} of the bare insert of as many rows`,
+      goalMs ? `< ${thousands(goalMs)} ms` : '',
+      goalMs ? ms < goalMs : null,
+    )
+  await daemon.stop()
+}
+
+async function measureTriggers(): Promise<void> {
+  const cost = await measureTriggerCost((name) => startDaemon(join(folder, name)))
+  report(
+    'ingest with 1,000 triggers, of which 5 can match, against none',
+    cost.toFixed(2),
+    '>= 0.85',
+    cost >= 0.85,
+  )
+  const daemon = await startDaemon(join(folder, 'webhooks'))
+  const times = await measureWebhookLatency(daemon)
+  const at = (part: number) => times[Math.floor(times.length * part)]!
+  report(
+    'from the answer to an event to the arrival of its webhook',
+    `p50 ${at(0.5).toFixed(1)} ms, p95 ${at(0.95).toFixed(1)} ms`,
+    'p95 < 50 ms',
+    at(0.95) < 50,
+  )
+  await daemon.stop()
+}
+
+const parts = { store: measureStore, declared: measureDeclaredParts, triggers: measureTriggers }
+const only = values.only?.split(',') ?? Object.keys(parts)
 console.log(`events ${thousands(total)}, seed ${values.seed}, data in ${folder}`)
-const sample = 200_000
-const bare = bareInsertRate(join(folder, 'bare.db'), generator, sample)
-report(
-  'bare insert into the events table alone, 1,000 a commit, synchronous=FULL',
-  `${thousands(bare)} rows/s`,
-)
-
-let daemon = await startDaemon(join(folder, 'data'))
-let url = await createSource(daemon)
-const warm = makeBodies(generator, 0, 50, total)
-await sendAll(url, warm, 4)
-const bodies = makeBodies(generator, 50_000, sample / 1_000, total)
-const ndjson = sample / (await sendAll(url, bodies, 4))
-report(
-  'durable NDJSON of 1,000 over HTTP, 4 connections',
-  `${thousands(ndjson)} events/s, ${(ndjson / bare).toFixed(2)} of bare`,
-  '>= 0.70',
-  ndjson / bare >= 0.7,
-)
-
-const line = generator.line(1, total)
-const single = await singlePosts(url, line)
-const free = await withoutStore(line)
-report(
-  'single posts, 64 connections',
-  `${thousands(single.perSecond)}/s, ${(single.perSecond / free).toFixed(2)} of the server without a store (${thousands(free)}/s)`,
-  '>= 0.60',
-  single.perSecond / free >= 0.6,
-)
-report('single posts, p99', `${single.p99} ms`, '< 30 ms', single.p99 < 30)
-
-// Fill in slices, so that the bodies of 10 million events are never in memory at once.
-let first = 0
-let last = 0
-const slice = 100_000
-for (let n = 250_000; n < total; n += slice) {
-  const rate = slice / (await sendAll(url, makeBodies(generator, n, slice / 1_000, total), 4))
-  if (n + slice <= 1_100_000) first = rate
-  last = rate
-  if ((n - 250_000) % 1_000_000 === 0) console.log(`  ${thousands(n)} events, ${thousands(rate)}/s`)
-}
-if (total > 2_000_000)
-  report('ingest at the end against at 1 million', (last / first).toFixed(2), '>= 0.90', last / first >= 0.9)
-
-for (const read of await measureReads(join(folder, 'data', 'svc.db'), generator, end)) {
-  const goal = total >= 10_000_000 ? read.goalMs : null
-  report(
-    read.what,
-    `p50 ${read.p50.toFixed(2)} ms, p99 ${read.p99.toFixed(2)} ms, ${read.rows.toFixed(0)} rows, ${read.ratio.toFixed(1)} of the bare statement`,
-    read.goalMs ? `p99 < ${read.goalMs} ms at 10 million` : '',
-    goal === null ? null : read.p99 < goal,
-  )
-}
-await daemon.stop()
-const started = performance.now()
-daemon = await startDaemon(join(folder, 'data'))
-const boot = performance.now() - started
-report('start to listening', `${Math.round(boot)} ms`, '< 1,000 ms', boot < 1_000)
-url = `${daemon.url}/read`
-for (let i = 0; i < 200; i++)
-  await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ selector: { entity: generator.entity() }, window: '7d' }),
-  }).then((answer) => answer.text())
-report(
-  'resident memory after 200 reads',
-  `${Math.round(residentMb(daemon))} MB`,
-  '< 400 MB',
-  residentMb(daemon) < 400,
-)
-await daemon.stop()
-daemon = await startDaemon(join(folder, 'declared'))
-for (const { what, ms, ratio, goalMs } of await measureDeclared(daemon, join(folder, 'bare-parts.db')))
-  report(
-    what,
-    `${Math.round(ms)} ms, ${ratio.toFixed(1)} of the bare insert of as many rows`,
-    goalMs ? `< ${thousands(goalMs)} ms` : '',
-    goalMs ? ms < goalMs : null,
-  )
-await daemon.stop()
+for (const [name, measure] of Object.entries(parts)) if (only.includes(name)) await measure()
 rmSync(folder, { recursive: true, force: true })
 const missed = results.filter((result) => result.ok === false)
 console.log(

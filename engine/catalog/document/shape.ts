@@ -4,7 +4,6 @@
  */
 import { faults } from '../../../schemas/index.ts'
 import type { Catalog } from '../../../schemas/types.ts'
-import { conditionKind } from '../../../schemas/words.ts'
 import type { Path } from './path.ts'
 import {
   type Entry,
@@ -89,17 +88,7 @@ function breachesOf(section: Section, word: string, entry: unknown, i: number): 
 function schemaBreaches(section: Section, entry: Entry): Breach[] {
   if (section === 'wiring')
     return schemaFaults('wake' in entry ? 'catalog-wake.json' : 'catalog-handoff.json', entry)
-  const found = schemaFaults(SCHEMAS[section], entry)
-  if (section !== 'triggers' || !isEntry(entry.condition)) return found
-  // What a condition is meant to be is told by the field only its kind has; the others would be noise.
-  const kind = conditionKind(entry.condition) ?? 'aggregate'
-  return [
-    ...found.filter(({ path }) => path[0] !== 'condition'),
-    ...schemaFaults(`${kind}-condition.json`, entry.condition).map((breach) => ({
-      ...breach,
-      path: ['condition', ...breach.path],
-    })),
-  ]
+  return schemaFaults(SCHEMAS[section], entry)
 }
 
 function schemaFaults(id: string, value: Entry): Breach[] {

@@ -84,6 +84,12 @@ CREATE TABLE watched_keys (
   PRIMARY KEY (trigger_id, key)
 ) WITHOUT ROWID;
 
+-- What the keys above were found by: under another condition, filter or key they say nothing.
+CREATE TABLE key_bases (
+  trigger_id INTEGER PRIMARY KEY,
+  basis TEXT NOT NULL
+);
+
 -- Where each schedule stands.
 CREATE TABLE trigger_schedules (
   trigger_id INTEGER PRIMARY KEY,

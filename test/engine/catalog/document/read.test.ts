@@ -141,7 +141,6 @@ wiring:
       '3 sources[0].colour',
       '4 sources[1]',
       '8 triggers[0].condition',
-      '8 triggers[0].condition.evry',
       '9 triggers[0].filters[0].op',
       '10 triggers[1].name',
       '11 triggers[1].sources',
@@ -149,6 +148,13 @@ wiring:
       '12 triggers[1].condition.window',
       '14 wiring[0]',
     ])
+  })
+
+  it('says of a condition of no kind which kinds there are, and which may be meant', () => {
+    const text = 'triggers:\n  - name: t\n    sources: [a]\n    condition: {evry: 10m}\n'
+    expect(readCatalog(text).problems[0]?.message).toBe(
+      'condition must have one of aggregate, event, absent_for, change_of, sequence, every, cron; did you mean every?',
+    )
   })
 
   it('never repeats a value in a problem', () => {
