@@ -12,6 +12,9 @@ const NewProjectPage = lazy(() => import('./pages/projects/new-project-page.tsx'
 const ProjectPage = lazy(() => import('./pages/projects/project-page.tsx'))
 const TriggersPage = lazy(() => import('./pages/triggers/triggers-page.tsx'))
 const TriggerPage = lazy(() => import('./pages/triggers/trigger-page.tsx'))
+const FiringsPage = lazy(() => import('./pages/firings/firings-page.tsx'))
+const FiringPage = lazy(() => import('./pages/firings/firing-page.tsx'))
+const DeliveriesPage = lazy(() => import('./pages/deliveries/deliveries-page.tsx'))
 const AgentsPage = lazy(() => import('./pages/agents/agents-page.tsx'))
 const AgentPage = lazy(() => import('./pages/agents/agent-page.tsx'))
 const McpServersPage = lazy(() => import('./pages/mcp-servers/mcp-servers-page.tsx'))
@@ -67,6 +70,9 @@ export function App() {
           <Route path="/triggers" element={<TriggersPage />} />
           <Route path="/triggers/new" element={<TriggerPage />} />
           <Route path="/triggers/:name" element={<TriggerPage />} />
+          <Route path="/firings" element={<FiringsPage />} />
+          <Route path="/firings/:id" element={<FiringPage />} />
+          <Route path="/deliveries" element={<DeliveriesPage />} />
           <Route path="/agents" element={<AgentsPage />} />
           <Route path="/agents/new" element={<AgentPage />} />
           <Route path="/agents/:name" element={<AgentPage />} />

@@ -125,9 +125,11 @@ export const declared = {
   removeSkill: (id: string, skill: string) =>
     send<SkillRemoved>('DELETE', `${project(id)}/skills/${name(skill)}`),
 
-  changes: (query: { project?: string; before?: number }) => {
+  changes: (query: { project?: string; kind?: string; name?: string; before?: number }) => {
     const asked = new URLSearchParams({ limit: '30' })
     if (query.project) asked.set('project', query.project)
+    if (query.kind) asked.set('kind', query.kind)
+    if (query.name) asked.set('name', query.name)
     if (query.before) asked.set('before', String(query.before))
     return get<ChangeSetsResult>(`/api/change-sets?${asked}`)
   },

@@ -15,10 +15,17 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/read', '/remember', '/health', '/ingest', '/docs', '/openapi.json'].map((path) => [
-        path,
-        daemon,
-      ]),
+      [
+        '/api',
+        '/read',
+        '/remember',
+        '/subscribe',
+        '/unsubscribe',
+        '/health',
+        '/ingest',
+        '/docs',
+        '/openapi.json',
+      ].map((path) => [path, daemon]),
     ),
   },
 })

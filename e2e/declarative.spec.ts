@@ -47,7 +47,7 @@ test('two people change the same field, and the second chooses; a change is undo
 }) => {
   await daemon.call('POST', '/api/sources', { name: 'gw', connector: 'webhook' })
   await daemon.call('POST', '/api/triggers', { name: 'errs', sources: ['gw'], condition })
-  await page.goto(`${daemon.url}/triggers/errs`)
+  await page.goto(`${daemon.url}/triggers/errs?tab=edit`)
   await page.getByLabel('Wait before waking again').fill('1h')
   await daemon.call('PUT', '/api/triggers/errs', { name: 'errs', sources: ['gw'], condition, cooldown: '2h' })
   await page.getByRole('button', { name: 'Save' }).click()

@@ -38,3 +38,9 @@ export function toLocalInput(iso: string): string {
 }
 export const fromLocalInput = (value: string): string | null =>
   value && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : null
+
+/** 15m in milliseconds; 0 for what is no length of time. */
+export function durationMs(text: string): number {
+  const [, n, unit] = /^(\d+(?:\.\d+)?)(s|m|h|d)$/.exec(text.trim()) ?? []
+  return Number(n ?? 0) * (UNITS.find(([, name]) => name === unit)?.[0] ?? 0)
+}

@@ -1,32 +1,73 @@
-/** A trigger as its form edits it. */
-import type { Filter, Trigger, TriggerWrite } from '../../schemas/types.ts'
+/** A trigger as its form edits it: everything as typed, with what the form does not show kept. */
+import type {
+  AggregateCondition,
+  Condition,
+  Filter,
+  Storm,
+  Trigger,
+  TriggerDefinition,
+  TriggerWrite,
+} from '../../schemas/types.ts'
+import { FILTER_WORDS } from '../../schemas/words.ts'
 
-export type Aggregate = 'count' | 'sum' | 'avg' | 'max' | 'min' | 'any'
-export type FilterOp = Filter['op']
+export type Aggregate = AggregateCondition['aggregate']
+/** `exists` with the value false has a word of its own. */
+export type FilterOp = Filter['op'] | 'missing'
+export type Kind = 'event' | 'threshold' | 'silence' | 'change' | 'sequence' | 'schedule'
+
 export interface FilterRow {
   field: string
   op: FilterOp
-  /** As typed; a list for `in` is separated by commas. */
+  /** As typed. */
   value: string
+  /** Of `in`. */
+  values: string[]
+  /** The stored value, kept as it is unless typed anew: "5" and 5 look the same here. */
+  kept?: Filter['value']
 }
 
 export interface TriggerDraft {
   name: string
   sources: string[]
-  kind: 'threshold' | 'schedule'
+  kind: Kind
   aggregate: Aggregate
   field: string
   op: string
   number: string
+  /** Of a rate. */
+  unit: 's' | 'm' | 'h'
   window: string
-  group_by: string[]
+  resolve: 'no' | 'over' | 'when'
+  resolve_op: string
+  resolve_number: string
+  absent_for: string
+  change_of: string
+  from: string
+  to: string
+  steps: { name: string; filters: FilterRow[] }[]
+  within: string
+  timing: 'every' | 'cron'
   every: string
+  cron: string
+  time_zone: string
+  /** custom: what is stored, which has more than the form shows. */
+  summary: 'plain' | 'rich' | 'custom'
+  summary_by: string[]
+  group_by: string[]
   filters: FilterRow[]
   key_field: string
   context_window: string
   cooldown: string
+  max_late: string
+  quiet: string
+  max_wait: string
+  min_count: string
+  limits: { max: string; per: string }[]
   description: string
 }
+
+const EMPTY_FILTER: FilterRow = { field: '', op: 'eq', value: '', values: [] }
+const newStep = () => ({ name: '', filters: [{ ...EMPTY_FILTER }] })
 
 export const NEW_TRIGGER: TriggerDraft = {
   name: '',
@@ -36,115 +77,277 @@ export const NEW_TRIGGER: TriggerDraft = {
   field: '',
   op: '>',
   number: '5',
+  unit: 's',
   window: '5m',
-  group_by: [],
+  resolve: 'no',
+  resolve_op: '<=',
+  resolve_number: '1',
+  absent_for: '15m',
+  change_of: '',
+  from: '',
+  to: '',
+  steps: [newStep(), newStep()],
+  within: '10m',
+  timing: 'every',
   every: '1h',
+  cron: '0 9 * * 1-5',
+  time_zone: '',
+  summary: 'plain',
+  summary_by: [],
+  group_by: [],
   filters: [],
   key_field: '',
   context_window: '15m',
   cooldown: '5m',
+  max_late: '24h',
+  quiet: '',
+  max_wait: '',
+  min_count: '',
+  limits: [],
   description: '',
 }
 
-export const FILTER_OPS: { value: FilterOp; label: string }[] = [
-  { value: 'eq', label: 'is' },
-  { value: 'neq', label: 'is not' },
-  { value: 'contains', label: 'contains' },
-  { value: 'in', label: 'is one of' },
-  { value: 'gt', label: 'is above' },
-  { value: 'gte', label: 'is at least' },
-  { value: 'lt', label: 'is below' },
-  { value: 'lte', label: 'is at most' },
+export { EMPTY_FILTER, newStep }
+
+export const KINDS: { value: Kind; label: string; help: string }[] = [
+  { value: 'event', label: 'Any event', help: 'Each event that passes the filters.' },
+  { value: 'threshold', label: 'Threshold', help: 'A number over a window: how many, how fast, how high.' },
+  { value: 'silence', label: 'Silence', help: 'Nothing comes any more from something that did report.' },
+  { value: 'change', label: 'Change', help: 'A label or field has another value than before.' },
+  { value: 'sequence', label: 'Sequence', help: 'One thing, then another, on the same entity.' },
+  { value: 'schedule', label: 'Schedule', help: 'At its own times, with a summary of what came since.' },
 ]
 
+export const FILTER_OPS: { value: FilterOp; label: string }[] = [
+  ...Object.entries(FILTER_WORDS).map(([value, label]) => ({ value: value as FilterOp, label })),
+  { value: 'missing', label: 'is not there' },
+]
+
+/** Counts events, not a field. */
+export const countsEvents = (aggregate: Aggregate): boolean => aggregate === 'count' || aggregate === 'rate'
+
+export const isDuration = (text: string): boolean => /^\d+(\.\d+)?(s|m|h|d)$/.test(text.trim())
+
 export function draftOf(trigger: Trigger): TriggerDraft {
-  const { condition } = trigger
-  const shared: TriggerDraft = {
+  const { storm } = trigger
+  return {
     ...NEW_TRIGGER,
     name: trigger.name,
     sources: trigger.sources,
-    filters: (trigger.filters ?? []).map(({ field, op, value }) => ({
-      field,
-      op,
-      value: Array.isArray(value) ? value.join(', ') : String(value),
-    })),
+    filters: (trigger.filters ?? []).map(rowOf),
     key_field: trigger.key_field ?? '',
     context_window: trigger.emit?.context_window ?? NEW_TRIGGER.context_window,
     cooldown: trigger.cooldown ?? NEW_TRIGGER.cooldown,
+    max_late: trigger.max_late ?? NEW_TRIGGER.max_late,
     description: trigger.description ?? '',
-  }
-  if ('every' in condition) return { ...shared, kind: 'schedule', every: condition.every }
-  const [op = '>', number = '5'] = condition.predicate.split(' ')
-  return {
-    ...shared,
-    aggregate: condition.aggregate,
-    field: condition.field ?? '',
-    op,
-    number,
-    window: condition.window,
-    group_by: condition.group_by ?? [],
+    quiet: storm?.quiet ?? '',
+    max_wait: storm?.max_wait ?? '',
+    min_count: storm?.min_count === undefined ? '' : String(storm.min_count),
+    limits: (storm?.limits ?? []).map(({ max, per }) => ({ max: String(max), per })),
+    ...conditionDraft(trigger.condition),
   }
 }
 
-/** The draft as the API takes it. @param kept what the form does not show: the rest of a schedule, the kind. */
+function conditionDraft(condition: Condition): Partial<TriggerDraft> {
+  const group_by = 'group_by' in condition ? (condition.group_by ?? []) : []
+  if ('event' in condition) return { kind: 'event', group_by }
+  if ('absent_for' in condition) return { kind: 'silence', group_by, absent_for: condition.absent_for }
+  if ('change_of' in condition) {
+    const { change_of, from = '', to = '' } = condition
+    return { kind: 'change', group_by, change_of, from, to }
+  }
+  if ('sequence' in condition) {
+    const steps = condition.sequence.map(({ name = '', filters }) => ({ name, filters: filters.map(rowOf) }))
+    return { kind: 'sequence', group_by, steps, within: condition.within }
+  }
+  if ('aggregate' in condition) return { kind: 'threshold', group_by, ...thresholdDraft(condition) }
+  const { summary, summary_by = [] } = condition
+  return {
+    kind: 'schedule',
+    summary: summary === undefined ? 'plain' : summary === 'rich' ? 'rich' : 'custom',
+    summary_by,
+    ...('every' in condition
+      ? { timing: 'every', every: condition.every }
+      : { timing: 'cron', cron: condition.cron, time_zone: condition.time_zone ?? '' }),
+  }
+}
+
+function thresholdDraft({ aggregate, field = '', predicate, window, resolve }: AggregateCondition) {
+  const { op, number, unit } = partsOf(predicate)
+  const over = typeof resolve === 'string' ? partsOf(resolve) : null
+  return {
+    aggregate,
+    field,
+    op,
+    number,
+    unit,
+    window,
+    resolve: resolve === undefined ? ('no' as const) : over ? ('when' as const) : ('over' as const),
+    ...(over ? { resolve_op: over.op, resolve_number: over.number } : {}),
+  }
+}
+
+/** "> 5/m" taken apart. */
+function partsOf(predicate: string): { op: string; number: string; unit: TriggerDraft['unit'] } {
+  const [, op = '>', number = '', unit = 's'] = /^(>=|<=|==|>|<) ?([^/]*)(?:\/(\w))?$/.exec(predicate) ?? []
+  return { op, number, unit: unit as TriggerDraft['unit'] }
+}
+
+function rowOf({ field, op, value }: Filter): FilterRow {
+  const shown = Array.isArray(value) ? '' : value === undefined ? '' : String(value)
+  return {
+    field,
+    op: op === 'exists' && value === false ? 'missing' : op,
+    value: shown,
+    values: Array.isArray(value) ? value.map(String) : [],
+    ...(value === undefined ? {} : { kept: value }),
+  }
+}
+
+/** What is evaluated, as far as it is filled in. @param kept the stored trigger, for what the form does not show */
+export function definitionOf(draft: TriggerDraft, kept?: Trigger): TriggerDefinition {
+  const storm = draft.kind === 'schedule' ? undefined : stormOf(draft)
+  return {
+    sources: draft.sources,
+    condition: conditionOf(draft, kept?.condition),
+    filters: filtersOf(draft.filters),
+    key_field: draft.key_field.trim(),
+    cooldown: draft.cooldown.trim() || NEW_TRIGGER.cooldown,
+    ...(storm ? { storm } : {}),
+    max_late: draft.max_late.trim() || NEW_TRIGGER.max_late,
+  } as TriggerDefinition
+}
+
+/** What is stored now, to compare a draft with. */
+export function storedDefinition(trigger: Trigger): TriggerDefinition {
+  const { sources, condition, filters, key_field, cooldown, storm, max_late } = trigger
+  return { sources, condition, filters, key_field, cooldown, ...(storm ? { storm } : {}), max_late }
+}
+
+/** The draft as the API takes it. */
 export function writeOf(draft: TriggerDraft, kept?: Trigger): TriggerWrite {
-  const condition =
-    draft.kind === 'schedule'
-      ? { ...(kept && 'every' in kept.condition ? kept.condition : {}), every: draft.every }
-      : {
-          aggregate: draft.aggregate,
-          ...(draft.aggregate !== 'count' && draft.field ? { field: draft.field } : {}),
-          predicate: `${draft.op} ${draft.number}`,
-          window: draft.window,
-          ...(draft.group_by.length ? { group_by: draft.group_by } : {}),
-        }
   const kind = kept?.emit?.kind
   return {
     name: draft.name.trim(),
-    sources: draft.sources,
-    condition,
-    filters: draft.filters.filter(({ field }) => field.trim() !== '').map(filterOf),
-    key_field: draft.key_field.trim(),
-    emit: { ...(kind && kind !== draft.name ? { kind } : {}), context_window: draft.context_window },
-    cooldown: draft.cooldown,
-    description: draft.description,
+    ...definitionOf(draft, kept),
+    emit: {
+      ...(kind && kind !== draft.name ? { kind } : {}),
+      context_window: draft.context_window.trim() || NEW_TRIGGER.context_window,
+    },
+    description: draft.description.trim(),
   } as TriggerWrite
 }
 
-function filterOf({ field, op, value }: FilterRow): Filter {
-  if (op !== 'in') return { field: field.trim(), op, value: typed(value) }
-  const values = value
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter(Boolean)
-    .map(typed)
-  return { field: field.trim(), op, value: values } as Filter
-}
-
-/** A number where it is one: numeric filters compare numbers. */
-function typed(value: string): string | number {
-  return /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value
-}
-
-/** The condition as a sentence that changes as one types. */
-export function sentenceOf(draft: TriggerDraft): string {
-  const sources = draft.sources.join(', ') || 'no source yet'
-  if (draft.description.trim()) return `When ${draft.description.trim()}.`
-  if (draft.kind === 'schedule') return `Every ${draft.every}, with a summary of ${sources}.`
-  const what =
-    draft.aggregate === 'count'
-      ? 'the number of events'
-      : `${draft.aggregate} of ${draft.field || 'a number label'}`
-  const ops: Record<string, string> = {
-    '>': 'above',
-    '>=': 'at least',
-    '<': 'below',
-    '<=': 'at most',
-    '==': 'exactly',
+/** @param kept the stored condition: a summary with more than the form shows stays */
+function conditionOf(draft: TriggerDraft, kept?: Condition): Condition {
+  const group = draft.group_by.length ? { group_by: draft.group_by } : {}
+  switch (draft.kind) {
+    case 'event':
+      return { event: 'any', ...group }
+    case 'silence':
+      return { absent_for: draft.absent_for.trim(), ...group }
+    case 'change': {
+      const { change_of, from, to } = draft
+      return { change_of: change_of.trim(), ...(from ? { from } : {}), ...(to ? { to } : {}), ...group }
+    }
+    case 'sequence': {
+      const sequence = draft.steps.map(({ name, filters }) => ({
+        ...(name.trim() ? { name: name.trim() } : {}),
+        filters: filtersOf(filters),
+      }))
+      return { sequence, within: draft.within.trim(), ...group } as Condition
+    }
+    case 'schedule':
+      return scheduleOf(draft, kept)
+    case 'threshold':
+      return {
+        aggregate: draft.aggregate,
+        ...(!countsEvents(draft.aggregate) && draft.field.trim() ? { field: draft.field.trim() } : {}),
+        predicate: predicateOf(draft),
+        window: draft.window.trim(),
+        ...group,
+        ...resolveOf(draft),
+      }
   }
-  const filters = draft.filters.filter(({ field }) => field.trim())
-  const where = filters.length
-    ? ` where ${filters.map(({ field, op, value }) => `${field} ${FILTER_OPS.find((o) => o.value === op)?.label} ${value}`).join(' and ')}`
-    : ''
-  return `When ${what} is ${ops[draft.op] ?? draft.op} ${draft.number} within ${draft.window} on ${sources}${where}, at most once every ${draft.cooldown} per ${draft.key_field || 'entity'}.`
+}
+
+const unitOf = ({ aggregate, unit }: TriggerDraft): string => (aggregate === 'rate' ? `/${unit}` : '')
+
+export const predicateOf = (draft: TriggerDraft): string => `${draft.op} ${draft.number}${unitOf(draft)}`
+
+function resolveOf(draft: TriggerDraft): { resolve?: true | string } {
+  if (draft.resolve === 'no') return {}
+  if (draft.resolve === 'over') return { resolve: true }
+  return { resolve: `${draft.resolve_op} ${draft.resolve_number}${unitOf(draft)}` }
+}
+
+function scheduleOf(draft: TriggerDraft, kept?: Condition): Condition {
+  const before = kept && 'summary' in kept ? kept.summary : undefined
+  const summary =
+    draft.summary === 'plain' ? undefined : draft.summary === 'rich' ? ('rich' as const) : before
+  const told = {
+    ...(draft.summary_by.length ? { summary_by: draft.summary_by } : {}),
+    ...(summary === undefined ? {} : { summary }),
+  }
+  if (draft.timing === 'every') return { every: draft.every.trim(), ...told }
+  const zone = draft.time_zone.trim()
+  return { cron: draft.cron.trim(), ...(zone ? { time_zone: zone } : {}), ...told }
+}
+
+function stormOf({ quiet, max_wait, min_count, limits }: TriggerDraft): Storm | undefined {
+  const storm = {
+    ...(quiet.trim() ? { quiet: quiet.trim() } : {}),
+    ...(max_wait.trim() ? { max_wait: max_wait.trim() } : {}),
+    ...(min_count === '' ? {} : { min_count: Number(min_count) }),
+    ...(limits.length
+      ? { limits: limits.map(({ max, per }) => ({ max: Number(max), per: per.trim() })) }
+      : {}),
+  } as Storm
+  return Object.keys(storm).length ? storm : undefined
+}
+
+function filtersOf(rows: readonly FilterRow[]): Filter[] {
+  return rows.filter(({ field }) => field.trim() !== '').map(filterOf)
+}
+
+function filterOf({ field, op, value, values, kept }: FilterRow): Filter {
+  const at = field.trim()
+  if (op === 'missing') return { field: at, op: 'exists', value: false }
+  if (op === 'exists') return { field: at, op, ...(kept === true ? { value: true } : {}) }
+  if (op === 'in') {
+    const same = Array.isArray(kept) && kept.map(String).join('\n') === values.join('\n')
+    return { field: at, op, value: same ? kept : values.map(typed) }
+  }
+  if (kept !== undefined && !Array.isArray(kept) && String(kept) === value)
+    return { field: at, op, value: kept }
+  const isText = op === 'contains' || op === 'prefix' || op === 'regex'
+  return { field: at, op, value: isText ? value : typed(value.trim()) }
+}
+
+/** A number where it reads back as typed; "007" and "1.10" stay text. */
+function typed(value: string): string | number {
+  return value !== '' && String(Number(value)) === value ? Number(value) : value
+}
+
+/** Whether there is enough to try it out. */
+export function isComplete(draft: TriggerDraft): boolean {
+  if (draft.sources.length === 0) return false
+  switch (draft.kind) {
+    case 'event':
+      return true
+    case 'threshold':
+      return (
+        draft.number !== '' &&
+        isDuration(draft.window) &&
+        (countsEvents(draft.aggregate) || draft.aggregate === 'any' || draft.field.trim() !== '')
+      )
+    case 'silence':
+      return isDuration(draft.absent_for)
+    case 'change':
+      return draft.change_of.trim() !== ''
+    case 'sequence':
+      return isDuration(draft.within)
+    case 'schedule':
+      return draft.timing === 'every' ? isDuration(draft.every) : draft.cron.trim().split(/\s+/).length === 5
+  }
 }

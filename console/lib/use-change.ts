@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { keys } from '../client.ts'
 import { dkeys } from '../declared-client.ts'
+import { wkeys } from '../trigger-client.ts'
 
 /**
  * @param said what to tell when it worked; nothing when it gives nothing.
@@ -34,6 +35,7 @@ export function useChange<Input, Result>(
     onSettled: () =>
       Promise.all([
         queries.invalidateQueries({ queryKey: dkeys.all }),
+        queries.invalidateQueries({ queryKey: wkeys.all }),
         queries.invalidateQueries({ queryKey: keys.sources }),
         queries.invalidateQueries({ queryKey: keys.apiKeys }),
       ]),

@@ -1,4 +1,4 @@
-/** Who changed what, when and why, with undo; of a project, or of the whole instance. */
+/** Who changed what, when and why, with undo; of a project, of one object, or of the whole instance. */
 import { Accordion, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Undo2 } from 'lucide-react'
@@ -10,13 +10,23 @@ import { ChangedObjects, PlanView } from './plan-view.tsx'
 import { Empty, Failed, LoadingRows } from './states.tsx'
 import { When } from './when.tsx'
 
-export function ChangeHistory({ project }: { project?: string }) {
+interface Props {
+  project?: string
+  /** One object. */
+  about?: { kind: string; name: string }
+}
+
+export function ChangeHistory({ project, about }: Props) {
   const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     useInfiniteQuery({
-      queryKey: dkeys.changes(project ?? ''),
+      queryKey: dkeys.changes(about ? `${about.kind}/${about.name}` : (project ?? '')),
       initialPageParam: 0,
       queryFn: ({ pageParam }) =>
-        declared.changes({ ...(project ? { project } : {}), ...(pageParam ? { before: pageParam } : {}) }),
+        declared.changes({
+          ...(project ? { project } : {}),
+          ...about,
+          ...(pageParam ? { before: pageParam } : {}),
+        }),
       getNextPageParam: (page) => page.next_before ?? undefined,
     })
   const [undoing, setUndoing] = useState<ChangeSet | null>(null)

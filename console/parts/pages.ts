@@ -1,5 +1,6 @@
 /** The pages of the sidebar and the palette. */
 import {
+  BellRing,
   Bot,
   Cable,
   FileCode,
@@ -7,6 +8,7 @@ import {
   GraduationCap,
   History,
   KeyRound,
+  Send,
   Waypoints,
   Wrench,
   Zap,
@@ -18,6 +20,8 @@ export const PAGES = [
   { to: '/sources', label: 'Sources', icon: Cable },
   { to: '/explore', label: 'Explore', icon: Waypoints },
   { to: '/triggers', label: 'Triggers', icon: Zap },
+  { to: '/firings', label: 'Firings', icon: BellRing },
+  { to: '/deliveries', label: 'Deliveries', icon: Send },
   { to: '/agents', label: 'Agents', icon: Bot },
   { to: '/mcp-servers', label: 'MCP servers', icon: Wrench },
   { to: '/skills', label: 'Skills', icon: GraduationCap },

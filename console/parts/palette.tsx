@@ -2,10 +2,11 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionData } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
-import { Cable, FolderKanban, LogOut, Moon, Plus, Search, Tag } from 'lucide-react'
+import { Cable, FolderKanban, LogOut, Moon, Plus, Search, Tag, Zap } from 'lucide-react'
 import { useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
+import { triggerPath } from '../lib/firings.ts'
 import { count } from '../lib/time.ts'
 import { PAGES } from './pages.ts'
 
@@ -14,6 +15,7 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
   const { toggleColorScheme } = useMantineColorScheme()
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
+  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
   const entities = useQuery({ queryKey: keys.entities, queryFn: () => api.entities() })
   const icon = (Icon: typeof Cable) => <Icon size={17} aria-hidden />
   const pages: SpotlightActionData[] = [
@@ -30,6 +32,12 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
       onClick: () => void go('/projects/new'),
     },
     { id: 'new', label: 'Add a source', leftSection: icon(Plus), onClick: () => void go('/sources/new') },
+    {
+      id: 'new-trigger',
+      label: 'Add a trigger',
+      leftSection: icon(Plus),
+      onClick: () => void go('/triggers/new'),
+    },
     {
       id: 'theme',
       label: 'Switch between light and dark',
@@ -52,6 +60,13 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
     leftSection: icon(FolderKanban),
     onClick: () => void go(`/projects/${project.id}`),
   }))
+  const waiting: SpotlightActionData[] = (triggers.data ?? []).map((trigger) => ({
+    id: `t:${trigger.name}`,
+    label: trigger.name,
+    description: `Trigger: ${trigger.sentence}`,
+    leftSection: icon(Zap),
+    onClick: () => void go(triggerPath(trigger.name)),
+  }))
   const values: SpotlightActionData[] = (entities.data?.labels ?? []).flatMap((facet) =>
     facet.values.map((value) => ({
       id: `e:${facet.label}=${value.value}`,
@@ -66,6 +81,7 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
       actions={[
         { group: 'Go to', actions: pages },
         { group: 'Projects', actions: owned },
+        { group: 'Triggers', actions: waiting },
         { group: 'Sources', actions: found },
         { group: 'Entities', actions: values },
       ]}

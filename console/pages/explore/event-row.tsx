@@ -1,4 +1,4 @@
-/** One event of a timeline; opened, it shows its payload as stored. */
+/** One event of a timeline; opened, it shows its payload as stored, and what triggers made of it. */
 import { Badge, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ApiEvent, api } from '../../client.ts'
@@ -6,6 +6,7 @@ import { colourOf } from '../../lib/explore-state.ts'
 import { indentJson } from '../../lib/json-text.ts'
 import { clock, relative } from '../../lib/time.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
+import { EventWhy } from '../../parts/event-why.tsx'
 
 interface Props {
   event: ApiEvent
@@ -13,23 +14,25 @@ interface Props {
   open: boolean
   active: boolean
   isNew?: boolean
+  /** What sets it apart from its neighbours, in a word. */
+  mark?: string
   onToggle: () => void
   /** Adds a label to the selector. */
   onLabel?: (name: string, value: string) => void
 }
 
-export function EventRow({ event, now, open, active, isNew = false, onToggle, onLabel }: Props) {
+export function EventRow({ event, now, open, active, isNew = false, mark, onToggle, onLabel }: Props) {
   const labels = Object.entries(event.labels)
   return (
     <div>
-      <div className="timeline-row" data-active={active} data-new={isNew}>
+      <div className="timeline-row" data-active={active} data-new={isNew} data-mark={mark}>
         {/* The button's area is the whole row (see app.css); the label buttons lie above it. */}
         <button
           type="button"
           className="row-open mono"
           data-event={event.id}
           aria-expanded={open}
-          aria-label={`${event.text}, ${event.source}, ${relative(event.event_time, now)}`}
+          aria-label={`${event.text}, ${event.source}, ${relative(event.event_time, now)}${mark ? `, ${mark}` : ''}`}
           onClick={onToggle}
         >
           <time
@@ -49,6 +52,7 @@ export function EventRow({ event, now, open, active, isNew = false, onToggle, on
           {event.event_type}
         </Text>
         <Text size="sm" className="ellipsis row-text" title={event.text}>
+          {mark && <span className="row-mark">{mark}</span>}
           {event.text}
         </Text>
         <Group gap={4} wrap="nowrap" className="wide-only" style={{ overflow: 'hidden', maxWidth: 300 }}>
@@ -73,7 +77,12 @@ export function EventRow({ event, now, open, active, isNew = false, onToggle, on
           ))}
         </Group>
       </div>
-      {open && <Payload event={event} />}
+      {open && (
+        <>
+          <Payload event={event} />
+          {!event.reference && <EventWhy event={event.id} />}
+        </>
+      )}
     </div>
   )
 }

@@ -1,33 +1,28 @@
-/** The form of a trigger: a plain sentence changes as one types. */
-import {
-  ActionIcon,
-  Alert,
-  Button,
-  Group,
-  MultiSelect,
-  NumberInput,
-  SegmentedControl,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+/** The form of a trigger: a plain sentence changes as one types, and beside it what it would have done. */
+import { Alert, Button, Group, MultiSelect, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.ts'
+import { cooldownSentence, sentenceOf } from '../../../schemas/words.ts'
 import { api, keys } from '../../client.ts'
+import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
 import {
-  type Aggregate,
-  FILTER_OPS,
-  type FilterOp,
-  type FilterRow,
-  sentenceOf,
+  countsEvents,
+  definitionOf,
+  isComplete,
+  KINDS,
+  storedDefinition,
   type TriggerDraft,
   writeOf,
 } from '../../lib/trigger-form.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { Refusal } from '../../parts/refusal.tsx'
+import { BacktestPanel } from './backtest-panel.tsx'
+import { ConditionFields } from './condition-fields.tsx'
+import { FilterRows } from './filter-rows.tsx'
+import { useBacktest } from './use-backtest.ts'
+import { StormFields, WakingFields } from './waking-fields.tsx'
 
 interface Props {
   start: TriggerDraft
@@ -40,25 +35,24 @@ interface Props {
   label: string
 }
 
-const AGGREGATES: { value: Aggregate; label: string }[] = [
-  { value: 'count', label: 'number of events' },
-  { value: 'sum', label: 'sum of' },
-  { value: 'avg', label: 'average of' },
-  { value: 'max', label: 'highest' },
-  { value: 'min', label: 'lowest' },
-  { value: 'any', label: 'any' },
-]
-
 export function TriggerEditor({ start, stored, save, onSaved, onTakeTheirs, label }: Props) {
   const [draft, setDraft] = useState(start)
+  const [window, setWindow] = useState('24h')
   const set = <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) =>
     setDraft((now) => ({ ...now, [field]: value }))
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   const change = useChange((version: number | undefined) => save(writeOf(draft, stored), version), {
     said: (result) => `${result.name} is saved`,
     onDone: (result) => onSaved?.(result),
     quiet: true,
   })
+  const definition = isComplete(draft) ? definitionOf(draft, stored) : null
+  const isChanged = JSON.stringify(definition) !== JSON.stringify(definitionOf(start, stored))
+  const compare = stored && isChanged ? storedDefinition(stored) : null
+  const trial = useBacktest(definition, compare, window)
+  const known = useKnownFields(draft.sources)
+  // What a save said goes first: it is about everything, a trial only about what is evaluated.
+  const errors: FieldErrors = { ...fieldErrors(trial.error), ...fieldErrors(change.error) }
+  const part = { draft, set, errors, known }
   return (
     <form
       onSubmit={(event) => {
@@ -66,198 +60,141 @@ export function TriggerEditor({ start, stored, save, onSaved, onTakeTheirs, labe
         change.mutate(stored?.version)
       }}
     >
-      <Stack maw={760}>
-        <Alert color="indigo" role="status">
-          {sentenceOf(draft)}
-        </Alert>
-        {!stored && (
-          <TextInput
-            label="Name"
-            value={draft.name}
-            onChange={(e) => set('name', e.currentTarget.value)}
-            required
-            maxLength={64}
-            data-autofocus
+      <div className="editor-columns">
+        <Stack gap="md" style={{ minWidth: 0 }}>
+          <Sentence draft={draft} stored={stored} />
+          {!stored && (
+            <TextInput
+              label="Name"
+              value={draft.name}
+              onChange={(e) => set('name', e.currentTarget.value)}
+              error={faultAt(errors, 'name')}
+              required
+              maxLength={64}
+              data-autofocus
+              maw={420}
+            />
+          )}
+          <Sources value={draft.sources} onChange={(value) => set('sources', value)} errors={errors} />
+          <Kinds draft={draft} set={set} />
+          <ConditionFields {...part} />
+          <FilterRows
+            title="Only events where"
+            rows={draft.filters}
+            onChange={(rows) => set('filters', rows)}
+            known={known.fields}
+            errors={errors}
+            path="filters"
           />
-        )}
-        <MultiSelect
-          label="Sources"
-          data={(sources.data ?? []).map((source) => source.name)}
-          value={draft.sources}
-          onChange={(value) => set('sources', value)}
-          searchable
-          withAsterisk
-        />
-        <SegmentedControl
-          aria-label="Kind of condition"
-          data={[
-            { value: 'threshold', label: 'A threshold' },
-            { value: 'schedule', label: 'A schedule' },
-          ]}
-          value={draft.kind}
-          onChange={(value) => set('kind', value as TriggerDraft['kind'])}
-        />
-        {draft.kind === 'schedule' ? (
+          <WakingFields {...part} />
+          {draft.kind !== 'schedule' && <StormFields {...part} />}
           <TextInput
-            label="Every"
-            description="At least 60s; such as 10m or 1h."
-            value={draft.every}
-            onChange={(e) => set('every', e.currentTarget.value)}
-            w={160}
+            label="In plain words"
+            description="What wakes it, to follow “When”. Blank: made from the condition."
+            value={draft.description}
+            onChange={(e) => set('description', e.currentTarget.value)}
+            error={faultAt(errors, 'description')}
+            maxLength={160}
           />
-        ) : (
-          <Threshold draft={draft} set={set} />
-        )}
-        <Filters rows={draft.filters} onChange={(rows) => set('filters', rows)} />
-        <Group grow align="flex-start" preventGrowOverflow={false}>
-          <TextInput
-            label="Entity label"
-            description="Blank: the primary label of the source."
-            value={draft.key_field}
-            onChange={(e) => set('key_field', e.currentTarget.value)}
+          <Refusal
+            error={change.error}
+            {...(onTakeTheirs ? { onTakeTheirs } : {})}
+            onKeepMine={() => change.mutate(undefined)}
           />
-          <TextInput
-            label="Wait before waking again"
-            value={draft.cooldown}
-            onChange={(e) => set('cooldown', e.currentTarget.value)}
-            description="Per entity, such as 5m."
+          <Group>
+            <Button
+              type="submit"
+              loading={change.isPending}
+              disabled={draft.name.trim() === '' || draft.sources.length === 0}
+            >
+              {label}
+            </Button>
+          </Group>
+        </Stack>
+        <div className="editor-side">
+          <BacktestPanel
+            definition={definition}
+            window={window}
+            onWindow={setWindow}
+            trial={trial}
+            {...(draft.kind === 'threshold'
+              ? {
+                  number: {
+                    value: draft.number,
+                    set: (value: string) => set('number', value),
+                    isWhole: countsEvents(draft.aggregate) && draft.aggregate !== 'rate',
+                  },
+                }
+              : {})}
           />
-          <TextInput
-            label="Timeline it carries"
-            value={draft.context_window}
-            onChange={(e) => set('context_window', e.currentTarget.value)}
-            description="How far back, such as 15m."
-          />
-        </Group>
-        <TextInput
-          label="In plain words"
-          description="What wakes it, to follow “When”. Blank: made from the condition."
-          value={draft.description}
-          onChange={(e) => set('description', e.currentTarget.value)}
-          maxLength={160}
-        />
-        <Text size="sm" c="dimmed">
-          Triggers are stored and wired now; they are evaluated in a later version.
-        </Text>
-        <Refusal
-          error={change.error}
-          {...(onTakeTheirs ? { onTakeTheirs } : {})}
-          onKeepMine={() => change.mutate(undefined)}
-        />
-        <Group>
-          <Button
-            type="submit"
-            loading={change.isPending}
-            disabled={draft.name.trim() === '' || draft.sources.length === 0}
-          >
-            {label}
-          </Button>
-        </Group>
-      </Stack>
+        </div>
+      </div>
     </form>
   )
 }
 
-interface Part {
-  draft: TriggerDraft
-  set: <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) => void
-}
-
-function Threshold({ draft, set }: Part) {
+/** What it does, in the words the lists and firings use; with a description, also what it stands for. */
+function Sentence({ draft, stored }: { draft: TriggerDraft; stored: Trigger | undefined }) {
+  const told = definitionOf(draft, stored)
+  const description = draft.description.trim()
   return (
-    <Group align="flex-end">
-      <Select
-        label="When the"
-        data={AGGREGATES}
-        value={draft.aggregate}
-        onChange={(value) => set('aggregate', (value ?? 'count') as Aggregate)}
-        allowDeselect={false}
-        w={180}
-      />
-      {draft.aggregate !== 'count' && (
-        <TextInput
-          label="Number label"
-          value={draft.field}
-          onChange={(e) => set('field', e.currentTarget.value)}
-          w={150}
-        />
-      )}
-      <Select
-        label="is"
-        data={['>', '>=', '<', '<=', '==']}
-        value={draft.op}
-        onChange={(value) => set('op', value ?? '>')}
-        allowDeselect={false}
-        w={80}
-      />
-      <NumberInput
-        label="Number"
-        value={draft.number === '' ? '' : Number(draft.number)}
-        onChange={(value) => set('number', String(value))}
-        w={110}
-      />
-      <TextInput
-        label="within"
-        value={draft.window}
-        onChange={(e) => set('window', e.currentTarget.value)}
-        w={100}
-      />
-    </Group>
+    <Alert color="indigo" role="status" className="sentence">
+      <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+        {sentenceOf({ ...told, description })}.
+      </Text>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {description && `${sentenceOf(told)}. `}
+        {cooldownSentence(told)}.
+      </Text>
+    </Alert>
   )
 }
 
-function Filters({ rows, onChange }: { rows: readonly FilterRow[]; onChange: (rows: FilterRow[]) => void }) {
-  const put = (at: number, change: Partial<FilterRow>) =>
-    onChange(rows.map((row, i) => (i === at ? { ...row, ...change } : row)))
+function Sources({
+  value,
+  onChange,
+  errors,
+}: {
+  value: string[]
+  onChange: (value: string[]) => void
+  errors: FieldErrors
+}) {
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   return (
-    <Stack gap="xs">
-      <Text fw={600} size="sm">
-        Only events where
+    <MultiSelect
+      label="Sources"
+      placeholder={value.length ? '' : 'What it watches'}
+      data={[...new Set([...value, ...(sources.data ?? []).map((source) => source.name)])]}
+      value={value}
+      onChange={onChange}
+      error={faultAt(errors, 'sources')}
+      searchable
+      withAsterisk
+      maw={560}
+    />
+  )
+}
+
+function Kinds({
+  draft,
+  set,
+}: {
+  draft: TriggerDraft
+  set: (field: 'kind', value: TriggerDraft['kind']) => void
+}) {
+  return (
+    <div>
+      <div style={{ overflowX: 'auto' }}>
+        <SegmentedControl
+          aria-label="Kind of condition"
+          data={KINDS.map(({ value, label }) => ({ value, label }))}
+          value={draft.kind}
+          onChange={(value) => set('kind', value as TriggerDraft['kind'])}
+        />
+      </div>
+      <Text size="xs" c="dimmed" mt={4}>
+        {KINDS.find(({ value }) => value === draft.kind)?.help}
       </Text>
-      {rows.map((row, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
-        <Group key={i} gap="xs" wrap="nowrap">
-          <TextInput
-            aria-label={`Field of filter ${i + 1}`}
-            placeholder="event_type"
-            value={row.field}
-            onChange={(e) => put(i, { field: e.currentTarget.value })}
-            style={{ flex: 1 }}
-          />
-          <Select
-            aria-label={`Operator of filter ${i + 1}`}
-            data={FILTER_OPS}
-            value={row.op}
-            onChange={(value) => put(i, { op: (value ?? 'eq') as FilterOp })}
-            allowDeselect={false}
-            w={130}
-          />
-          <TextInput
-            aria-label={`Value of filter ${i + 1}`}
-            value={row.value}
-            onChange={(e) => put(i, { value: e.currentTarget.value })}
-            style={{ flex: 1 }}
-          />
-          <ActionIcon
-            variant="subtle"
-            color="red"
-            aria-label={`Remove filter ${i + 1}`}
-            onClick={() => onChange(rows.filter((_row, at) => at !== i))}
-          >
-            <Trash2 size={15} aria-hidden />
-          </ActionIcon>
-        </Group>
-      ))}
-      <Group>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<Plus size={14} aria-hidden />}
-          onClick={() => onChange([...rows, { field: '', op: 'eq', value: '' }])}
-        >
-          Add a filter
-        </Button>
-      </Group>
-    </Stack>
+    </div>
   )
 }

@@ -1,34 +1,50 @@
-/** One trigger, to make or to change. */
-import { Button, Group, Text } from '@mantine/core'
+/** One trigger: what it waits for, what it did and why not, whom it tells; to change, or to make. */
+import { Alert, Button, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
+import type { Trigger } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { triggerPath } from '../../lib/firings.ts'
 import { draftOf, NEW_TRIGGER } from '../../lib/trigger-form.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { DeletePart } from '../../parts/delete-part.tsx'
+import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { FiringList } from '../firings/firing-list.tsx'
+import { SubscriptionsTab } from './subscriptions-tab.tsx'
 import { TriggerEditor } from './trigger-editor.tsx'
+import { TriggerHistory } from './trigger-history.tsx'
+import { TriggerOverview } from './trigger-overview.tsx'
+import { WhyTab } from './why-tab.tsx'
+
+const TABS = [
+  { value: 'overview', label: 'Overview' },
+  { value: 'firings', label: 'Firings' },
+  { value: 'why', label: 'Why' },
+  { value: 'subscriptions', label: 'Subscriptions' },
+  { value: 'edit', label: 'Edit' },
+  { value: 'history', label: 'History' },
+]
 
 export default function TriggerPage() {
   const { name } = useParams()
-  return name === undefined ? <NewTrigger /> : <ExistingTrigger name={name} />
+  return name === undefined ? <NewTrigger /> : <ExistingTrigger key={name} name={name} />
 }
 
 function NewTrigger() {
   const [query] = useSearchParams()
   const project = query.get('project') ?? undefined
+  const source = query.get('source')
   const go = useNavigate()
   return (
     <>
       <PageHead title="Add trigger" />
       <TriggerEditor
-        start={NEW_TRIGGER}
+        start={{ ...NEW_TRIGGER, sources: source ? [source] : [] }}
         save={(body) => declared.createTrigger({ ...body, ...(project ? { project } : {}) })}
-        onSaved={({ name }) =>
-          void go(project ? `/projects/${project}` : `/triggers/${encodeURIComponent(name)}`)
-        }
+        onSaved={({ name }) => void go(project ? `/projects/${project}` : triggerPath(name))}
         label="Add trigger"
       />
     </>
@@ -36,51 +52,112 @@ function NewTrigger() {
 }
 
 function ExistingTrigger({ name }: { name: string }) {
-  const go = useNavigate()
+  const [query, setQuery] = useSearchParams()
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.trigger(name),
     queryFn: () => declared.trigger(name),
+    refetchInterval: 10_000,
   })
-  const move = useChange((event: 'pause' | 'resume') => declared.moveTrigger(name, event), {
-    said: (_result, event) => (event === 'pause' ? `${name} is paused` : `${name} is evaluated again`),
-  })
-  const { shown, round, reload } = useShown(data, refetch)
   if (isPending) return <LoadingRows />
+  if (error)
+    return (
+      <>
+        <PageHead title={name} />
+        <Failed error={error} onRetry={() => void refetch()} />
+      </>
+    )
   return (
     <>
       <PageHead title={name}>
-        {data && (
-          <Group>
-            {data.accepts.includes('pause') && (
-              <Button variant="default" onClick={() => move.mutate('pause')}>
-                Pause
-              </Button>
-            )}
-            {data.accepts.includes('resume') && <Button onClick={() => move.mutate('resume')}>Resume</Button>}
-            <DeletePart
-              kind="trigger"
-              name={name}
-              remove={declared.deleteTrigger}
-              onDone={() => void go('/triggers')}
-            />
-          </Group>
-        )}
+        <Mark tone={data.paused ? 'quiet' : 'good'}>{data.paused ? 'paused' : 'active'}</Mark>
+        <Moves trigger={data} />
       </PageHead>
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
-      {data && shown && (
-        <>
-          {data.paused && <Text mb="sm">It is paused: nothing trips it.</Text>}
-          <TriggerEditor
-            key={round}
-            start={draftOf(shown)}
-            stored={shown}
-            onSaved={() => void reload()}
-            onTakeTheirs={() => void reload()}
-            save={(body, version) => declared.updateTrigger(body, version)}
-            label="Save"
-          />
-        </>
+      {data.paused && (
+        <Alert color="yellow" mb="md" p="xs">
+          It is paused: nothing trips it.
+        </Alert>
       )}
+      <Tabs
+        value={query.get('tab') ?? 'overview'}
+        onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {TABS.map((tab) => (
+            <Tabs.Tab key={tab.value} value={tab.value}>
+              {tab.label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="overview">
+          <TriggerOverview trigger={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="firings">
+          <FiringList query={{ trigger: name }} without="trigger" />
+        </Tabs.Panel>
+        <Tabs.Panel value="why">
+          <WhyTab trigger={name} />
+        </Tabs.Panel>
+        <Tabs.Panel value="subscriptions">
+          <SubscriptionsTab trigger={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="edit">
+          <Edit trigger={data} refetch={refetch} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <TriggerHistory name={name} />
+        </Tabs.Panel>
+      </Tabs>
     </>
+  )
+}
+
+function Moves({ trigger: { name, accepts } }: { trigger: Trigger }) {
+  const go = useNavigate()
+  const move = useChange((event: 'pause' | 'resume') => declared.moveTrigger(name, event), {
+    said: (_result, event) => (event === 'pause' ? `${name} is paused` : `${name} is evaluated again`),
+  })
+  return (
+    <>
+      {accepts.includes('pause') && (
+        <Button variant="default" loading={move.isPending} onClick={() => move.mutate('pause')}>
+          Pause
+        </Button>
+      )}
+      {accepts.includes('resume') && (
+        <Button loading={move.isPending} onClick={() => move.mutate('resume')}>
+          Resume
+        </Button>
+      )}
+      <DeletePart
+        kind="trigger"
+        name={name}
+        remove={declared.deleteTrigger}
+        onDone={() => void go('/triggers')}
+      />
+    </>
+  )
+}
+
+/** The form keeps what it was filled from, whatever others save meanwhile. */
+function Edit({
+  trigger,
+  refetch,
+}: {
+  trigger: Trigger
+  refetch: () => Promise<{ data: Trigger | undefined }>
+}) {
+  const { shown, round, reload } = useShown(trigger, refetch)
+  if (!shown) return <LoadingRows />
+  return (
+    <TriggerEditor
+      key={round}
+      start={draftOf(shown)}
+      stored={shown}
+      onSaved={() => void reload()}
+      onTakeTheirs={() => void reload()}
+      save={(body, version) => declared.updateTrigger(body, version)}
+      label="Save"
+    />
   )
 }

@@ -1,0 +1,22 @@
+/** Refusals of the API by the field they name, so that a form shows them where they are. */
+
+/** `condition.predicate must …` begins with the path of its field. */
+const PATH = /^([a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*)(?::? )/
+
+export type FieldErrors = Record<string, string>
+
+/** @returns the sentences by their field's path, such as "condition.window" */
+export function fieldErrors(error: Error | null): FieldErrors {
+  const found: FieldErrors = {}
+  for (const sentence of error?.message.split('; ') ?? []) {
+    const path = /^no source is named/.test(sentence) ? 'sources' : PATH.exec(sentence)?.[1]
+    if (path && !found[path]) found[path] = sentence
+  }
+  return found
+}
+
+/** The fault of a field or of anything below it: "filters[0]" for "filters[0].value". */
+export function faultAt(errors: FieldErrors, path: string): string | undefined {
+  const below = Object.keys(errors).find((at) => at === path || at.startsWith(`${path}.`))
+  return below === undefined ? undefined : errors[below]
+}

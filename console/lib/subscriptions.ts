@@ -1,0 +1,10 @@
+/** Subscriptions, seen from a trigger. */
+import type { Subscription, Trigger } from '../../schemas/types.ts'
+
+/** Whether it is told of this trigger: by its name, or with everything of a project that uses it. */
+export function tells(
+  { trigger, project }: Pick<Subscription, 'trigger' | 'project'>,
+  { name, projects }: Pick<Trigger, 'name' | 'projects'>,
+): boolean {
+  return trigger === null ? project !== null && projects.includes(project) : trigger === name
+}

@@ -1,0 +1,28 @@
+/** Labels and fields that recent events of sources have, to pick from while typing. */
+import { useQueries } from '@tanstack/react-query'
+import { api, keys } from '../client.ts'
+
+export interface KnownFields {
+  labels: string[]
+  /** What filters may name: labels, what every event has, and payload paths. */
+  fields: string[]
+}
+
+const OF_EVERY_EVENT = ['event_type', 'source', 'text', 'key_value']
+
+export function useKnownFields(sources: readonly string[]): KnownFields {
+  const found = useQueries({
+    queries: sources.map((source) => ({
+      queryKey: keys.sourceFields(source),
+      queryFn: () => api.sourceFields(source),
+      staleTime: 60_000,
+    })),
+  })
+  const labels = unique(found.flatMap(({ data }) => data?.labels.map((label) => label.name) ?? []))
+  const payload = unique(
+    found.flatMap(({ data }) => data?.fields.map((field) => `payload.${field.name}`) ?? []),
+  )
+  return { labels, fields: unique([...labels, ...OF_EVERY_EVENT, ...payload]) }
+}
+
+const unique = (names: readonly string[]): string[] => [...new Set(names)]

@@ -1,0 +1,104 @@
+/** Who was told of firings, and how that went; the address holds the filters. */
+import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'react-router'
+import { declared, dkeys } from '../../declared-client.ts'
+import { statusWord } from '../../lib/firings.ts'
+import {
+  DELIVERY_STATUSES,
+  type DeliveryQuery,
+  readDeliveryFilter,
+  withWord,
+} from '../../lib/work-filters.ts'
+import { Older } from '../../parts/older.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { usePages } from '../../parts/use-pages.ts'
+import { WordSelect } from '../../parts/word-select.tsx'
+import { wkeys, work } from '../../trigger-client.ts'
+import { DeliveryTable } from './delivery-table.tsx'
+
+export default function DeliveriesPage() {
+  const [address, setAddress] = useSearchParams()
+  const query = readDeliveryFilter(address)
+  const isNarrowed = Object.keys(query).length > 0
+  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
+  const set = (name: string, value: string | null) =>
+    setAddress((now) => withWord(now, name, value), { replace: true })
+  return (
+    <>
+      <PageHead title="Deliveries" />
+      <Stack gap="sm">
+        <Group gap="sm" align="flex-end">
+          <SegmentedControl
+            size="xs"
+            aria-label="Status"
+            data={[
+              { value: '', label: 'all' },
+              ...DELIVERY_STATUSES.map((status) => ({ value: status, label: statusWord({ status }) })),
+            ]}
+            value={query.status ?? ''}
+            onChange={(value) => set('status', value)}
+          />
+          <WordSelect
+            label="Trigger"
+            all="All triggers"
+            data={(triggers.data ?? []).map(({ name }) => name)}
+            value={query.trigger}
+            onChange={(value) => set('trigger', value)}
+          />
+          <WordSelect
+            label="Recipient"
+            all="All recipients"
+            data={useRecipients()}
+            value={query.recipient}
+            onChange={(value) => set('recipient', value)}
+            width={260}
+          />
+          {isNarrowed && (
+            <Button size="xs" variant="default" onClick={() => setAddress({}, { replace: true })}>
+              Clear filters
+            </Button>
+          )}
+        </Group>
+        <Deliveries query={query} isNarrowed={isNarrowed} />
+      </Stack>
+    </>
+  )
+}
+
+/** Subscribed addresses, and agents that may be woken. */
+function useRecipients(): { value: string; label: string }[] {
+  const subscriptions = useQuery({ queryKey: wkeys.subscriptions, queryFn: work.subscriptions })
+  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
+  return [
+    ...(subscriptions.data ?? []).map(({ subscription_id, name, trigger, url }) => ({
+      value: subscription_id,
+      label: `${name} · ${trigger ?? 'a project'} · ${url}`,
+    })),
+    ...(agents.data?.agents ?? []).map(({ name }) => ({ value: name, label: `agent ${name}` })),
+  ]
+}
+
+function Deliveries({ query, isNarrowed }: { query: DeliveryQuery; isNarrowed: boolean }) {
+  const list = usePages(wkeys.deliveries(query), (before) => work.deliveries(query, before))
+  if (list.error) return <Failed error={list.error} onRetry={list.reload} />
+  if (!list.pages) return <LoadingRows />
+  const deliveries = list.pages.flatMap((page) => page.deliveries)
+  if (deliveries.length === 0)
+    return (
+      <Empty title={isNarrowed ? 'No delivery fits' : 'No deliveries yet'}>
+        <Text c="dimmed" maw={540}>
+          {isNarrowed
+            ? 'Nothing is left by these filters; take one away.'
+            : 'When a trigger fires, each agent and address that is told of it shows here. Addresses are subscribed on the page of a trigger.'}
+        </Text>
+      </Empty>
+    )
+  return (
+    <Stack gap="sm">
+      <DeliveryTable deliveries={deliveries} />
+      <Older list={list} label="Show older deliveries" />
+    </Stack>
+  )
+}

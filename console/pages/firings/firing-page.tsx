@@ -1,0 +1,88 @@
+/** One firing: why it fired, what tripped it, and who was told. */
+import { Alert, Button, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link, useParams } from 'react-router'
+import type { FiringDetail } from '../../../schemas/types.ts'
+import { explorePath, isUnderWay } from '../../lib/firings.ts'
+import { CopyBlock } from '../../parts/copy.tsx'
+import { FiringMarks } from '../../parts/firing-marks.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { wkeys, work } from '../../trigger-client.ts'
+import { DeliveryTable } from '../deliveries/delivery-table.tsx'
+import { FiringEvidence } from './firing-evidence.tsx'
+import { FiringFacts } from './firing-facts.tsx'
+import { FiringKeys } from './firing-keys.tsx'
+
+export default function FiringPage() {
+  const { id = '' } = useParams()
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: wkeys.firing(id),
+    queryFn: () => work.firing(id),
+    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? 2_000 : 15_000),
+  })
+  if (isPending) return <LoadingRows />
+  if (error)
+    return (
+      <>
+        <PageHead title="Firing" />
+        <Failed error={error} onRetry={() => void refetch()} />
+      </>
+    )
+  return <Firing firing={data} />
+}
+
+function Firing({ firing }: { firing: FiringDetail }) {
+  const { trigger, key, entity, sentence, reason, fired_at, opened_at, deliveries, payload } = firing
+  return (
+    <>
+      <PageHead title={key && key !== trigger ? `${trigger}: ${key}` : trigger}>
+        <FiringMarks firing={firing} />
+        {entity && (
+          <Button component={Link} to={explorePath(entity, fired_at ?? opened_at)} variant="default">
+            Open in Explore
+          </Button>
+        )}
+      </PageHead>
+      <Stack gap="lg" maw={1180}>
+        <Alert color="indigo">
+          <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+            {sentence}.
+          </Text>
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {reason}
+          </Text>
+        </Alert>
+        <FiringFacts firing={firing} />
+        {firing.key_count > 1 && <FiringKeys firing={firing} />}
+        <FiringEvidence firing={firing} />
+        <Section title="Told">
+          {deliveries.length > 0 ? (
+            <DeliveryTable deliveries={deliveries} without="firing" />
+          ) : (
+            <Text size="sm" c="dimmed">
+              {fired_at ? 'Nobody is told: no agent is woken and no address is subscribed.' : 'Nobody yet.'}
+            </Text>
+          )}
+        </Section>
+        {payload !== null && (
+          <Section title="The timeline it carries">
+            <CopyBlock value={payload} label="Copy the timeline" />
+          </Section>
+        )}
+      </Stack>
+    </>
+  )
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title}>
+      <Title order={2} mb="xs">
+        {title}
+      </Title>
+      {children}
+    </section>
+  )
+}

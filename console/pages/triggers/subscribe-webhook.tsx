@@ -1,0 +1,112 @@
+/** Subscribes an address to a trigger, and shows its secret once. */
+import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useChange } from '../../lib/use-change.ts'
+import { VERIFY_SNIPPET } from '../../lib/verify.ts'
+import { CopyBlock } from '../../parts/copy.tsx'
+import { work } from '../../trigger-client.ts'
+
+interface Props {
+  trigger: string
+  opened: boolean
+  onClose: () => void
+}
+
+export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
+  const [url, setUrl] = useState('')
+  const [name, setName] = useState('')
+  const subscribe = useChange(
+    () => work.subscribe({ trigger, url: url.trim(), ...(name.trim() ? { name: name.trim() } : {}) }),
+    { quiet: true },
+  )
+  const close = (): void => {
+    onClose()
+    subscribe.reset()
+    setUrl('')
+    setName('')
+  }
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={subscribe.data ? 'It is subscribed' : `Tell an address of ${trigger}`}
+      centered
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {subscribe.data ? (
+        <Done secret={subscribe.data.secret} onClose={close} />
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            subscribe.mutate(undefined)
+          }}
+        >
+          <Stack>
+            <TextInput
+              label="Address"
+              description="Where each firing is posted as JSON, signed."
+              placeholder="https://example.com/hooks/firings"
+              type="url"
+              value={url}
+              onChange={(event) => setUrl(event.currentTarget.value)}
+              required
+              maxLength={2048}
+              data-autofocus
+            />
+            <TextInput
+              label="Name"
+              description="What lists call it; blank: made up."
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value)}
+              maxLength={80}
+            />
+            {subscribe.error && (
+              <Alert color="red" role="alert">
+                {subscribe.error.message}
+              </Alert>
+            )}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={subscribe.isPending} disabled={url.trim() === ''}>
+                Subscribe
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  )
+}
+
+/** @param secret absent: the address was subscribed already */
+function Done({ secret, onClose }: { secret: string | undefined; onClose: () => void }) {
+  return (
+    <Stack>
+      {secret ? (
+        <>
+          <Alert color="yellow" title="Shown this once">
+            Posts are signed with this secret. Copy it now; it is not shown again.
+          </Alert>
+          <CopyBlock value={secret} label="Copy the secret" />
+          <Text size="sm" fw={600}>
+            Check that a post is genuine
+          </Text>
+          <Text size="sm" c="dimmed">
+            Signatures follow Standard Webhooks, for which there are libraries. With Node alone, over the
+            bytes as they came:
+          </Text>
+          <CopyBlock value={VERIFY_SNIPPET} label="Copy the code" />
+        </>
+      ) : (
+        <Text size="sm">This address was subscribed already; its secret was shown when it was made.</Text>
+      )}
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Done</Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,38 @@
+/** A backtest of what is being edited: asked when the typing pauses; a newer question ends the older. */
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import type { BacktestRequest, BacktestResult, TriggerDefinition } from '../../../schemas/types.ts'
+import { work } from '../../trigger-client.ts'
+
+const PAUSE_MS = 400
+
+export interface Trial {
+  data: BacktestResult | undefined
+  error: Error | null
+  isRunning: boolean
+}
+
+/**
+ * @param definition what is tried; null: it is not filled in yet
+ * @param compare what it is compared with
+ */
+export function useBacktest(
+  definition: TriggerDefinition | null,
+  compare: TriggerDefinition | null,
+  window: string,
+): Trial {
+  const [asked] = useDebouncedValue(
+    JSON.stringify(definition && { definition, ...(compare ? { compare } : {}), window }),
+    PAUSE_MS,
+  )
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['backtest', asked],
+    queryFn: ({ signal }) => work.backtest(JSON.parse(asked) as BacktestRequest, signal),
+    enabled: asked !== 'null' && definition !== null,
+    placeholderData: (before) => before,
+    // The same question later has other events to look at.
+    staleTime: 30_000,
+    gcTime: 60_000,
+  })
+  return { data: definition ? data : undefined, error: definition ? error : null, isRunning: isFetching }
+}

@@ -1,0 +1,25 @@
+/** A length of time such as 5m, with its rule said as soon as it is broken. */
+import { TextInput, type TextInputProps } from '@mantine/core'
+import { isDuration } from '../lib/trigger-form.ts'
+
+interface Props extends Omit<TextInputProps, 'onChange' | 'value' | 'error'> {
+  value: string
+  onChange: (value: string) => void
+  /** What the API said of it. */
+  fault?: string | undefined
+  optional?: boolean
+}
+
+export function DurationInput({ value, onChange, fault, optional = false, ...rest }: Props) {
+  const blank = value.trim() === ''
+  const broken = blank ? !optional : !isDuration(value)
+  return (
+    <TextInput
+      w={130}
+      {...rest}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      error={broken ? 'Such as 30s, 5m, 1h or 2d' : fault}
+    />
+  )
+}

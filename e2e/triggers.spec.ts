@@ -1,0 +1,255 @@
+import { createHmac } from 'node:crypto'
+import AxeBuilder from '@axe-core/playwright'
+import { expect, type Page } from '@playwright/test'
+import { test } from './daemon.ts'
+import { startReceiver } from './receiver.ts'
+
+type Daemon = Parameters<Parameters<typeof test>[2]>[0]['daemon']
+
+const gateway = (daemon: Daemon): Promise<string> =>
+  daemon.source('gateway', {
+    text_template: '{msg}',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+
+const send = async (daemon: Daemon, url: string, ...events: [service: string, status: number][]) => {
+  for (const [service, status] of events) {
+    const answer = await daemon.call('POST', url, { service, status, msg: `${service} answered ${status}` })
+    expect(answer.status).toBe(202)
+  }
+}
+
+/** More than two server errors of a service within five minutes. */
+const ERRORS = {
+  name: 'gateway-errors',
+  sources: ['gateway'],
+  filters: [{ field: 'payload.status', op: 'gte', value: 500 }],
+  condition: { aggregate: 'count', predicate: '> 2', window: '5m' },
+}
+
+const cell = (page: Page, table: string) => page.getByRole('table', { name: table }).getByRole('row')
+
+test('a trigger is made in the editor, which says what it would have done, and its firing shows what tripped it', async ({
+  page,
+  daemon,
+}) => {
+  const url = await gateway(daemon)
+  await send(daemon, url, ['pay', 500], ['pay', 503], ['pay', 200], ['cart', 502])
+  await page.goto(`${daemon.url}/triggers`)
+  await page.getByRole('link', { name: 'Add trigger' }).first().click()
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('gateway-errors')
+  await page.getByRole('combobox', { name: 'Sources' }).click()
+  await page.getByRole('option', { name: 'gateway' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Add a filter' }).click()
+  await page.getByRole('combobox', { name: 'Field of filter 1' }).fill('payload.status')
+  await page.keyboard.press('Escape')
+  await page.getByRole('combobox', { name: 'Operator of filter 1' }).click()
+  await page.getByRole('option', { name: 'is at least' }).click()
+  await page.getByRole('textbox', { name: 'Value of filter 1' }).fill('500')
+  await expect(
+    page.getByText(
+      'When the number of events is above 5 within 5m on gateway where payload.status is at least 500.',
+    ),
+  ).toBeVisible()
+
+  const trial = page.getByRole('region', { name: 'What it would have done' })
+  await expect(trial.getByText('0 times')).toBeVisible()
+  await expect(trial.getByText(/3 of 4 events match\. 3 in the last hour\./)).toBeVisible()
+  await page.getByRole('textbox', { name: 'Number', exact: true }).fill('1')
+  await expect(trial.getByText('1 time', { exact: true })).toBeVisible()
+  await page.getByRole('textbox', { name: 'Number', exact: true }).fill('2')
+  await expect(trial.getByText('0 times')).toBeVisible()
+  await page.getByRole('button', { name: 'Add trigger' }).click()
+  await expect(page.getByText('gateway-errors is saved')).toBeVisible()
+  await expect(page.getByText('nobody yet')).toBeVisible()
+
+  await send(daemon, url, ['pay', 500])
+  await page.getByRole('tab', { name: 'Firings' }).click()
+  await expect(page.getByText('3, above 2 within 5m')).toBeVisible()
+  await page.getByRole('link', { name: 'pay', exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'gateway-errors: pay' })).toBeVisible()
+  await expect(page.getByText('above 2 within 5m').first()).toBeVisible()
+  const evidence = page.getByRole('region', { name: 'Evidence' })
+  await expect(evidence.getByRole('button', { name: /, evidence$/ })).toHaveCount(3)
+  await expect(evidence.getByRole('button', { name: /^pay answered/ })).toHaveCount(4)
+  await evidence.getByRole('switch', { name: 'Only what tripped it' }).click({ force: true })
+  await expect(evidence.getByRole('button', { name: /^pay answered 200/ })).toHaveCount(0)
+  await expect(page.getByText('Nobody is told: no agent is woken')).toBeVisible()
+  await expect(page.getByRole('region', { name: 'The timeline it carries' })).toContainText(
+    'why: 3 events in 5m, above 2',
+  )
+  await page.getByRole('link', { name: 'Open in Explore' }).click()
+  await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()
+  await expect(page.getByText('pay answered 503', { exact: true })).toBeVisible()
+  expect(page.url()).toContain('l=service%3Dpay')
+
+  await page.goto(`${daemon.url}/triggers/gateway-errors?tab=edit`)
+  await expect(trial.getByText('1 time', { exact: true })).toBeVisible()
+  await trial.getByRole('slider', { name: 'Threshold' }).press('ArrowRight')
+  await expect(page.getByRole('textbox', { name: 'Number', exact: true })).toHaveValue('3')
+  await expect(trial.getByText('0 times')).toBeVisible()
+  await expect(trial.getByText('· 1 as stored')).toBeVisible()
+})
+
+test('an address is subscribed, told of a firing once and again by hand, with a signature that holds', async ({
+  page,
+  daemon,
+}) => {
+  const receiver = await startReceiver()
+  try {
+    const url = await gateway(daemon)
+    await daemon.call('POST', '/api/triggers', ERRORS)
+    await page.goto(`${daemon.url}/triggers/gateway-errors?tab=subscriptions`)
+    await page.getByRole('button', { name: 'Subscribe a webhook' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Address' }).fill(receiver.url)
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('pager')
+    await dialog.getByRole('button', { name: 'Subscribe', exact: true }).click()
+    await expect(dialog.getByText('Shown this once')).toBeVisible()
+    const secret = (await dialog.locator('pre').first().textContent())!
+    expect(secret).toMatch(/^whsec_/)
+    await expect(dialog.getByText('export function isGenuine')).toBeVisible()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await expect(page.getByRole('link', { name: 'pager' })).toBeVisible()
+    expect(await page.content()).not.toContain(secret)
+    expect(await page.content()).not.toContain('secret-part')
+
+    await send(daemon, url, ['pay', 500], ['pay', 500], ['pay', 500])
+    await expect.poll(() => receiver.posts.length).toBe(1)
+    const { headers, body } = receiver.posts[0]!
+    const signed = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
+      .update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`)
+      .digest('base64')
+    expect(headers['webhook-signature']).toContain(`v1,${signed}`)
+
+    await page.goto(`${daemon.url}/deliveries`)
+    await expect(cell(page, 'Deliveries').filter({ hasText: 'pager' })).toContainText('delivered')
+    expect(await page.content()).not.toContain('secret-part')
+    await page.getByRole('button', { name: 'Attempts of the delivery to pager for pay' }).click()
+    await expect(page.getByRole('table', { name: /^Attempts of dlv_/ })).toContainText('204')
+    await expect(page.getByRole('region', { name: /^What is posted as dlv_/ })).toContainText('"key": "pay"')
+    await page.getByRole('button', { name: 'Redeliver to pager for pay' }).click()
+    await expect(page.getByText('It is sent again, under the same id')).toBeVisible()
+    await expect.poll(() => receiver.posts.length).toBe(2)
+    expect(receiver.posts[1]!.headers['webhook-id']).toBe(headers['webhook-id'])
+    expect(receiver.posts[1]!.body).toBe(body)
+
+    await page.getByText('failed', { exact: true }).click()
+    await expect(page.getByText('No delivery fits')).toBeVisible()
+    expect(page.url()).toContain('status=failed')
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('link', { name: 'gateway-errors: pay' }).click()
+    await expect(page.getByRole('region', { name: 'Told' })).toContainText('delivered')
+
+    await page.goto(`${daemon.url}/triggers/gateway-errors?tab=subscriptions`)
+    await page.getByRole('button', { name: 'Unsubscribe pager' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Unsubscribe', exact: true }).click()
+    await expect(page.getByText('No address is subscribed')).toBeVisible()
+  } finally {
+    await receiver.stop()
+  }
+})
+
+test('an event that fired nothing says why, and firings are narrowed by what the address holds', async ({
+  page,
+  daemon,
+}) => {
+  const url = await gateway(daemon)
+  await daemon.call('POST', '/api/triggers', ERRORS)
+  await send(daemon, url, ['pay', 200], ['pay', 500], ['pay', 500], ['pay', 500], ['cart', 500])
+  await page.goto(`${daemon.url}/triggers/gateway-errors?tab=why`)
+  await expect(page.getByRole('table', { name: 'Records' })).toContainText('threshold not met')
+  await page
+    .getByRole('radiogroup', { name: 'Only this reason' })
+    .getByText(/^fired, nobody is told/)
+    .click()
+  await expect(cell(page, 'Records')).toHaveCount(2)
+  expect(page.url()).toContain('reason=no_subscriber')
+
+  await page.getByRole('textbox', { name: 'Why not?' }).fill('evt_2')
+  await page.getByRole('button', { name: 'Ask' }).click()
+  await expect(page.getByRole('status', { name: 'What came of evt_2' })).toContainText('threshold not met')
+  await page.getByRole('textbox', { name: 'Why not?' }).fill('evt_1')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('status', { name: 'What came of evt_1' })).toContainText('filter did not hold')
+
+  await page.goto(`${daemon.url}/explore?l=service%3Dpay`)
+  await page.getByRole('button', { name: /^pay answered 200/ }).click()
+  const why = page.getByRole('region', { name: 'Why evt_1' })
+  await expect(why).toContainText('filter did not hold')
+  await why.getByRole('link', { name: 'gateway-errors' }).click()
+  await expect(page.getByRole('heading', { name: 'gateway-errors' })).toBeVisible()
+
+  await page.goto(`${daemon.url}/firings`)
+  await expect(cell(page, 'Firings')).toHaveCount(2)
+  await page.getByRole('textbox', { name: 'Key' }).fill('cart')
+  await expect(page.getByText('No firing fits')).toBeVisible()
+  await expect(page).toHaveURL(/key=cart/)
+  await page.goto(`${daemon.url}/firings?key=pay&trigger=gateway-errors&state=fired&since=1h`)
+  await expect(page.getByRole('link', { name: 'pay', exact: true })).toBeVisible()
+})
+
+for (const scheme of ['light', 'dark'] as const)
+  test(`triggers at work have no accessibility fault, ${scheme}`, async ({ browser, daemon }) => {
+    test.setTimeout(120_000)
+    const receiver = await startReceiver()
+    const context = await browser.newContext({ colorScheme: scheme, reducedMotion: 'reduce' })
+    const page = await context.newPage()
+    const faults: string[] = []
+    const check = async (what: string): Promise<void> => {
+      const { violations } = await new AxeBuilder({ page })
+        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'])
+        .analyze()
+      for (const violation of violations)
+        for (const node of violation.nodes)
+          faults.push(`${what}: ${violation.id}: ${node.html.slice(0, 200)}`)
+    }
+    const visit = async (path: string, ready: () => Promise<unknown>): Promise<void> => {
+      await page.goto(daemon.url + path)
+      await ready()
+      await check(path)
+    }
+    try {
+      await visit('/firings', () => page.getByText('No firings yet').waitFor())
+      await visit('/deliveries', () => page.getByText('No deliveries yet').waitFor())
+      const url = await gateway(daemon)
+      await daemon.call('POST', '/api/triggers', ERRORS)
+      const trigger = '/triggers/gateway-errors'
+      await visit(`${trigger}?tab=subscriptions`, () => page.getByText('No address is subscribed').waitFor())
+      await visit(`${trigger}?tab=why`, () => page.getByText('Nothing is recorded yet').waitFor())
+      await page.goto(`${daemon.url}${trigger}?tab=subscriptions`)
+      await page.getByRole('button', { name: 'Subscribe a webhook' }).click()
+      await page.getByRole('textbox', { name: 'Address' }).fill(receiver.url)
+      await check('the dialog that subscribes')
+      await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+      await page.getByText('Shown this once').waitFor()
+      await check('the secret')
+      await send(daemon, url, ['pay', 200], ['pay', 500], ['pay', 500], ['pay', 500])
+      await expect.poll(() => receiver.posts.length).toBe(1)
+      await visit(trigger, () => page.getByRole('link', { name: 'pay', exact: true }).waitFor())
+      await visit(`${trigger}?tab=edit`, () => page.getByText('It would have fired').waitFor())
+      await visit(`${trigger}?tab=why&event=evt_1`, () =>
+        page.getByRole('status', { name: 'What came of evt_1' }).waitFor(),
+      )
+      await visit(`${trigger}?tab=subscriptions`, () =>
+        page.getByRole('table', { name: 'Subscriptions' }).waitFor(),
+      )
+      await visit(`${trigger}?tab=history`, () => page.getByText('Each can be undone').waitFor())
+      await visit('/firings', () => page.getByRole('table', { name: 'Firings' }).waitFor())
+      await page.getByRole('link', { name: 'pay', exact: true }).click()
+      await page
+        .getByRole('button', { name: /, evidence$/ })
+        .first()
+        .click()
+      await page.getByRole('region', { name: /^Why evt_/ }).waitFor()
+      await page.getByRole('button', { name: /^Attempts of the delivery/ }).click()
+      await page.getByRole('region', { name: /^What is posted/ }).waitFor()
+      await check('a firing')
+      await visit('/deliveries', () => page.getByRole('table', { name: 'Deliveries' }).waitFor())
+      expect(faults).toEqual([])
+    } finally {
+      await context.close()
+      await receiver.stop()
+    }
+  })

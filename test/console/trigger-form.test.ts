@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { chartBuckets, keyChanges, sliderMax, sliderStep } from '../../console/lib/backtest.ts'
+import { faultAt, fieldErrors } from '../../console/lib/field-errors.ts'
+import {
+  definitionOf,
+  draftOf,
+  isComplete,
+  NEW_TRIGGER,
+  storedDefinition,
+  type TriggerDraft,
+  writeOf,
+} from '../../console/lib/trigger-form.ts'
+import type { BacktestResult, BacktestRun, Condition, Trigger } from '../../schemas/types.ts'
+
+const stored = (condition: Condition, over: Partial<Trigger> = {}): Trigger => ({
+  name: 'errs',
+  project: null,
+  sources: ['gw'],
+  condition,
+  filters: [],
+  key_field: '',
+  emit: { context_window: '15m' },
+  cooldown: '5m',
+  max_late: '24h',
+  description: '',
+  paused: false,
+  state: 'active',
+  accepts: ['pause'],
+  owned_by: null,
+  customized: false,
+  projects: [],
+  version: 3,
+  created_at: '2026-11-20T12:00:00.000Z',
+  updated_at: '2026-11-20T12:00:00.000Z',
+  subscribers: 0,
+  last_fired: null,
+  sentence: 'When it breaks',
+  firings_24h: 0,
+  spark: [0, 0, 0, 0, 0, 0, 0],
+  ...over,
+})
+
+const CONDITIONS: Condition[] = [
+  { event: 'any', group_by: ['service', 'region'] },
+  { aggregate: 'count', predicate: '> 5', window: '5m' },
+  { aggregate: 'avg', field: 'payload.ms', predicate: '>= 0.5', window: '10m', resolve: '< 0.4' },
+  { aggregate: 'rate', predicate: '> 5/m', window: '10m', resolve: true },
+  { absent_for: '10m', group_by: ['host'] },
+  { change_of: 'role', from: 'primary', to: 'replica' },
+  {
+    sequence: [
+      { name: 'a deploy', filters: [{ field: 'event_type', op: 'eq', value: 'deploy' }] },
+      { filters: [{ field: 'status', op: 'gte', value: 500 }] },
+    ],
+    within: '15m',
+  },
+  { every: '30m', summary_by: ['service'] },
+  { cron: '0 9 * * 1-5', time_zone: 'Europe/Paris', summary: 'rich' },
+]
+
+describe('the form of a trigger', () => {
+  it.each(CONDITIONS)('keeps what is stored when nothing is changed: %j', (condition) => {
+    const trigger = stored(condition, {
+      filters: [
+        { field: 'status', op: 'gte', value: 500 },
+        { field: 'code', op: 'eq', value: '007' },
+        { field: 'zone', op: 'in', value: ['a', 1] },
+        { field: 'gone', op: 'exists', value: false },
+      ],
+    })
+    const draft = draftOf(trigger)
+    expect(isComplete(draft)).toBe(true)
+    expect(definitionOf(draft, trigger)).toEqual(storedDefinition(trigger))
+    expect(writeOf(draft, trigger)).toMatchObject({ name: 'errs', condition, description: '' })
+  })
+
+  it('keeps the pauses and limits of a burst', () => {
+    const storm = { quiet: '30s', max_wait: '5m', min_count: 3, limits: [{ max: 3, per: '1h' }] }
+    const trigger = stored({ event: 'any' }, { storm })
+    expect(definitionOf(draftOf(trigger), trigger).storm).toEqual(storm)
+    expect(
+      definitionOf({ ...draftOf(trigger), quiet: '', max_wait: '', min_count: '', limits: [] }),
+    ).not.toHaveProperty('storm')
+  })
+
+  it('takes numbers as numbers and what only looks like one as text', () => {
+    const filters = (value: string): TriggerDraft => ({
+      ...NEW_TRIGGER,
+      sources: ['gw'],
+      filters: [{ field: 'status', op: 'eq', value, values: [] }],
+    })
+    expect(definitionOf(filters('500')).filters).toEqual([{ field: 'status', op: 'eq', value: 500 }])
+    expect(definitionOf(filters('007')).filters).toEqual([{ field: 'status', op: 'eq', value: '007' }])
+  })
+
+  it('is tried out as soon as there is enough, and not before', () => {
+    expect(isComplete(NEW_TRIGGER)).toBe(false)
+    const named = { ...NEW_TRIGGER, sources: ['gw'] }
+    expect(isComplete(named)).toBe(true)
+    expect(isComplete({ ...named, number: '' })).toBe(false)
+    expect(isComplete({ ...named, window: 'a while' })).toBe(false)
+    expect(isComplete({ ...named, aggregate: 'sum' })).toBe(false)
+    expect(isComplete({ ...named, kind: 'change' })).toBe(false)
+  })
+})
+
+describe('refusals of the API', () => {
+  it('are shown at the field they name', () => {
+    const errors = fieldErrors(
+      new Error('condition.window must be a duration; filters[0].value must be set; no source is named gone'),
+    )
+    expect(faultAt(errors, 'condition.window')).toBe('condition.window must be a duration')
+    expect(faultAt(errors, 'filters[0]')).toBe('filters[0].value must be set')
+    expect(faultAt(errors, 'sources')).toBe('no source is named gone')
+    expect(faultAt(errors, 'name')).toBeUndefined()
+    expect(fieldErrors(null)).toEqual({})
+  })
+})
+
+describe('a backtest as a chart', () => {
+  const run = (buckets: [string, number, number][], by_key: [string, number][]): BacktestRun =>
+    ({
+      buckets: buckets.map(([at, firings, matched]) => ({ at, firings, matched })),
+      by_key: by_key.map(([key, firings]) => ({ key, firings })),
+    }) as unknown as BacktestRun
+  const [first, second] = ['2026-11-20T12:00:00.000Z', '2026-11-20T13:00:00.000Z'] as const
+
+  it('has before and after side by side, whichever run lists a bucket', () => {
+    const result = { result: run([[first, 3, 9]], []), compare: run([[second, 1, 9]], []) } as BacktestResult
+    expect(chartBuckets(result)).toEqual([
+      { at: Date.parse(first), firings: 3, before: 0, matched: 9 },
+      { at: Date.parse(second), firings: 0, before: 1, matched: 0 },
+    ])
+    expect(chartBuckets({ result: run([[first, 3, 9]], []) } as BacktestResult)[0]!.before).toBeNull()
+  })
+
+  it('lists keys where both differ most first', () => {
+    const changes = keyChanges(
+      run(
+        [],
+        [
+          ['a', 5],
+          ['b', 4],
+        ],
+      ),
+      run(
+        [],
+        [
+          ['a', 5],
+          ['c', 3],
+        ],
+      ),
+    )
+    expect(changes).toEqual([
+      { key: 'b', firings: 4, before: 0 },
+      { key: 'c', firings: 0, before: 3 },
+      { key: 'a', firings: 5, before: 5 },
+    ])
+  })
+
+  it('has a slider beyond the highest value, in steps people would type', () => {
+    for (const [peak, number] of [
+      [null, 5],
+      [12, 5],
+      [1_234, 5],
+      [0.2, 0.5],
+      [0, 0],
+    ] as const) {
+      const max = sliderMax(peak, number)
+      expect(max).toBeGreaterThan(Math.max(peak ?? 0, number))
+      expect(sliderStep(max, false)).toBeLessThanOrEqual(max / 10)
+      expect(Number.isInteger(sliderStep(max, true))).toBe(true)
+    }
+  })
+})
