@@ -1,7 +1,7 @@
 /** A backtest says what live evaluation did over the same events, and how a change would alter that. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { BacktestFiring, TriggerWrite } from '../../../schemas/types.ts'
+import type { BacktestFiring, TriggerDefinition, TriggerWrite } from '../../../schemas/types.ts'
 import { MINUTE, openWorld, T0, type World } from './trigger-world.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString()
@@ -99,11 +99,11 @@ describe('a backtest', () => {
       await post(error)
       pass(MINUTE / 2)
     }
-    const definition = {
+    const definition: TriggerDefinition = {
       sources: ['app'],
       condition: { aggregate: 'count', predicate: '> 4', window: '5m' },
       cooldown: '1s',
-    } as const
+    }
     const { result, compare, scanned, from, to, sentence } = await engine.backtest({
       trigger: 't',
       compare: definition,
@@ -132,7 +132,7 @@ describe('a backtest', () => {
 
   it('refuses what it cannot run, naming the field', async () => {
     const { engine } = await openWorld()
-    const asked = { sources: ['none'], condition: { event: 'any' } } as const
+    const asked: TriggerDefinition = { sources: ['none'], condition: { event: 'any' } }
     await expect(engine.backtest({})).rejects.toMatchObject({ code: 'invalid' })
     await expect(engine.backtest({ trigger: 'none' })).rejects.toMatchObject({ code: 'not_found' })
     await expect(engine.backtest({ definition: asked })).rejects.toThrow('no source is named none')
