@@ -1,6 +1,6 @@
 /** A length of time such as 5m, with its rule said as soon as it is broken. */
 import { TextInput, type TextInputProps } from '@mantine/core'
-import { isDuration } from '../lib/trigger-form.ts'
+import { isDuration } from '../lib/trigger-draft.ts'
 
 interface Props extends Omit<TextInputProps, 'onChange' | 'value' | 'error'> {
   value: string

@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { chartBuckets, keyChanges, sliderMax, sliderStep } from '../../console/lib/backtest.ts'
 import { faultAt, fieldErrors } from '../../console/lib/field-errors.ts'
-import {
-  definitionOf,
-  draftOf,
-  isComplete,
-  NEW_TRIGGER,
-  storedDefinition,
-  type TriggerDraft,
-  writeOf,
-} from '../../console/lib/trigger-form.ts'
+import { draftOf, NEW_TRIGGER, type TriggerDraft } from '../../console/lib/trigger-draft.ts'
+import { definitionOf, isComplete, storedDefinition, writeOf } from '../../console/lib/trigger-form.ts'
 import type { BacktestResult, BacktestRun, Condition, Trigger } from '../../schemas/types.ts'
 
 const stored = (condition: Condition, over: Partial<Trigger> = {}): Trigger => ({

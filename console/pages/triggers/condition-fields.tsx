@@ -1,7 +1,7 @@
 /** What each kind of condition asks for. */
 import { Autocomplete, Group, NumberInput, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { type FieldErrors, faultAt } from '../../lib/field-errors.ts'
-import { type Aggregate, countsEvents, type TriggerDraft } from '../../lib/trigger-form.ts'
+import { type Aggregate, countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import type { KnownFields } from '../../lib/use-known-fields.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import { ScheduleFields } from './schedule-fields.tsx'

@@ -12,7 +12,7 @@ import {
 } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import { type FieldErrors, faultAt } from '../../lib/field-errors.ts'
-import { EMPTY_FILTER, FILTER_OPS, type FilterOp, type FilterRow } from '../../lib/trigger-form.ts'
+import { EMPTY_FILTER, FILTER_OPS, type FilterOp, type FilterRow } from '../../lib/trigger-draft.ts'
 
 interface Props {
   rows: readonly FilterRow[]

@@ -1,7 +1,7 @@
 /** A schedule: every so long, or at the times of a cron expression; and what its summary holds. */
 import { Autocomplete, Group, SegmentedControl, Select, TagsInput, TextInput } from '@mantine/core'
 import { faultAt } from '../../lib/field-errors.ts'
-import type { TriggerDraft } from '../../lib/trigger-form.ts'
+import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import type { Part } from './condition-fields.tsx'
 

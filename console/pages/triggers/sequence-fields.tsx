@@ -2,7 +2,7 @@
 import { ActionIcon, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import { faultAt } from '../../lib/field-errors.ts'
-import { newStep, type TriggerDraft } from '../../lib/trigger-form.ts'
+import { newStep, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import type { Part } from './condition-fields.tsx'
 import { FilterRows } from './filter-rows.tsx'

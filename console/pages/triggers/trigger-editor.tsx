@@ -6,15 +6,8 @@ import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.
 import { cooldownSentence, sentenceOf } from '../../../schemas/words.ts'
 import { api, keys } from '../../client.ts'
 import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
-import {
-  countsEvents,
-  definitionOf,
-  isComplete,
-  KINDS,
-  storedDefinition,
-  type TriggerDraft,
-  writeOf,
-} from '../../lib/trigger-form.ts'
+import { countsEvents, KINDS, type TriggerDraft } from '../../lib/trigger-draft.ts'
+import { definitionOf, isComplete, storedDefinition, writeOf } from '../../lib/trigger-form.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { Refusal } from '../../parts/refusal.tsx'

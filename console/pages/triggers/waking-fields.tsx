@@ -2,7 +2,7 @@
 import { ActionIcon, Autocomplete, Button, Group, NumberInput, Stack, Text } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import { faultAt } from '../../lib/field-errors.ts'
-import type { TriggerDraft } from '../../lib/trigger-form.ts'
+import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import type { Part } from './condition-fields.tsx'
 

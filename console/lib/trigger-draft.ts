@@ -1,0 +1,197 @@
+/** A trigger as its form edits it: everything as typed. trigger-form.ts makes it a trigger again. */
+import type { AggregateCondition, Condition, Filter, Trigger } from '../../schemas/types.ts'
+import { FILTER_WORDS } from '../../schemas/words.ts'
+
+export type Aggregate = AggregateCondition['aggregate']
+/** `exists` with the value false has a word of its own. */
+export type FilterOp = Filter['op'] | 'missing'
+export type Kind = 'event' | 'threshold' | 'silence' | 'change' | 'sequence' | 'schedule'
+
+export interface FilterRow {
+  field: string
+  op: FilterOp
+  /** As typed. */
+  value: string
+  /** Of `in`. */
+  values: string[]
+  /** The stored value, kept as it is unless typed anew: "5" and 5 look the same here. */
+  kept?: Filter['value']
+}
+
+export interface TriggerDraft {
+  name: string
+  sources: string[]
+  kind: Kind
+  aggregate: Aggregate
+  field: string
+  op: string
+  number: string
+  /** Of a rate. */
+  unit: 's' | 'm' | 'h'
+  window: string
+  resolve: 'no' | 'over' | 'when'
+  resolve_op: string
+  resolve_number: string
+  absent_for: string
+  change_of: string
+  from: string
+  to: string
+  steps: { name: string; filters: FilterRow[] }[]
+  within: string
+  timing: 'every' | 'cron'
+  every: string
+  cron: string
+  time_zone: string
+  /** custom: what is stored, which has more than the form shows. */
+  summary: 'plain' | 'rich' | 'custom'
+  summary_by: string[]
+  group_by: string[]
+  filters: FilterRow[]
+  key_field: string
+  context_window: string
+  cooldown: string
+  max_late: string
+  quiet: string
+  max_wait: string
+  min_count: string
+  limits: { max: string; per: string }[]
+  description: string
+}
+
+const EMPTY_FILTER: FilterRow = { field: '', op: 'eq', value: '', values: [] }
+const newStep = () => ({ name: '', filters: [{ ...EMPTY_FILTER }] })
+
+export const NEW_TRIGGER: TriggerDraft = {
+  name: '',
+  sources: [],
+  kind: 'threshold',
+  aggregate: 'count',
+  field: '',
+  op: '>',
+  number: '5',
+  unit: 's',
+  window: '5m',
+  resolve: 'no',
+  resolve_op: '<=',
+  resolve_number: '1',
+  absent_for: '15m',
+  change_of: '',
+  from: '',
+  to: '',
+  steps: [newStep(), newStep()],
+  within: '10m',
+  timing: 'every',
+  every: '1h',
+  cron: '0 9 * * 1-5',
+  time_zone: '',
+  summary: 'plain',
+  summary_by: [],
+  group_by: [],
+  filters: [],
+  key_field: '',
+  context_window: '15m',
+  cooldown: '5m',
+  max_late: '24h',
+  quiet: '',
+  max_wait: '',
+  min_count: '',
+  limits: [],
+  description: '',
+}
+
+export { EMPTY_FILTER, newStep }
+
+export const KINDS: { value: Kind; label: string; help: string }[] = [
+  { value: 'event', label: 'Any event', help: 'Each event that passes the filters.' },
+  { value: 'threshold', label: 'Threshold', help: 'A number over a window: how many, how fast, how high.' },
+  { value: 'silence', label: 'Silence', help: 'Nothing comes any more from something that did report.' },
+  { value: 'change', label: 'Change', help: 'A label or field has another value than before.' },
+  { value: 'sequence', label: 'Sequence', help: 'One thing, then another, on the same entity.' },
+  { value: 'schedule', label: 'Schedule', help: 'At its own times, with a summary of what came since.' },
+]
+
+export const FILTER_OPS: { value: FilterOp; label: string }[] = [
+  ...Object.entries(FILTER_WORDS).map(([value, label]) => ({ value: value as FilterOp, label })),
+  { value: 'missing', label: 'is not there' },
+]
+
+/** Counts events, not a field. */
+export const countsEvents = (aggregate: Aggregate): boolean => aggregate === 'count' || aggregate === 'rate'
+
+export const isDuration = (text: string): boolean => /^\d+(\.\d+)?(s|m|h|d)$/.test(text.trim())
+
+export function draftOf(trigger: Trigger): TriggerDraft {
+  const { storm } = trigger
+  return {
+    ...NEW_TRIGGER,
+    name: trigger.name,
+    sources: trigger.sources,
+    filters: (trigger.filters ?? []).map(rowOf),
+    key_field: trigger.key_field ?? '',
+    context_window: trigger.emit?.context_window ?? NEW_TRIGGER.context_window,
+    cooldown: trigger.cooldown ?? NEW_TRIGGER.cooldown,
+    max_late: trigger.max_late ?? NEW_TRIGGER.max_late,
+    description: trigger.description ?? '',
+    quiet: storm?.quiet ?? '',
+    max_wait: storm?.max_wait ?? '',
+    min_count: storm?.min_count === undefined ? '' : String(storm.min_count),
+    limits: (storm?.limits ?? []).map(({ max, per }) => ({ max: String(max), per })),
+    ...conditionDraft(trigger.condition),
+  }
+}
+
+function conditionDraft(condition: Condition): Partial<TriggerDraft> {
+  const group_by = 'group_by' in condition ? (condition.group_by ?? []) : []
+  if ('event' in condition) return { kind: 'event', group_by }
+  if ('absent_for' in condition) return { kind: 'silence', group_by, absent_for: condition.absent_for }
+  if ('change_of' in condition) {
+    const { change_of, from = '', to = '' } = condition
+    return { kind: 'change', group_by, change_of, from, to }
+  }
+  if ('sequence' in condition) {
+    const steps = condition.sequence.map(({ name = '', filters }) => ({ name, filters: filters.map(rowOf) }))
+    return { kind: 'sequence', group_by, steps, within: condition.within }
+  }
+  if ('aggregate' in condition) return { kind: 'threshold', group_by, ...thresholdDraft(condition) }
+  const { summary, summary_by = [] } = condition
+  return {
+    kind: 'schedule',
+    summary: summary === undefined ? 'plain' : summary === 'rich' ? 'rich' : 'custom',
+    summary_by,
+    ...('every' in condition
+      ? { timing: 'every', every: condition.every }
+      : { timing: 'cron', cron: condition.cron, time_zone: condition.time_zone ?? '' }),
+  }
+}
+
+function thresholdDraft({ aggregate, field = '', predicate, window, resolve }: AggregateCondition) {
+  const { op, number, unit } = partsOf(predicate)
+  const over = typeof resolve === 'string' ? partsOf(resolve) : null
+  return {
+    aggregate,
+    field,
+    op,
+    number,
+    unit,
+    window,
+    resolve: resolve === undefined ? ('no' as const) : over ? ('when' as const) : ('over' as const),
+    ...(over ? { resolve_op: over.op, resolve_number: over.number } : {}),
+  }
+}
+
+/** "> 5/m" taken apart. */
+function partsOf(predicate: string): { op: string; number: string; unit: TriggerDraft['unit'] } {
+  const [, op = '>', number = '', unit = 's'] = /^(>=|<=|==|>|<) ?([^/]*)(?:\/(\w))?$/.exec(predicate) ?? []
+  return { op, number, unit: unit as TriggerDraft['unit'] }
+}
+
+function rowOf({ field, op, value }: Filter): FilterRow {
+  const shown = Array.isArray(value) ? '' : value === undefined ? '' : String(value)
+  return {
+    field,
+    op: op === 'exists' && value === false ? 'missing' : op,
+    value: shown,
+    values: Array.isArray(value) ? value.map(String) : [],
+    ...(value === undefined ? {} : { kept: value }),
+  }
+}
