@@ -89,7 +89,7 @@ function sparks({ bucket }: BacktestResult, runs: readonly NamedRun[]): string {
   ]
   if (series[0]!.values.length === 0) return ''
   const together = Math.ceil(series[0]!.values.length / SPARK_WIDTH)
-  const per = together === 1 ? bucket : `${together} times ${bucket}`
+  const per = together === 1 ? bucket : bucket.replace(/^\d+/, (n) => String(Number(n) * together))
   const width = Math.max(...series.map(({ title }) => title.length))
   // The runs share a scale, so that the eye can compare them.
   const firingsMax = Math.max(...series.slice(0, -1).flatMap(({ values }) => grouped(values, together)))
@@ -97,7 +97,7 @@ function sparks({ bucket }: BacktestResult, runs: readonly NamedRun[]): string {
     .map(({ title, values }, i) => {
       const groups = grouped(values, together)
       const max = i < series.length - 1 ? firingsMax : Math.max(...groups)
-      return `${title.padEnd(width)}  ${sparkline(groups, max)}  ${max} at most per ${per}\n`
+      return `${title.padEnd(width)}  ${sparkline(groups, max)}  at most ${max} in ${per}\n`
     })
     .join('')
 }

@@ -31,7 +31,7 @@ export function activities(db: Database, now: number): (name: string) => Activit
   const days = new Map<number, number[]>()
   for (const [id, ago, n] of db
     .prepare<[number, number, number]>(
-      `SELECT trigger_id, (? - fired_at) / ${DAY_MS}, count(*) FROM firings
+      `SELECT trigger_id, CAST((? - fired_at) / ${DAY_MS} AS INTEGER), count(*) FROM firings
        WHERE fired_at > ? AND fired_at <= ? AND resolves IS NULL GROUP BY 1, 2`,
     )
     .raw()

@@ -88,8 +88,8 @@ describe('svc triggers test', () => {
 When the number of events is above 5 within 5m on gw
 3 firings of 2 keys; 64 events passed the filters; highest value 9
 
-firings  ·█▄·  2 at most per 1h
-events   ▁▄█·  40 at most per 1h
+firings  ·█▄·  at most 2 in 1h
+events   ▁▄█·  at most 40 in 1h
 
 FROM (1h)                 EVENTS  FIRINGS
 2026-11-20T08:00:00.000Z  20      2        ████████████████████
@@ -203,9 +203,7 @@ file   When the number of events is above 9 within 5m on gw
        1 firing of 1 key; 64 events passed the filters; highest value 9
 `,
     )
-    expect(ran.out).toContain(
-      'firings saved  ·█▄·  2 at most per 1h\nfirings file   ··▄·  2 at most per 1h\n',
-    )
+    expect(ran.out).toContain('firings saved  ·█▄·  at most 2 in 1h\nfirings file   ··▄·  at most 2 in 1h\n')
     expect(ran.out).toMatch(/EVENTS +FIRINGS saved +FIRINGS file\n/)
     expect(ran.out).toMatch(/KEY +FIRINGS saved +FIRINGS file\npay +2 +1\n/)
     expect(ran.out).toMatch(/below the threshold +50 +60\nin its cooldown +11 +0\n/)
@@ -245,7 +243,7 @@ describe('a spark line', () => {
   it('puts buckets together that would not fit a line', async () => {
     result.result = { ...saved, buckets: Array.from({ length: 168 }, () => bucket('07', 1, 1)) }
     const { out } = await test('errs')
-    expect(out).toContain(`firings  ${'█'.repeat(84)}  2 at most per 2 times 1h\n`)
+    expect(out).toContain(`firings  ${'█'.repeat(84)}  at most 2 in 2h\n`)
     expect(out).toContain('… and 128 earlier ones with firings; --json has them\n')
   })
 })

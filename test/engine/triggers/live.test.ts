@@ -83,6 +83,24 @@ describe('a firing', () => {
   })
 })
 
+describe('a trigger', () => {
+  it('shows when it fired last, and how often in each of the last seven days', async () => {
+    const { engine, post, trigger, pass } = await openWorld()
+    await trigger({ condition: { event: 'any' }, cooldown: '1s' })
+    const day = 24 * 60 * MINUTE
+    for (const wait of [0, day, MINUTE, 3 * day, MINUTE]) {
+      pass(wait)
+      await post(error)
+    }
+    pass(MINUTE)
+    expect(await engine.getTrigger('t')).toMatchObject({
+      last_fired: iso(T0 + 4 * day + 2 * MINUTE),
+      firings_24h: 2,
+      spark: [0, 0, 1, 2, 0, 0, 2],
+    })
+  })
+})
+
 describe('a change of the definition', () => {
   it('takes effect with the next event: an edit, a pause, a delete', async () => {
     const { engine, post, trigger, firings } = await openWorld()
