@@ -97,6 +97,39 @@ export interface AbsenceCondition {
   group_by?: string[]
 }
 /**
+ * What an agent may cost.
+ */
+export interface AgentForecast {
+  /**
+   * Runs a day, over the last seven days.
+   */
+  runs_per_day: number
+  /**
+   * Average of priced runs; null: none was.
+   */
+  cost_per_run_usd: number | null
+  /**
+   * Both multiplied.
+   */
+  per_day_usd: number | null
+  /**
+   * Of 30 days.
+   */
+  per_month_usd: number | null
+  /**
+   * Of its lifetime, what is reserved included.
+   */
+  spent_usd: number
+  /**
+   * Its lifetime budget.
+   */
+  budget_usd: number | null
+  /**
+   * Until the budget is used up at this rate; null: no budget, or no spend.
+   */
+  days_left: number | null
+}
+/**
  * One handoff of an agent: on this verdict that agent takes over.
  */
 export interface AgentHandoff {
@@ -112,6 +145,40 @@ export interface AgentHandoff {
    * Wait before handing the same entity over again; 30m when absent.
    */
   cooldown?: string
+}
+/**
+ * What an agent would be told first.
+ */
+export interface AgentPreview {
+  /**
+   * Instructions.
+   */
+  system: string
+  /**
+   * First message.
+   */
+  message: string
+  /**
+   * Tools it is offered.
+   */
+  tools: PreviewTool[]
+  /**
+   * About how many tokens that is.
+   */
+  tokens: number
+}
+/**
+ * A tool.
+ */
+export interface PreviewTool {
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * Description.
+   */
+  description: string
 }
 /**
  * What is declared of an agent, apart from its name.
@@ -149,6 +216,18 @@ export interface AgentSpec {
    * Runs in 24 hours; null: the setting of the instance.
    */
   daily_cap?: number | null
+  /**
+   * Spend cap of one run, US dollars; null: none.
+   */
+  run_budget_usd?: number | null
+  /**
+   * It may keep observations with the remember tool.
+   */
+  remembers?: boolean
+  /**
+   * Runs of it at the same time; null: 4.
+   */
+  concurrency?: number | null
   /**
    * Ends every run with the conclude tool.
    */
@@ -237,6 +316,18 @@ export interface Agent {
    * Runs in 24 hours; null: the setting of the instance.
    */
   daily_cap: number | null
+  /**
+   * Spend cap of one run, US dollars; null: none.
+   */
+  run_budget_usd: number | null
+  /**
+   * It may keep observations with the remember tool.
+   */
+  remembers: boolean
+  /**
+   * Runs of it at the same time; null: 4.
+   */
+  concurrency: number | null
   /**
    * Ends every run with the conclude tool.
    */
@@ -572,6 +663,18 @@ export interface CatalogAgent {
    * Runs in 24 hours; null: the setting of the instance.
    */
   daily_cap?: number | null
+  /**
+   * Spend cap of one run, US dollars; null: none.
+   */
+  run_budget_usd?: number | null
+  /**
+   * It may keep observations with the remember tool.
+   */
+  remembers?: boolean
+  /**
+   * Runs of it at the same time; null: 4.
+   */
+  concurrency?: number | null
   /**
    * Ends every run with the conclude tool.
    */
@@ -1387,6 +1490,61 @@ export interface ChangeSetsResult {
    * Version of the whole: the newest change-set.
    */
   version: number
+}
+/**
+ * A claim and whether the events hold it. Checked by comparison, not by a model.
+ */
+export interface CheckedClaim {
+  /**
+   * What is claimed.
+   */
+  text: string
+  /**
+   * Ids of the events it rests on.
+   */
+  events: string[]
+  /**
+   * Words it quotes.
+   */
+  quote: string | null
+  /**
+   * Number it names.
+   */
+  number: number | null
+  /**
+   * Every event exists, was read by the run, and the quote or number is there.
+   */
+  ok: boolean
+  /**
+   * What does not hold.
+   */
+  why: string | null
+}
+/**
+ * A statement of a finding, with the events it rests on.
+ */
+export interface Claim {
+  /**
+   * What is claimed, in one sentence.
+   */
+  text: string
+  /**
+   * Ids of the events it rests on.
+   *
+   * @minItems 1
+   * @maxItems 50
+   *
+   * Items: Event id.
+   */
+  events: string[]
+  /**
+   * Words that one of these events has.
+   */
+  quote?: string
+  /**
+   * A number that one of these events has, or how many these events are.
+   */
+  number?: number
 }
 /**
  * One config field of a connector.
@@ -2235,6 +2393,23 @@ export interface Finding {
      */
     by: string
   }
+  /**
+   * Claims that hold; null: it made none.
+   */
+  verified: null | Verified
+}
+/**
+ * How many claims of a finding hold.
+ */
+export interface Verified {
+  /**
+   * Claims that hold.
+   */
+  ok: number
+  /**
+   * Claims.
+   */
+  total: number
 }
 /**
  * Findings of a project, newest first.
@@ -3903,6 +4078,18 @@ export interface AgentUpdate {
    */
   daily_cap?: number | null
   /**
+   * Spend cap of one run, US dollars; null: none.
+   */
+  run_budget_usd?: number | null
+  /**
+   * It may keep observations with the remember tool.
+   */
+  remembers?: boolean
+  /**
+   * Runs of it at the same time; null: 4.
+   */
+  concurrency?: number | null
+  /**
    * Ends every run with the conclude tool.
    */
   concludes?: boolean | null
@@ -3991,6 +4178,18 @@ export interface AgentWrite {
    * Runs in 24 hours; null: the setting of the instance.
    */
   daily_cap?: number | null
+  /**
+   * Spend cap of one run, US dollars; null: none.
+   */
+  run_budget_usd?: number | null
+  /**
+   * It may keep observations with the remember tool.
+   */
+  remembers?: boolean
+  /**
+   * Runs of it at the same time; null: 4.
+   */
+  concurrency?: number | null
   /**
    * Ends every run with the conclude tool.
    */
@@ -4550,6 +4749,31 @@ export interface RememberRequest {
   source?: string
 }
 /**
+ * Repeat a run against the current definition of its agent.
+ */
+export interface RerunRequest {
+  /**
+   * same: reads what the run could read (default); now.
+   */
+  as_of?: 'same' | 'now'
+  /**
+   * Practice: told to nobody, in no total; true unless it says false.
+   */
+  practice?: boolean
+  /**
+   * Another prompt, for this run alone.
+   */
+  prompt?: string
+  /**
+   * Another provider.
+   */
+  provider?: string
+  /**
+   * Another model.
+   */
+  model?: string
+}
+/**
  * Body of POST of a roll-back.
  */
 export interface Rollback {
@@ -4756,6 +4980,19 @@ export interface UnsubscribeRequest {
   subscription_id: string
 }
 /**
+ * A run that was made.
+ */
+export interface RerunResult {
+  /**
+   * Run.
+   */
+  run_id: string
+  /**
+   * Run it repeats.
+   */
+  rerun_of: string | null
+}
+/**
  * A part with the projects that use it.
  */
 export interface ResourceRow {
@@ -4838,6 +5075,486 @@ export interface ResultsResult {
    */
   next_before: string | null
   today: ProjectToday
+}
+/**
+ * A run with its steps.
+ */
+export interface RunDetail {
+  /**
+   * Run.
+   */
+  id: string
+  /**
+   * Agent.
+   */
+  agent: string
+  /**
+   * queued; running; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
+   */
+  status: 'queued' | 'running' | 'succeeded' | 'exhausted' | 'failed' | 'capped' | 'empty'
+  /**
+   * Events it accepts now.
+   */
+  accepts: string[]
+  /**
+   * What started it.
+   */
+  woken_by: 'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'manual' | 'external'
+  /**
+   * Trigger.
+   */
+  trigger: string | null
+  /**
+   * Firing.
+   */
+  dispatch_id: string | null
+  /**
+   * Entity.
+   */
+  key: string
+  /**
+   * Label of the entity.
+   */
+  label: string
+  /**
+   * Projects it is for, by id.
+   */
+  projects: string[]
+  /**
+   * Run that handed over to it.
+   */
+  parent_run_id: string | null
+  /**
+   * First run of its chain.
+   */
+  root_run_id: string
+  /**
+   * Handoffs before it.
+   */
+  depth: number
+  /**
+   * Run it repeats.
+   */
+  rerun_of: string | null
+  /**
+   * Practice: in no total, told to nobody.
+   */
+  practice: boolean
+  /**
+   * Of the agent as it was, 12 hexadecimal digits.
+   */
+  definition_hash: string
+  /**
+   * Firings it answers: those that came while it waited count here.
+   */
+  wakes: number
+  /**
+   * Woken.
+   */
+  made_at: string
+  /**
+   * What it reads had been ingested by then.
+   */
+  as_of: string | null
+  /**
+   * Started.
+   */
+  started_at: string | null
+  /**
+   * Ended.
+   */
+  finished_at: string | null
+  /**
+   * From start to end.
+   */
+  duration_ms: number | null
+  /**
+   * Model calls.
+   */
+  rounds: number
+  /**
+   * Model calls it may make.
+   */
+  max_rounds: number
+  /**
+   * Tools called.
+   */
+  tool_calls: number
+  /**
+   * Model provider.
+   */
+  provider: string | null
+  /**
+   * Model, as the reply names it.
+   */
+  model: string | null
+  /**
+   * Tokens in.
+   */
+  input_tokens: number
+  /**
+   * Tokens out.
+   */
+  output_tokens: number
+  /**
+   * Tokens written to the provider's cache.
+   */
+  cache_creation_input_tokens: number
+  /**
+   * Tokens read from the provider's cache.
+   */
+  cache_read_input_tokens: number
+  /**
+   * Cost, US dollars; null: not priced.
+   */
+  cost_usd: number | null
+  /**
+   * finding, or no_op: nothing to report.
+   */
+  outcome: 'finding' | 'no_op' | null
+  /**
+   * Verdict.
+   */
+  verdict: string | null
+  /**
+   * Headline.
+   */
+  headline: string | null
+  /**
+   * Next step.
+   */
+  next_step: string | null
+  /**
+   * The note, Markdown; of a run that did not conclude what there was of it.
+   */
+  finding: string | null
+  /**
+   * The finding on the timeline.
+   */
+  event_id: string | null
+  /**
+   * Claims that hold; null: it made none.
+   */
+  verified: null | Verified
+  /**
+   * Why it did not succeed.
+   */
+  error: string | null
+  /**
+   * Write-back: pending, ok, http and a status, or failed; null: there is none.
+   */
+  delivery: string | null
+  /**
+   * Why the write-back failed.
+   */
+  delivery_error: string | null
+  /**
+   * Who marked it handled and when.
+   */
+  handled: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+  }
+  /**
+   * Claims of its finding.
+   */
+  claims: CheckedClaim[]
+  /**
+   * Steps.
+   */
+  steps: RunStep[]
+  /**
+   * Handoffs from it.
+   */
+  handoffs: RunHandoff[]
+  /**
+   * Runs of its chain, first to last.
+   */
+  chain: Run[]
+  /**
+   * MCP servers it used, or skipped and why.
+   */
+  servers: RunServer[]
+  /**
+   * The agent as it was; secrets left out.
+   */
+  definition: {
+    [k: string]: unknown
+  }
+}
+/**
+ * One step of a run, as it happened.
+ */
+export interface RunStep {
+  /**
+   * Number.
+   */
+  n: number
+  /**
+   * prompt: what the model is told first; model: a call and its reply; tool: a tool called; conclude; refused: a call that policy or scope refuses; note.
+   */
+  kind: 'prompt' | 'model' | 'tool' | 'conclude' | 'refused' | 'note'
+  /**
+   * Model call it belongs to.
+   */
+  round: number
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * How long it took; null: not completed.
+   */
+  ms: number | null
+  /**
+   * What was sent and answered, as it was.
+   */
+  data: {
+    [k: string]: unknown
+  }
+}
+/**
+ * A handoff from a run.
+ */
+export interface RunHandoff {
+  /**
+   * Agent.
+   */
+  to_agent: string
+  /**
+   * Verdict that named it.
+   */
+  verdict: string
+  /**
+   * proposed, started, done, or refused and why.
+   */
+  state: string
+  /**
+   * Run it started.
+   */
+  to_run: string | null
+  /**
+   * When.
+   */
+  at: string
+}
+/**
+ * A run of an agent.
+ */
+export interface Run {
+  /**
+   * Run.
+   */
+  id: string
+  /**
+   * Agent.
+   */
+  agent: string
+  /**
+   * queued; running; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
+   */
+  status: 'queued' | 'running' | 'succeeded' | 'exhausted' | 'failed' | 'capped' | 'empty'
+  /**
+   * Events it accepts now.
+   */
+  accepts: string[]
+  /**
+   * What started it.
+   */
+  woken_by: 'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'manual' | 'external'
+  /**
+   * Trigger.
+   */
+  trigger: string | null
+  /**
+   * Firing.
+   */
+  dispatch_id: string | null
+  /**
+   * Entity.
+   */
+  key: string
+  /**
+   * Label of the entity.
+   */
+  label: string
+  /**
+   * Projects it is for, by id.
+   */
+  projects: string[]
+  /**
+   * Run that handed over to it.
+   */
+  parent_run_id: string | null
+  /**
+   * First run of its chain.
+   */
+  root_run_id: string
+  /**
+   * Handoffs before it.
+   */
+  depth: number
+  /**
+   * Run it repeats.
+   */
+  rerun_of: string | null
+  /**
+   * Practice: in no total, told to nobody.
+   */
+  practice: boolean
+  /**
+   * Of the agent as it was, 12 hexadecimal digits.
+   */
+  definition_hash: string
+  /**
+   * Firings it answers: those that came while it waited count here.
+   */
+  wakes: number
+  /**
+   * Woken.
+   */
+  made_at: string
+  /**
+   * What it reads had been ingested by then.
+   */
+  as_of: string | null
+  /**
+   * Started.
+   */
+  started_at: string | null
+  /**
+   * Ended.
+   */
+  finished_at: string | null
+  /**
+   * From start to end.
+   */
+  duration_ms: number | null
+  /**
+   * Model calls.
+   */
+  rounds: number
+  /**
+   * Model calls it may make.
+   */
+  max_rounds: number
+  /**
+   * Tools called.
+   */
+  tool_calls: number
+  /**
+   * Model provider.
+   */
+  provider: string | null
+  /**
+   * Model, as the reply names it.
+   */
+  model: string | null
+  /**
+   * Tokens in.
+   */
+  input_tokens: number
+  /**
+   * Tokens out.
+   */
+  output_tokens: number
+  /**
+   * Tokens written to the provider's cache.
+   */
+  cache_creation_input_tokens: number
+  /**
+   * Tokens read from the provider's cache.
+   */
+  cache_read_input_tokens: number
+  /**
+   * Cost, US dollars; null: not priced.
+   */
+  cost_usd: number | null
+  /**
+   * finding, or no_op: nothing to report.
+   */
+  outcome: 'finding' | 'no_op' | null
+  /**
+   * Verdict.
+   */
+  verdict: string | null
+  /**
+   * Headline.
+   */
+  headline: string | null
+  /**
+   * Next step.
+   */
+  next_step: string | null
+  /**
+   * The note, Markdown; of a run that did not conclude what there was of it.
+   */
+  finding: string | null
+  /**
+   * The finding on the timeline.
+   */
+  event_id: string | null
+  /**
+   * Claims that hold; null: it made none.
+   */
+  verified: null | Verified
+  /**
+   * Why it did not succeed.
+   */
+  error: string | null
+  /**
+   * Write-back: pending, ok, http and a status, or failed; null: there is none.
+   */
+  delivery: string | null
+  /**
+   * Why the write-back failed.
+   */
+  delivery_error: string | null
+  /**
+   * Who marked it handled and when.
+   */
+  handled: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+  }
+}
+/**
+ * A server.
+ */
+export interface RunServer {
+  /**
+   * MCP server.
+   */
+  server: string
+  /**
+   * Why it was skipped; null: it was used.
+   */
+  skipped: string | null
+}
+/**
+ * Runs, newest first.
+ */
+export interface RunsResult {
+  /**
+   * Runs.
+   */
+  runs: Run[]
+  /**
+   * How many there are with these filters.
+   */
+  total: number
 }
 /**
  * Answer of a removal of a skill from a project.

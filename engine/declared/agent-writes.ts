@@ -124,7 +124,17 @@ function wiringProject(edit: Edit, name: string, word: string | undefined): stri
 }
 
 /** Fields a form may leave out or send as null to keep. */
-const KEPT = ['concludes', 'verdicts', 'github', 'max_rounds', 'budget_usd', 'daily_cap'] as const
+const KEPT = [
+  'concludes',
+  'verdicts',
+  'github',
+  'max_rounds',
+  'budget_usd',
+  'daily_cap',
+  'run_budget_usd',
+  'remembers',
+  'concurrency',
+] as const
 
 function keptOf(now: AgentSpec, body: AgentWrite): Record<string, unknown> {
   // Absent keeps every field; null keeps those where null says nothing of its own.

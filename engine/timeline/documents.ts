@@ -31,7 +31,7 @@ export interface DocumentQuery {
   event_types?: string[]
   text?: string
   include_payload?: boolean
-  project?: string
+  project?: string | readonly string[]
 }
 
 /**
@@ -41,7 +41,7 @@ export interface DocumentQuery {
 export function readDocuments(db: Database, names: SourceNames, query: DocumentQuery, asOf: number): Row[] {
   const masked = new Set(names.masked())
   const wanted = query.sources?.length ? new Set(query.sources) : null
-  const members = query.project ? new Set(projectScope(db, names, query.project).members) : null
+  const members = query.project?.length ? new Set(projectScope(db, names, query.project).members) : null
   if (query.event_types?.length && !query.event_types.includes('reference')) return []
   const rows: Row[] = []
   for (const row of db.prepare(CURRENT).iterate(asOf, asOf) as Iterable<DocumentRow>) {

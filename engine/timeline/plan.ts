@@ -58,8 +58,12 @@ export interface Narrowing {
   sources?: string[]
   event_types?: string[]
   text?: string
-  project?: string
+  /** Several: what any of them reads. */
+  project?: string | readonly string[]
 }
+
+/** A request that several projects may make together. */
+export type Scoped<T> = Omit<T, 'project'> & Pick<Narrowing, 'project'>
 
 export interface Plan {
   groups: number[][]
@@ -101,7 +105,7 @@ export function compilePlan(
   }
   if (request.sources?.length)
     groups.push(request.sources.flatMap((name) => sourceLabels(name, dictionary, names)))
-  if (request.project) groups.push(...projectGroups(projectScope(db, names, request.project), dictionary))
+  if (request.project?.length) groups.push(...projectGroups(projectScope(db, names, request.project), dictionary))
   if (request.event_types?.length)
     groups.push(
       request.event_types.map((type) => dictionary.find(TYPE_LABEL, type)).filter((id) => id !== undefined),
@@ -132,11 +136,11 @@ export function queryOf(
  * What a project reads: events of its sources, and of the findings sources those recorded in it.
  * Two groups say it: from a member or a findings source, and from a member or of the project.
  */
-function projectGroups({ id, members, findings }: ProjectScope, dictionary: Dictionary): number[][] {
+function projectGroups({ ids, members, findings }: ProjectScope, dictionary: Dictionary): number[][] {
   const labels = (ids: readonly number[]) =>
     ids.map((source) => dictionary.find(SOURCE_LABEL, String(source))).filter((label) => label !== undefined)
-  const own = dictionary.find('project', id)
-  return [labels([...members, ...findings]), [...labels(members), ...(own === undefined ? [] : [own])]]
+  const own = ids.map((id) => dictionary.find('project', id)).filter((label) => label !== undefined)
+  return [labels([...members, ...findings]), [...labels(members), ...own]]
 }
 
 function sourceLabels(name: string, dictionary: Dictionary, names: SourceNames): number[] {

@@ -4,35 +4,46 @@ import type { Database } from '../store/handle.ts'
 import type { SourceNames } from './source-names.ts'
 
 export interface ProjectScope {
-  id: string
+  ids: string[]
   /** Ids of its sources. */
   members: number[]
   /** Ids of the sources findings are written to: of these only what was recorded in the project. */
   findings: number[]
 }
 
-/** @param word id or name. @throws SvcError invalid */
-export function projectScope(db: Database, names: SourceNames, word: string): ProjectScope {
-  const id = db
-    .prepare<[string, string], string>(
-      "SELECT id FROM projects WHERE (id = ? OR name = ?) AND state <> 'deleted' LIMIT 1",
-    )
-    .pluck()
-    .get(word, word)
-  if (id === undefined)
-    return fail('invalid', `project: no project has the id or name ${word}`, { field: 'project' })
+/** @param words ids or names: what any of them reads. @throws SvcError invalid */
+export function projectScope(
+  db: Database,
+  names: SourceNames,
+  words: string | readonly string[],
+): ProjectScope {
+  const ids = [words].flat().map((word) => idOf(db, word))
   const uses = new Set(
     db
-      .prepare<[string], string>("SELECT name FROM project_uses WHERE project = ? AND kind = 'source'")
+      .prepare<[string], string>(
+        "SELECT name FROM project_uses WHERE project IN (SELECT value FROM json_each(?)) AND kind = 'source'",
+      )
       .pluck()
-      .all(id),
+      .all(JSON.stringify(ids)),
   )
   const live = [...names.all()].filter((source) => !source.deleted)
   return {
-    id,
+    ids,
     members: live
       .filter(({ name, sourceType }) => uses.has(name) && sourceType !== 'finding')
       .map((s) => s.id),
     findings: live.filter(({ sourceType }) => sourceType === 'finding').map((s) => s.id),
   }
+}
+
+function idOf(db: Database, word: string): string {
+  return (
+    db
+      .prepare<[string, string], string>(
+        "SELECT id FROM projects WHERE (id = ? OR name = ?) AND state <> 'deleted' LIMIT 1",
+      )
+      .pluck()
+      .get(word, word) ??
+    fail('invalid', `project: no project has the id or name ${word}`, { field: 'project' })
+  )
 }

@@ -11,7 +11,15 @@ import type { ReadContext } from './context.ts'
 import type { Cursor } from './cursor.ts'
 import { readDocuments } from './documents.ts'
 import { fitRows, tokensOf } from './fit.ts'
-import { compilePlan, type Plan, parseInstant, queryOf, resolveWindow, type Window } from './plan.ts'
+import {
+  compilePlan,
+  type Plan,
+  parseInstant,
+  queryOf,
+  resolveWindow,
+  type Scoped,
+  type Window,
+} from './plan.ts'
 import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
 
 const LIMIT_MAX = 2_000
@@ -23,7 +31,7 @@ const SCAN_BATCH = 2_000
 const FIT_CHUNK = 5_000
 
 interface Reading {
-  request: ReadRequest
+  request: Scoped<ReadRequest>
   plan: Plan
   window: Window
   query: Query
@@ -38,7 +46,7 @@ interface Reading {
  * @param ceilingAt the largest id ingested by an instant; called when as_of is given.
  * @throws SvcError invalid, not_found
  */
-export function answerRead(ctx: ReadContext, request: ReadRequest, now: number): ReadAnswer {
+export function answerRead(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): ReadAnswer {
   const reading = begin(ctx, request, now)
   const references =
     request.cursor === undefined ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now) : []
@@ -47,7 +55,7 @@ export function answerRead(ctx: ReadContext, request: ReadRequest, now: number):
     : answerFitted(ctx, reading, references, request.max_tokens)
 }
 
-function begin(ctx: ReadContext, request: ReadRequest, now: number): Reading {
+function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): Reading {
   const { cursor: text, client: _client, limit: _limit, ...identity } = request
   const asOf = request.as_of === undefined ? null : parseInstant(request.as_of, 'as_of')
   const cursor: Cursor =

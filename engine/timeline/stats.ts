@@ -7,7 +7,7 @@ import type { Segment } from '../store/segments.ts'
 import { labelByOffset, labelsNamed } from './classify.ts'
 import type { ReadContext } from './context.ts'
 import { parseDuration } from './duration.ts'
-import { compilePlan, queryOf } from './plan.ts'
+import { compilePlan, queryOf, type Scoped } from './plan.ts'
 
 const TOP_MAX = 50
 /** Labels of ours that may be counted under their plain names. */
@@ -15,22 +15,29 @@ const BUILT_IN: Record<string, string> = { source: SOURCE_LABEL, event_type: TYP
 
 /**
  * @param now end of the window, epoch ms.
+ * @param asOf counts only what had been ingested by then, epoch ms; absent: everything.
  * @throws SvcError invalid, not_found
  */
-export function answerStats(ctx: ReadContext, request: StatsRequest, now: number): StatsResult {
+export function answerStats(
+  ctx: ReadContext,
+  request: Scoped<StatsRequest>,
+  now: number,
+  asOf?: number,
+): StatsResult {
   const window = request.window ?? '30m'
   const length = parseDuration(window, 'window')
   const plan = compilePlan(
     {
       selector: request.where,
       sources: request.sources,
-      ...(request.project ? { project: request.project } : {}),
+      ...(request.project?.length ? { project: request.project } : {}),
     },
     ctx.db,
     ctx.dictionary,
     ctx.names,
   )
-  const query = queryOf(plan, { from: now - 2 * length, to: now }, ctx.index.tail.lastId)
+  const ceiling = asOf === undefined ? ctx.index.tail.lastId : ctx.ceilingAt(asOf)
+  const query = queryOf(plan, { from: now - 2 * length, to: now }, ceiling)
   const values = labelsNamed(ctx, BUILT_IN[request.by] ?? request.by)
   const wanted = new Set(values.keys())
   const counts = new Map<number, { now: number; before: number }>()
@@ -73,7 +80,7 @@ function mergeByValue(
 }
 
 function tabulate(
-  request: StatsRequest,
+  request: Scoped<StatsRequest>,
   window: string,
   counts: Map<string, { now: number; before: number }>,
 ): StatsResult {
