@@ -1,0 +1,122 @@
+/**
+ * Calls of models, whoever answers them: what a caller asks and gets, in words of our own. What goes
+ * over the wire is the adapters' (messages-adapter.ts, chat-adapter.ts). SPEC.md, Model providers.
+ */
+
+export interface ToolSpec {
+  name: string
+  description: string
+  /** JSON Schema of the arguments. */
+  input: object
+}
+
+export interface ToolCall {
+  id: string
+  name: string
+  /** What could not be read as a JSON object is `{arguments: <text>}`. */
+  arguments: Record<string, unknown>
+}
+
+export type ModelMessage =
+  | { role: 'user'; text: string }
+  /** `raw`: the provider's own blocks, replayed verbatim to the same kind of provider. */
+  | { role: 'assistant'; text: string; calls: ToolCall[]; raw?: unknown }
+  | { role: 'tool'; results: { id: string; content: string; isError?: boolean }[] }
+
+export interface ModelRequest {
+  /** Id; empty or unknown: the default provider. */
+  provider: string
+  /** Empty: the default of the provider. */
+  model: string
+  system: string
+  messages: ModelMessage[]
+  tools: ToolSpec[]
+  choice: 'auto' | 'none' | 'any' | { tool: string }
+  /** Of the reply. */
+  maxTokens: number
+  /** Milliseconds for all of it: tries, waits and the reply. */
+  timeoutMs: number
+  signal?: AbortSignal
+  /** Told each piece of text as it comes; once it was told any, the call is not tried again. */
+  onText?(delta: string): void
+}
+
+/**
+ * Tokens as the provider counts them. Of provider A the cached ones come on top of `input_tokens`; of
+ * chat completions `cache_read_input_tokens` is a part of them.
+ */
+export interface Usage {
+  input_tokens: number
+  output_tokens: number
+  cache_creation_input_tokens: number
+  cache_read_input_tokens: number
+}
+
+/** Provider A's message format, provider B's own address, or any other chat-completions endpoint. */
+export type ProviderKind = 'providera' | 'providerb' | 'compatible'
+
+export interface ModelReply {
+  text: string
+  calls: ToolCall[]
+  /** For the message that replays this reply. */
+  raw: unknown
+  /** Id. */
+  provider: string
+  kind: ProviderKind
+  /** Named in the reply: a gateway decides which model answers. */
+  model: string
+  /** console:gateway, console, or env:<VARIABLE>. */
+  keySource: string
+  stop: 'end' | 'tools' | 'length' | 'refusal'
+  usage: Usage
+  /** US dollars; null: uncosted. */
+  costUsd: number | null
+  costFrom: 'reply' | 'table' | null
+  /** From the call to its end, waits included. */
+  ms: number
+  /** From the call to the first piece of the reply. */
+  firstTokenMs: number | null
+  tries: number
+}
+
+export type ModelFaultCode =
+  | 'no_provider'
+  | 'no_model'
+  /** A 4xx: it would be refused again. */
+  | 'refused'
+  | 'overloaded'
+  | 'unreachable'
+  | 'timeout'
+  /** The reply breaks its format, or is over its size. */
+  | 'malformed'
+  | 'aborted'
+
+/** Why a call has no reply. The message is for people: at most 300 characters of the provider's, no credential. */
+export class ModelFault extends Error {
+  readonly code: ModelFaultCode
+  /** Id; empty where there is none. */
+  readonly provider: string
+  /** HTTP status, where there was one. */
+  readonly status: number | null
+  constructor(code: ModelFaultCode, message: string, provider = '', status: number | null = null) {
+    super(message)
+    this.name = 'ModelFault'
+    this.code = code
+    this.provider = provider
+    this.status = status
+  }
+}
+
+export interface Models {
+  /** @throws ModelFault */
+  call(request: ModelRequest): Promise<ModelReply>
+  /**
+   * What a call could cost at most, from its bytes and maxTokens by the price table.
+   * @returns US dollars; null: the model is unpriced. @throws ModelFault no_provider, no_model
+   */
+  ceilingUsd(
+    request: Pick<ModelRequest, 'provider' | 'model' | 'system' | 'messages' | 'tools' | 'maxTokens'>,
+  ): Promise<number | null>
+  /** The provider and model a request would use. @throws ModelFault no_provider, no_model */
+  resolve(provider: string, model: string): Promise<{ provider: string; kind: string; model: string }>
+}
