@@ -1,0 +1,136 @@
+/** A run as the loop that takes it knows it, and what it needs of the store. */
+import type {
+  AgentSpec,
+  CheckedClaim,
+  ReadRequest,
+  RememberRequest,
+  StatsRequest,
+  StatsResult,
+  ToolPolicy,
+} from '../../schemas/types.ts'
+import type { ReadAnswer, Row } from '../engine.ts'
+import type { McpServerRef } from '../mcp-tools/types.ts'
+import type { ModelReply, ToolCall, ToolSpec } from '../models/types.ts'
+
+/** Events that were shown, with how many each stood for. */
+export type Shown = [id: string, count: number][]
+
+/** What a step holds, by its kind. Steps are the tape: all a run needs to be understood and repeated. */
+export interface StepData {
+  prompt: { system: string; message: string; tools: ToolSpec[]; marker: string; shown: Shown }
+  /** `reply` is absent while it is asked, and where it failed. */
+  model: {
+    asked: { choice: 'auto' | 'none' | 'any' | { tool: string }; max_tokens: number; ceiling_usd: number | null }
+    reply?: StoredReply
+    error?: { code: string; message: string }
+  }
+  /** `result` is absent while an external tool is asked. */
+  tool: { call: ToolCall; server: string | null; result?: string; is_error?: boolean; shown?: Shown }
+  refused: { call: ToolCall; reason: string }
+  conclude: { call: ToolCall; fault: string | null; claims: CheckedClaim[] }
+  /** `say` is what the model was told besides. */
+  note: { text: string; say?: string }
+}
+
+export type StepKind = keyof StepData
+/** As it is kept of a reply. */
+export type StoredReply = Omit<ModelReply, 'ms'>
+
+export type Step = {
+  [K in StepKind]: {
+    n: number
+    kind: K
+    round: number
+    /** Epoch ms. */
+    at: number
+    /** Null: not completed. */
+    ms: number | null
+    data: StepData[K]
+  }
+}[StepKind]
+
+/** What woke a run, as it is told in its first message. */
+export interface Origin {
+  kind: 'trigger' | 'schedule' | 'handoff'
+  trigger: string | null
+  dispatchId: string | null
+  /** Of the firing: why, value and evidence. Null of a handoff without one. */
+  firing: {
+    firedAt: number
+    reason: string
+    key: string
+    events: number
+    evidence: string[]
+    keys: { key: string; events: number }[]
+    heldBack: number
+    /** Of a schedule: its summary. */
+    summary: string | null
+    /** Milliseconds of timeline to show. */
+    window: number
+  } | null
+  /** Findings of its chain, first to last. */
+  chain: { agent: string; verdict: string | null; headline: string | null; finding: string; eventId: string | null }[]
+}
+
+/** A run that has been started, with all that follows from rows. */
+export interface StartedRun {
+  id: string
+  agent: string
+  definition: AgentSpec & { tools?: ToolPolicy[] }
+  label: string
+  entity: string
+  /** Ids; none: it reads everything. */
+  projects: string[]
+  /** What it reads had been ingested by then, epoch ms. */
+  asOf: number
+  /** Epoch ms. */
+  deadlineAt: number
+  maxRounds: number
+  practice: boolean
+  origin: Origin
+  /** What this agent found of the entity before. */
+  earlier: { at: number; verdict: string | null; finding: string } | null
+  skills: { name: string; description: string }[]
+  servers: McpServerRef[]
+  /** MCP servers that cannot be used, and why. */
+  missing: { server: string; reason: string }[]
+  /** Fences its data. */
+  marker: string
+  steps: Step[]
+}
+
+/** A step to be written: under the number of one that is there it completes that. */
+export type StepWrite = Pick<Step, 'n' | 'kind' | 'round' | 'at' | 'ms' | 'data'>
+
+export type RunEnd =
+  | {
+      event: 'succeed'
+      outcome: 'finding' | 'no_op'
+      note: string
+      verdict: string | null
+      headline: string | null
+      nextStep: string | null
+      entity: { label: string | null; key: string } | null
+      claims: CheckedClaim[]
+    }
+  | { event: 'empty' | 'exhaust' | 'cap' | 'fail' | 'deadline'; reason: string; note: string | null }
+
+/** What the loop asks of the store. Any call may throw SvcError wrong_state: the run was ended meanwhile. */
+export interface RunPort {
+  /** Starts what may start, at most so many, and gives back what a stopped daemon left running. */
+  claimRuns(limit: number, underWay: readonly string[]): Promise<StartedRun[]>
+  /** Writes steps, their tokens and cost; gives back what was reserved for a call that is complete. */
+  recordSteps(run: string, steps: readonly StepWrite[]): Promise<void>
+  /** Reserves what a call may cost, and writes its step. @returns why it must not be made; null: it may */
+  beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<string | null>
+  finishRun(run: string, end: RunEnd, servers: readonly { server: string; skipped: string | null }[]): Promise<void>
+  readFor(projects: readonly string[], request: Omit<ReadRequest, 'project'>): Promise<ReadAnswer>
+  statsFor(projects: readonly string[], request: Omit<StatsRequest, 'project'>, asOf: number): Promise<StatsResult>
+  /** Events with payloads; those that do not exist are absent. */
+  eventsOf(ids: readonly string[]): Promise<Row[]>
+  /** Body of a skill one of the projects uses; null: none has that name. */
+  skillOf(projects: readonly string[], name: string): Promise<string | null>
+  remember(agent: string, request: RememberRequest, key: string): Promise<void>
+  /** Hash that a tool of an MCP server was pinned with. */
+  pinnedTools(servers: readonly string[]): Promise<Record<string, string>>
+}
