@@ -41,6 +41,11 @@ export interface Egress {
   /** Sends one request. Never throws: what went wrong is a fault. */
   send(request: EgressRequest): Promise<EgressAnswer | EgressFault>
   /**
+   * As `send`, but the answer is there with its head: its `stream` is to be read to the end or destroyed,
+   * and `maxResponseBytes` is the reader's to hold. The deadline and the signal cut the body off too.
+   */
+  open(request: EgressRequest): Promise<EgressAnswer | EgressFault>
+  /**
    * What is wrong with an address that somebody wants to save; its name is resolved too. A name that
    * cannot be resolved now is let pass: each sending checks again, and a name server that is down must
    * not stop people from saving.
@@ -82,6 +87,13 @@ export function createEgress(options: EgressOptions): Egress {
         bound.release()
       }
     },
+    async open(request) {
+      const bound = boundOf(request, timers)
+      const answer = await follow(request, bound, { pool, resolve, allowPrivate, timers }, true)
+      if (answer.ok && answer.stream && !answer.stream.destroyed) answer.stream.on('close', bound.release)
+      else bound.release()
+      return answer
+    },
     async checkTarget(url, audience) {
       const target = parseTarget(url)
       if (typeof target === 'string') return target
@@ -113,6 +125,7 @@ async function follow(
   request: EgressRequest,
   bound: Bound,
   means: Means,
+  streamed = false,
 ): Promise<EgressAnswer | EgressFault> {
   let hop: Hop = {
     url: request.url,
@@ -124,10 +137,11 @@ async function follow(
   for (let followed = 0; ; followed++) {
     const target = parseTarget(hop.url)
     if (typeof target === 'string') return faultOf('invalid', target)
-    const answer = await exchange(target, hop, request, bound, means)
+    const answer = await exchange(target, hop, request, bound, means, streamed)
     if (!answer.ok || most === 0 || !REDIRECTS.has(answer.status)) return answer
     const next = answer.headers.location
     if (next === undefined) return answer
+    answer.stream?.destroy()
     if (followed === most) return faultOf('redirect', `more than ${most} redirects`, answer.status)
     const redirected = redirect(hop, target, answer.status, next)
     if (typeof redirected === 'string') return faultOf('redirect', redirected, answer.status)
@@ -141,6 +155,7 @@ async function exchange(
   request: EgressRequest,
   { signal }: Bound,
   { pool, resolve, allowPrivate }: Means,
+  streamed: boolean,
 ): Promise<EgressAnswer | EgressFault> {
   let addresses: readonly string[]
   try {
@@ -152,7 +167,7 @@ async function exchange(
   }
   if (!mayReach(addresses, request.audience, allowPrivate)) return faultOf('not_allowed', NOT_ALLOWED)
   const { maxResponseBytes } = request
-  const asked = { target, addresses, method, headers, body, maxResponseBytes, signal }
+  const asked = { target, addresses, method, headers, body, maxResponseBytes, streamed, signal }
   const { stale, ...answer } = await pool.run(asked)
   const again = stale && (request.repeatable || method === 'GET' || method === 'HEAD')
   if (!again) return answer

@@ -15,8 +15,10 @@ export interface EgressAnswer {
   status: number
   /** Names in lower case; values of a repeated header joined as RFC 9110 says. */
   headers: http.IncomingHttpHeaders
-  /** Empty where none was wanted. */
+  /** Empty where none was wanted, or where it comes as a stream. */
   body: Buffer
+  /** The body as it comes, where that was asked for: to be read to its end, or destroyed. */
+  stream?: http.IncomingMessage
 }
 
 export interface Exchange {
@@ -28,6 +30,8 @@ export interface Exchange {
   body: Buffer | null
   /** 0: the body is not wanted, and the answer is there with its head. */
   maxResponseBytes: number
+  /** The answer is there with its head, and its body comes after; its size is the reader's to bound. */
+  streamed?: boolean
   /** Cuts the exchange off; its reason is the fault to answer with. */
   signal: AbortSignal
 }
@@ -118,7 +122,12 @@ function run(exchange: Exchange, agent: http.Agent | false, timers: Timers): Pro
       end(faultOf('bad_answer', 'answer changes the protocol', response.statusCode ?? null))
     })
     request.on('response', (response) => {
-      if (exchange.maxResponseBytes === 0) {
+      if (exchange.streamed) {
+        resolve({ ...answerOf(response, []), stream: response })
+        // What cuts the exchange off cuts the body off too; its reader is told by the stream.
+        response.on('error', () => {})
+        response.on('close', () => signal.removeEventListener('abort', cut))
+      } else if (exchange.maxResponseBytes === 0) {
         end(answerOf(response, []))
         drain(request, response, timers)
       } else void collect(exchange.maxResponseBytes, request, response).then(end)

@@ -2,5 +2,6 @@
 export { createEgress, type Egress, type EgressOptions, type EgressRequest } from './egress.ts'
 export type { EgressAnswer } from './exchange.ts'
 export { type EgressFault, type FaultCode, faultOf } from './faults.ts'
+export { EgressError, type FetchBounds, fetchOver } from './fetch.ts'
 export type { Audience } from './target.ts'
 export { within } from './timers.ts'
