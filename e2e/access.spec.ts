@@ -1,5 +1,5 @@
-import AxeBuilder from '@axe-core/playwright'
 import { expect } from '@playwright/test'
+import { accessibilityFaults } from './axe.ts'
 import { startDaemon, test } from './daemon.ts'
 
 test('a secured instance asks for a token, takes the login address, and forgets on log out', async ({
@@ -69,96 +69,84 @@ test('everything is reached by keyboard alone', async ({ page, daemon }) => {
   await expect(page).toHaveURL(/l=env%3Dprod/)
 })
 
-for (const scheme of ['light', 'dark'] as const)
-  test(`no page has an accessibility fault, ${scheme}`, async ({ browser, daemon }) => {
-    // Thirty pages, each looked through by axe.
-    test.setTimeout(240_000)
-    const url = await daemon.source('app', {
-      text_template: '{msg}',
-      event_type_field: 'level',
-      labels: [{ name: 'service', field: 'service', primary: true }],
-    })
-    const context = await browser.newContext({ colorScheme: scheme, reducedMotion: 'reduce' })
-    const page = await context.newPage()
-    const faults: string[] = []
-    const visit = async (path: string, ready: () => Promise<void>): Promise<void> => {
-      await page.goto(daemon.url + path)
-      await ready()
-      const { violations } = await new AxeBuilder({ page })
-        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'])
-        .analyze()
-      for (const violation of violations)
-        for (const node of violation.nodes)
-          faults.push(`${path}: ${violation.id}: ${node.html.slice(0, 200)}`)
-    }
-    const heading = (name: string) => () =>
-      expect(page.getByRole('heading', { name, level: 1 })).toBeVisible()
-    await visit('/explore', heading('Explore'))
-    await daemon.call(
-      'POST',
-      url,
-      JSON.stringify(
-        Array.from({ length: 40 }, (_, i) => ({ service: 'checkout', level: 'info', msg: `event ${i}` })),
-      ),
-    )
-    await daemon.call('POST', '/api/keys', { name: 'k', scopes: ['read'] })
-    await visit('/sources', () => expect(page.getByRole('link', { name: 'app' })).toBeVisible())
-    await visit('/sources/new', () => expect(page.getByText('Reference documents')).toBeVisible())
-    await visit('/sources/new?preset=github', () =>
-      expect(page.getByText('Signing secret').first()).toBeVisible(),
-    )
-    await visit('/sources/app', () => expect(page.getByText('Ingest URL')).toBeVisible())
-    await visit('/sources/app?tab=events', () => expect(page.getByText('event 39')).toBeVisible())
-    await visit('/sources/app?tab=fields', () => expect(page.getByText('Most frequent')).toBeVisible())
-    await visit('/sources/app?tab=settings', () => expect(page.getByText('Text template')).toBeVisible())
-    await visit('/explore?l=service%3Dcheckout', () =>
-      expect(page.getByText('event 39', { exact: true })).toBeVisible(),
-    )
-    await visit('/keys', () => expect(page.getByRole('button', { name: 'Revoke k' })).toBeVisible())
-    await daemon.call('POST', '/api/triggers', {
-      name: 'errs',
-      sources: ['app'],
-      condition: { aggregate: 'count', predicate: '> 5', window: '5m' },
-    })
-    await daemon.call('POST', '/api/agents/builtin', { name: 'first', prompt: 'Look.', trigger: 'errs' })
-    await daemon.call('POST', '/api/mcp-servers', { name: 'tools', url: 'https://mcp.example/' })
-    const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
-      template: 'webhook_watch',
-      params: { service: 'checkout' },
-    })
-    await daemon.call('POST', `/api/projects/${id}/findings`, { entity: 'checkout', finding: 'It broke.' })
-    const link = (name: string) => () =>
-      expect(page.getByRole('main').getByRole('link', { name, exact: true }).first()).toBeVisible()
-    await visit('/projects', link('Default'))
-    await visit('/projects/new', heading('New project'))
-    await visit('/projects/new?template=webhook_watch', () => expect(page.getByLabel('System')).toBeVisible())
-    await visit('/projects/new?template=custom', heading('Custom project'))
-    await visit(`/projects/${id}`, link('checkout-errors'))
-    await visit(`/projects/${id}?tab=wiring`, () => expect(page.getByText('Handoffs')).toBeVisible())
-    await visit(`/projects/${id}?tab=results`, () =>
-      expect(page.getByText('It broke.').first()).toBeVisible(),
-    )
-    await visit(`/projects/${id}?tab=keys`, () => expect(page.getByText('Name of a new key')).toBeVisible())
-    await visit(`/projects/${id}?tab=settings`, () =>
-      expect(page.getByText('Delete this project')).toBeVisible(),
-    )
-    await visit(`/projects/${id}?tab=history`, () => expect(page.getByText('6 created')).toBeVisible())
-    await visit('/triggers', link('errs'))
-    await visit('/triggers/errs?tab=edit', () => expect(page.getByText('Only events where')).toBeVisible())
-    await visit('/agents', link('first'))
-    await visit('/agents/first', () => expect(page.getByText('Verdicts it may give')).toBeVisible())
-    await visit('/mcp-servers', link('tools'))
-    await visit('/mcp-servers/tools', () => expect(page.getByLabel('Address')).toBeVisible())
-    await visit('/skills', link('checkout-runbook'))
-    await visit(`/skills/checkout-runbook?project=${id}`, () =>
-      expect(page.getByRole('textbox', { name: 'Instructions in Markdown' })).toBeVisible(),
-    )
-    await visit('/catalog-file', () => expect(page.getByText('connector: webhook').first()).toBeVisible())
-    await visit('/catalog-file?tab=import', () =>
-      expect(page.getByRole('textbox', { name: 'Catalog file to import' })).toBeVisible(),
-    )
-    await visit('/changes', () => expect(page.getByText('6 created')).toBeVisible())
-    await visit('/nowhere', heading('Not found'))
-    expect(faults).toEqual([])
-    await context.close()
+test('no page has an accessibility fault, light or dark', async ({ page, daemon }) => {
+  // Thirty pages, each looked through by axe.
+  test.setTimeout(240_000)
+  const url = await daemon.source('app', {
+    text_template: '{msg}',
+    event_type_field: 'level',
+    labels: [{ name: 'service', field: 'service', primary: true }],
   })
+  const faults: string[] = []
+  const visit = async (path: string, ready: () => Promise<void>): Promise<void> => {
+    await page.goto(daemon.url + path)
+    await ready()
+    faults.push(...(await accessibilityFaults(page, path)))
+  }
+  const heading = (name: string) => () => expect(page.getByRole('heading', { name, level: 1 })).toBeVisible()
+  await visit('/explore', heading('Explore'))
+  await daemon.call(
+    'POST',
+    url,
+    JSON.stringify(
+      Array.from({ length: 40 }, (_, i) => ({ service: 'checkout', level: 'info', msg: `event ${i}` })),
+    ),
+  )
+  await daemon.call('POST', '/api/keys', { name: 'k', scopes: ['read'] })
+  await visit('/sources', () => expect(page.getByRole('link', { name: 'app' })).toBeVisible())
+  await visit('/sources/new', () => expect(page.getByText('Reference documents')).toBeVisible())
+  await visit('/sources/new?preset=github', () =>
+    expect(page.getByText('Signing secret').first()).toBeVisible(),
+  )
+  await visit('/sources/app', () => expect(page.getByText('Ingest URL')).toBeVisible())
+  await visit('/sources/app?tab=events', () => expect(page.getByText('event 39')).toBeVisible())
+  await visit('/sources/app?tab=fields', () => expect(page.getByText('Most frequent')).toBeVisible())
+  await visit('/sources/app?tab=settings', () => expect(page.getByText('Text template')).toBeVisible())
+  await visit('/explore?l=service%3Dcheckout', () =>
+    expect(page.getByText('event 39', { exact: true })).toBeVisible(),
+  )
+  await visit('/keys', () => expect(page.getByRole('button', { name: 'Revoke k' })).toBeVisible())
+  await daemon.call('POST', '/api/triggers', {
+    name: 'errs',
+    sources: ['app'],
+    condition: { aggregate: 'count', predicate: '> 5', window: '5m' },
+  })
+  await daemon.call('POST', '/api/agents/builtin', { name: 'first', prompt: 'Look.', trigger: 'errs' })
+  await daemon.call('POST', '/api/mcp-servers', { name: 'tools', url: 'https://mcp.example/' })
+  const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+    template: 'webhook_watch',
+    params: { service: 'checkout' },
+  })
+  await daemon.call('POST', `/api/projects/${id}/findings`, { entity: 'checkout', finding: 'It broke.' })
+  const link = (name: string) => () =>
+    expect(page.getByRole('main').getByRole('link', { name, exact: true }).first()).toBeVisible()
+  await visit('/projects', link('Default'))
+  await visit('/projects/new', heading('New project'))
+  await visit('/projects/new?template=webhook_watch', () => expect(page.getByLabel('System')).toBeVisible())
+  await visit('/projects/new?template=custom', heading('Custom project'))
+  await visit(`/projects/${id}`, link('checkout-errors'))
+  await visit(`/projects/${id}?tab=wiring`, () => expect(page.getByText('Handoffs')).toBeVisible())
+  await visit(`/projects/${id}?tab=results`, () => expect(page.getByText('It broke.').first()).toBeVisible())
+  await visit(`/projects/${id}?tab=keys`, () => expect(page.getByText('Name of a new key')).toBeVisible())
+  await visit(`/projects/${id}?tab=settings`, () =>
+    expect(page.getByText('Delete this project')).toBeVisible(),
+  )
+  await visit(`/projects/${id}?tab=history`, () => expect(page.getByText('6 created')).toBeVisible())
+  await visit('/triggers', link('errs'))
+  await visit('/triggers/errs?tab=edit', () => expect(page.getByText('Only events where')).toBeVisible())
+  await visit('/agents', link('first'))
+  await visit('/agents/first', () => expect(page.getByText('Verdicts it may give')).toBeVisible())
+  await visit('/mcp-servers', link('tools'))
+  await visit('/mcp-servers/tools', () => expect(page.getByLabel('Address')).toBeVisible())
+  await visit('/skills', link('checkout-runbook'))
+  await visit(`/skills/checkout-runbook?project=${id}`, () =>
+    expect(page.getByRole('textbox', { name: 'Instructions in Markdown' })).toBeVisible(),
+  )
+  await visit('/catalog-file', () => expect(page.getByText('connector: webhook').first()).toBeVisible())
+  await visit('/catalog-file?tab=import', () =>
+    expect(page.getByRole('textbox', { name: 'Catalog file to import' })).toBeVisible(),
+  )
+  await visit('/changes', () => expect(page.getByText('6 created')).toBeVisible())
+  await visit('/nowhere', heading('Not found'))
+  expect(faults).toEqual([])
+})

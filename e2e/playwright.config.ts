@@ -6,7 +6,9 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 export default defineConfig({
   testDir: here('.'),
   outputDir: here('../test-results/e2e'),
-  workers: 1,
+  // Each test has a daemon and a folder of its own.
+  fullyParallel: true,
+  workers: 2,
   timeout: 60_000,
   expect: { timeout: 10_000 },
   use: {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
+import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -190,66 +190,57 @@ test('an event that fired nothing says why, and firings are narrowed by what the
   await expect(page.getByRole('link', { name: 'pay', exact: true })).toBeVisible()
 })
 
-for (const scheme of ['light', 'dark'] as const)
-  test(`triggers at work have no accessibility fault, ${scheme}`, async ({ browser, daemon }) => {
-    test.setTimeout(120_000)
-    const receiver = await startReceiver()
-    const context = await browser.newContext({ colorScheme: scheme, reducedMotion: 'reduce' })
-    const page = await context.newPage()
-    const faults: string[] = []
-    const check = async (what: string): Promise<void> => {
-      const { violations } = await new AxeBuilder({ page })
-        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'])
-        .analyze()
-      for (const violation of violations)
-        for (const node of violation.nodes)
-          faults.push(`${what}: ${violation.id}: ${node.html.slice(0, 200)}`)
-    }
-    const visit = async (path: string, ready: () => Promise<unknown>): Promise<void> => {
-      await page.goto(daemon.url + path)
-      await ready()
-      await check(path)
-    }
-    try {
-      await visit('/firings', () => page.getByText('No firings yet').waitFor())
-      await visit('/deliveries', () => page.getByText('No deliveries yet').waitFor())
-      const url = await gateway(daemon)
-      await daemon.call('POST', '/api/triggers', ERRORS)
-      const trigger = '/triggers/gateway-errors'
-      await visit(`${trigger}?tab=subscriptions`, () => page.getByText('No address is subscribed').waitFor())
-      await visit(`${trigger}?tab=why`, () => page.getByText('Nothing is recorded yet').waitFor())
-      await page.goto(`${daemon.url}${trigger}?tab=subscriptions`)
-      await page.getByRole('button', { name: 'Subscribe a webhook' }).click()
-      await page.getByRole('textbox', { name: 'Address' }).fill(receiver.url)
-      await check('the dialog that subscribes')
-      await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
-      await page.getByText('Shown this once').waitFor()
-      await check('the secret')
-      await send(daemon, url, ['pay', 200], ['pay', 500], ['pay', 500], ['pay', 500])
-      await expect.poll(() => receiver.posts.length).toBe(1)
-      await visit(trigger, () => page.getByRole('link', { name: 'pay', exact: true }).waitFor())
-      await visit(`${trigger}?tab=edit`, () => page.getByText('It would have fired').waitFor())
-      await visit(`${trigger}?tab=why&event=evt_1`, () =>
-        page.getByRole('status', { name: 'What came of evt_1' }).waitFor(),
-      )
-      await visit(`${trigger}?tab=subscriptions`, () =>
-        page.getByRole('table', { name: 'Subscriptions' }).waitFor(),
-      )
-      await visit(`${trigger}?tab=history`, () => page.getByText('Each can be undone').waitFor())
-      await visit('/firings', () => page.getByRole('table', { name: 'Firings' }).waitFor())
-      await page.getByRole('link', { name: 'pay', exact: true }).click()
-      await page
-        .getByRole('button', { name: /, evidence$/ })
-        .first()
-        .click()
-      await page.getByRole('region', { name: /^Why evt_/ }).waitFor()
-      await page.getByRole('button', { name: /^Attempts of the delivery/ }).click()
-      await page.getByRole('region', { name: /^What is posted/ }).waitFor()
-      await check('a firing')
-      await visit('/deliveries', () => page.getByRole('table', { name: 'Deliveries' }).waitFor())
-      expect(faults).toEqual([])
-    } finally {
-      await context.close()
-      await receiver.stop()
-    }
-  })
+test('triggers at work have no accessibility fault, light or dark', async ({ page, daemon }) => {
+  test.setTimeout(120_000)
+  const receiver = await startReceiver()
+  const faults: string[] = []
+  const check = async (what: string): Promise<void> => {
+    faults.push(...(await accessibilityFaults(page, what)))
+  }
+  const visit = async (path: string, ready: () => Promise<unknown>): Promise<void> => {
+    await page.goto(daemon.url + path)
+    await ready()
+    await check(path)
+  }
+  try {
+    await visit('/firings', () => page.getByText('No firings yet').waitFor())
+    await visit('/deliveries', () => page.getByText('No deliveries yet').waitFor())
+    const url = await gateway(daemon)
+    await daemon.call('POST', '/api/triggers', ERRORS)
+    const trigger = '/triggers/gateway-errors'
+    await visit(`${trigger}?tab=subscriptions`, () => page.getByText('No address is subscribed').waitFor())
+    await visit(`${trigger}?tab=why`, () => page.getByText('Nothing is recorded yet').waitFor())
+    await page.goto(`${daemon.url}${trigger}?tab=subscriptions`)
+    await page.getByRole('button', { name: 'Subscribe a webhook' }).click()
+    await page.getByRole('textbox', { name: 'Address' }).fill(receiver.url)
+    await check('the dialog that subscribes')
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+    await page.getByText('Shown this once').waitFor()
+    await check('the secret')
+    await send(daemon, url, ['pay', 200], ['pay', 500], ['pay', 500], ['pay', 500])
+    await expect.poll(() => receiver.posts.length).toBe(1)
+    await visit(trigger, () => page.getByRole('link', { name: 'pay', exact: true }).waitFor())
+    await visit(`${trigger}?tab=edit`, () => page.getByText('It would have fired').waitFor())
+    await visit(`${trigger}?tab=why&event=evt_1`, () =>
+      page.getByRole('status', { name: 'What came of evt_1' }).waitFor(),
+    )
+    await visit(`${trigger}?tab=subscriptions`, () =>
+      page.getByRole('table', { name: 'Subscriptions' }).waitFor(),
+    )
+    await visit(`${trigger}?tab=history`, () => page.getByText('Each can be undone').waitFor())
+    await visit('/firings', () => page.getByRole('table', { name: 'Firings' }).waitFor())
+    await page.getByRole('link', { name: 'pay', exact: true }).click()
+    await page
+      .getByRole('button', { name: /, evidence$/ })
+      .first()
+      .click()
+    await page.getByRole('region', { name: /^Why evt_/ }).waitFor()
+    await page.getByRole('button', { name: /^Attempts of the delivery/ }).click()
+    await page.getByRole('region', { name: /^What is posted/ }).waitFor()
+    await check('a firing')
+    await visit('/deliveries', () => page.getByRole('table', { name: 'Deliveries' }).waitFor())
+    expect(faults).toEqual([])
+  } finally {
+    await receiver.stop()
+  }
+})

@@ -1,18 +1,11 @@
 /** What each kind of condition asks for. */
 import { Autocomplete, Group, NumberInput, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core'
-import { type FieldErrors, faultAt } from '../../lib/field-errors.ts'
+import { faultAt } from '../../lib/field-errors.ts'
 import { type Aggregate, countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
-import type { KnownFields } from '../../lib/use-known-fields.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
+import type { Part } from './part.ts'
 import { ScheduleFields } from './schedule-fields.tsx'
 import { SequenceFields } from './sequence-fields.tsx'
-
-export interface Part {
-  draft: TriggerDraft
-  set: <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) => void
-  errors: FieldErrors
-  known: KnownFields
-}
 
 const AGGREGATES: { value: Aggregate; label: string }[] = [
   { value: 'count', label: 'number of events' },

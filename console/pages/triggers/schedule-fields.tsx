@@ -3,7 +3,7 @@ import { Autocomplete, Group, SegmentedControl, Select, TagsInput, TextInput } f
 import { faultAt } from '../../lib/field-errors.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
-import type { Part } from './condition-fields.tsx'
+import type { Part } from './part.ts'
 
 /** The zones this browser knows; its own and UTC first. */
 const ZONES: string[] = [

@@ -4,8 +4,8 @@ import { Plus, Trash2 } from 'lucide-react'
 import { faultAt } from '../../lib/field-errors.ts'
 import { newStep, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
-import type { Part } from './condition-fields.tsx'
 import { FilterRows } from './filter-rows.tsx'
+import type { Part } from './part.ts'
 
 const STEPS_MAX = 5
 

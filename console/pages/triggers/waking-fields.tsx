@@ -4,7 +4,7 @@ import { Plus, Trash2 } from 'lucide-react'
 import { faultAt } from '../../lib/field-errors.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
-import type { Part } from './condition-fields.tsx'
+import type { Part } from './part.ts'
 
 export function WakingFields({ draft, set, errors, known }: Part) {
   return (
