@@ -51,8 +51,11 @@ function holdsQuote(row: Row, quote: string): boolean {
 
 function holdsNumber(row: Row, wanted: number): boolean {
   const near = (value: number) => Math.abs(value - wanted) <= TOLERANCE * Math.max(1, Math.abs(wanted))
-  if (Object.values(row.labels).some((value) => near(Number(value)) && String(value).trim() !== '')) return true
-  return textsOf(row).some((text) => (text.match(/-?\d+(?:\.\d+)?/g) ?? []).some((word) => near(Number(word))))
+  if (Object.values(row.labels).some((value) => near(Number(value)) && String(value).trim() !== ''))
+    return true
+  return textsOf(row).some((text) =>
+    (text.match(/-?\d+(?:\.\d+)?/g) ?? []).some((word) => near(Number(word))),
+  )
 }
 
 const textsOf = (row: Row): string[] => [row.text, ...(row.raw === undefined ? [] : [row.raw])]

@@ -4,8 +4,14 @@
  */
 
 const RULES: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ['private key', /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]{0,8000}?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g],
-  ['token', /\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255}|glpat-[A-Za-z0-9_-]{20,64})\b/g],
+  [
+    'private key',
+    /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]{0,8000}?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,
+  ],
+  [
+    'token',
+    /\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255}|glpat-[A-Za-z0-9_-]{20,64})\b/g,
+  ],
   ['token', /\bxox[abeoprs]-[A-Za-z0-9-]{10,250}\b/g],
   ['key', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g],
   ['key', /\bAIza[A-Za-z0-9_-]{35}\b/g],

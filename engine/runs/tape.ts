@@ -14,9 +14,22 @@ export class Tape {
     return this.steps.find((step) => step.kind === 'prompt')?.data ?? null
   }
 
-  /** Model calls that were begun. */
+  /** Model calls that came to something. */
   get rounds(): number {
-    return this.steps.filter(({ kind }) => kind === 'model').length
+    return this.steps.filter(({ kind, ms }) => kind === 'model' && ms !== null).length
+  }
+
+  /** A model call that a stop came between. */
+  openCall(): Step | null {
+    const last = this.steps.at(-1)
+    return last?.kind === 'model' && last.ms === null ? last : null
+  }
+
+  /** The last conclusion that kept the rules of form. */
+  lastConclusion(): StepOf<'conclude'>['data'] | null {
+    for (const step of [...this.steps].reverse())
+      if (step.kind === 'conclude' && step.data.fault === null) return step.data
+    return null
   }
 
   /** The last reply, if nothing was asked since. */
@@ -52,11 +65,6 @@ export class Tape {
     if (!last) return []
     const answered = new Set(this.after(last.n).flatMap((step) => answerTo(step)?.id ?? []))
     return last.data.reply!.calls.filter(({ id }) => !answered.has(id))
-  }
-
-  /** Steps of external calls that were begun and not completed. */
-  interrupted(): StepOf<'tool'>[] {
-    return this.steps.filter((step): step is StepOf<'tool'> => step.kind === 'tool' && step.ms === null)
   }
 
   /** Everything that was shown, with how many events each stood for. */

@@ -6,10 +6,9 @@ import type {
   RememberRequest,
   StatsRequest,
   StatsResult,
-  ToolPolicy,
 } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
-import type { McpServerRef } from '../mcp-tools/types.ts'
+import type { McpServerRef, ToolPolicy } from '../mcp-tools/types.ts'
 import type { ModelReply, ToolCall, ToolSpec } from '../models/types.ts'
 
 /** Events that were shown, with how many each stood for. */
@@ -20,7 +19,11 @@ export interface StepData {
   prompt: { system: string; message: string; tools: ToolSpec[]; marker: string; shown: Shown }
   /** `reply` is absent while it is asked, and where it failed. */
   model: {
-    asked: { choice: 'auto' | 'none' | 'any' | { tool: string }; max_tokens: number; ceiling_usd: number | null }
+    asked: {
+      choice: 'auto' | 'none' | 'any' | { tool: string }
+      max_tokens: number
+      ceiling_usd: number | null
+    }
     reply?: StoredReply
     error?: { code: string; message: string }
   }
@@ -69,7 +72,13 @@ export interface Origin {
     window: number
   } | null
   /** Findings of its chain, first to last. */
-  chain: { agent: string; verdict: string | null; headline: string | null; finding: string; eventId: string | null }[]
+  chain: {
+    agent: string
+    verdict: string | null
+    headline: string | null
+    finding: string
+    eventId: string | null
+  }[]
 }
 
 /** A run that has been started, with all that follows from rows. */
@@ -123,9 +132,17 @@ export interface RunPort {
   recordSteps(run: string, steps: readonly StepWrite[]): Promise<void>
   /** Reserves what a call may cost, and writes its step. @returns why it must not be made; null: it may */
   beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<string | null>
-  finishRun(run: string, end: RunEnd, servers: readonly { server: string; skipped: string | null }[]): Promise<void>
+  finishRun(
+    run: string,
+    end: RunEnd,
+    servers: readonly { server: string; skipped: string | null }[],
+  ): Promise<void>
   readFor(projects: readonly string[], request: Omit<ReadRequest, 'project'>): Promise<ReadAnswer>
-  statsFor(projects: readonly string[], request: Omit<StatsRequest, 'project'>, asOf: number): Promise<StatsResult>
+  statsFor(
+    projects: readonly string[],
+    request: Omit<StatsRequest, 'project'>,
+    asOf: number,
+  ): Promise<StatsResult>
   /** Events with payloads; those that do not exist are absent. */
   eventsOf(ids: readonly string[]): Promise<Row[]>
   /** Body of a skill one of the projects uses; null: none has that name. */

@@ -1,0 +1,197 @@
+/** The tools of the service itself that a run is offered: they read, within the projects it works for. */
+import type { ReadRequest, StatsRequest } from '../../schemas/types.ts'
+import { SvcError } from '../errors.ts'
+import type { ToolCall, ToolSpec } from '../models/types.ts'
+import { parseDuration } from '../timeline/duration.ts'
+import { fence, renderRows } from './fence.ts'
+import { shownOf } from './prompt.ts'
+import type { RunPort, Shown, StartedRun } from './types.ts'
+
+/** Tokens of one answer. */
+const READ_TOKENS = 4_000
+const READ_WINDOW = '1h'
+const RESULT_MAX = 20_000
+
+const SELECTOR = {
+  type: 'object',
+  description: 'Labels that must all hold, such as {"service": "checkout"}.',
+  additionalProperties: { type: 'string' },
+}
+const SOURCES = { type: 'array', items: { type: 'string' }, description: 'Only these sources.' }
+
+export interface OwnResult {
+  text: string
+  isError: boolean
+  shown: Shown
+}
+
+/** @returns the tools that this run is offered besides conclude */
+export function ownTools({ definition, skills }: Pick<StartedRun, 'definition' | 'skills'>): ToolSpec[] {
+  const tools: ToolSpec[] = [
+    {
+      name: 'read',
+      description:
+        'Events of everything that has all the given labels, across all sources, in time order. Each begins with its id. Widen the window to see what came before.',
+      input: {
+        type: 'object',
+        properties: {
+          selector: SELECTOR,
+          window: { type: 'string', description: 'How far back, such as 15m, 2h, 7d. 1h without it.' },
+          to: {
+            type: 'string',
+            description: 'End of the window, ISO 8601; the instant of this run without it.',
+          },
+          event_types: { type: 'array', items: { type: 'string' }, description: 'Only these types.' },
+          text: { type: 'string', description: 'Only events whose text has these words.' },
+          sources: SOURCES,
+        },
+        required: ['selector'],
+      },
+    },
+    {
+      name: 'stats',
+      description:
+        'How often each value of a label came in a window, against the window before it: what changed most is first.',
+      input: {
+        type: 'object',
+        properties: {
+          by: { type: 'string', description: 'Label to count by; source and event_type work too.' },
+          where: SELECTOR,
+          window: { type: 'string', description: 'Length of the window, such as 30m. 30m without it.' },
+          top: { type: 'integer', description: 'Rows, at most 50.' },
+          sources: SOURCES,
+        },
+        required: ['by'],
+      },
+    },
+  ]
+  if (skills.length)
+    tools.push({
+      name: 'skill',
+      description: 'The whole text of one of the skills listed in your instructions.',
+      input: {
+        type: 'object',
+        properties: { name: { type: 'string', enum: skills.map(({ name }) => name) } },
+        required: ['name'],
+      },
+    })
+  if (definition.remembers)
+    tools.push({
+      name: 'remember',
+      description: 'Keeps an observation on the timeline of an entity, for later runs to read.',
+      input: {
+        type: 'object',
+        properties: {
+          key: { type: 'string', description: 'The entity; that of this run without it.' },
+          content: { type: 'string', description: 'What to remember.' },
+        },
+        required: ['content'],
+      },
+    })
+  return tools
+}
+
+/** @returns what the tool answers; null when it is none of these. Faults of arguments are results. */
+export async function callOwnTool(run: StartedRun, port: RunPort, call: ToolCall): Promise<OwnResult | null> {
+  try {
+    switch (call.name) {
+      case 'read':
+        return await read(run, port, call.arguments)
+      case 'stats':
+        return await stats(run, port, call.arguments)
+      case 'skill':
+        return await skill(run, port, call.arguments)
+      case 'remember':
+        return run.definition.remembers ? await remember(run, port, call) : null
+      default:
+        return null
+    }
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code === 'wrong_state' || error.code === 'internal') throw error
+    return failed(error.message)
+  }
+}
+
+async function read(run: StartedRun, port: RunPort, args: Record<string, unknown>): Promise<OwnResult> {
+  const selector = selectorOf(args.selector)
+  if (!selector || Object.keys(selector).length === 0)
+    return failed(
+      'selector must be a map of at least one label to its value, such as {"service": "checkout"}',
+    )
+  const to = Math.min(run.asOf, typeof args.to === 'string' ? Date.parse(args.to) : run.asOf)
+  if (Number.isNaN(to)) return failed('to must be an ISO 8601 time')
+  const window = typeof args.window === 'string' ? args.window : READ_WINDOW
+  const answer = await port.readFor(run.projects, {
+    selector,
+    from: new Date(to - parseDuration(window, 'window')).toISOString(),
+    to: new Date(to).toISOString(),
+    as_of: new Date(run.asOf).toISOString(),
+    max_tokens: READ_TOKENS,
+    ...narrowed(args),
+    ...(typeof args.text === 'string' && args.text ? { text: args.text } : {}),
+  })
+  const left = answer.omitted?.reduce((sum, { count }) => sum + count, 0) ?? 0
+  const heading = `${answer.from} to ${answer.to}: ${answer.rows.length} rows${left ? `, ${left} more events did not fit: narrow the window, or name event_types` : ''}`
+  return {
+    text: `${heading}\n${fence(run.marker, renderRows(answer.rows))}`,
+    isError: false,
+    shown: shownOf(answer),
+  }
+}
+
+function narrowed(args: Record<string, unknown>): Pick<ReadRequest, 'sources' | 'event_types'> {
+  const sources = wordsOf(args.sources)
+  const types = wordsOf(args.event_types)
+  return { ...(sources ? { sources } : {}), ...(types ? { event_types: types } : {}) }
+}
+
+async function stats(run: StartedRun, port: RunPort, args: Record<string, unknown>): Promise<OwnResult> {
+  if (typeof args.by !== 'string' || args.by === '') return failed('by must name a label')
+  const request: Omit<StatsRequest, 'project'> = { by: args.by }
+  const where = selectorOf(args.where)
+  if (where && Object.keys(where).length) request.where = where
+  if (typeof args.window === 'string') request.window = args.window
+  if (typeof args.top === 'number') request.top = Math.trunc(args.top)
+  const sources = wordsOf(args.sources)
+  if (sources) request.sources = sources
+  const answer = await port.statsFor(run.projects, request, run.asOf)
+  return { text: fence(run.marker, answer.stats.slice(0, RESULT_MAX)), isError: false, shown: [] }
+}
+
+async function skill(run: StartedRun, port: RunPort, args: Record<string, unknown>): Promise<OwnResult> {
+  const name = typeof args.name === 'string' ? args.name.trim() : ''
+  const known = run.skills.map((one) => one.name)
+  const body = known.includes(name) ? await port.skillOf(run.projects, name) : null
+  if (body === null) return failed(`no skill is named ${name}; there are ${known.join(', ') || 'none'}`)
+  return { text: body, isError: false, shown: [] }
+}
+
+async function remember(run: StartedRun, port: RunPort, call: ToolCall): Promise<OwnResult> {
+  const { content, key } = call.arguments
+  if (typeof content !== 'string' || content.trim() === '') return failed('content must not be empty')
+  const own = typeof key !== 'string' || key === '' || key === run.entity
+  await port.remember(
+    run.agent,
+    {
+      key: own ? run.entity : key,
+      content,
+      memory_type: 'observation',
+      ...(own ? { label: run.label } : {}),
+    },
+    // Of the call: asked again after a restart, it is remembered once.
+    `${run.id}/${call.id}`,
+  )
+  return { text: 'remembered', isError: false, shown: [] }
+}
+
+const failed = (text: string): OwnResult => ({ text: `tool error: ${text}`, isError: true, shown: [] })
+
+function selectorOf(value: unknown): Record<string, string> | null {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return null
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, String(one)]))
+}
+
+function wordsOf(value: unknown): string[] | undefined {
+  const words = Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : []
+  return words.length ? (words as string[]) : undefined
+}

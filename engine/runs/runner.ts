@@ -1,0 +1,179 @@
+/**
+ * Takes runs: claims those that may start, as many at once as allowed, and follows each to its end. It
+ * keeps nothing that rows do not: a process that dies in between leaves runs that the next start takes
+ * up. Beside them it posts findings to the receivers of agents (write-back).
+ */
+import type { Clock, Timers } from '../clock.ts'
+import { SvcError } from '../errors.ts'
+import type { ExternalTools, McpServerRef } from '../mcp-tools/types.ts'
+import type { Models } from '../models/types.ts'
+import { runLoop } from './loop.ts'
+import type { RunEnd, RunPort, StartedRun } from './types.ts'
+
+export interface Runner {
+  /** Something may start. */
+  nudge(): void
+  /** A person ended it: what it is doing is cut off. */
+  cut(run: string): void
+  /** Claims no more, cuts off what is asked, and leaves it for the next start. Never rejects. */
+  stop(): Promise<void>
+}
+
+export interface RunnerOptions {
+  port: RunPort
+  models: Models
+  /** Of one run; ended with it. */
+  connect(
+    servers: readonly McpServerRef[],
+    pinned: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<ExternalTools>
+  clock: Clock
+  timers: Timers
+  onError(error: Error): void
+  /** Told of each piece of text a model gives, for who watches. */
+  onText?(run: string, delta: string): void
+}
+
+/** Runs of all agents at once; what each agent may is decided with the claim. */
+const MAX_RUNS = 256
+const STOP_MS = 3_000
+const PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+
+const DEADLINE = 'deadline'
+const CUT = 'cut'
+const STOPPED = 'stopped'
+
+export function startRunner(options: RunnerOptions): Runner {
+  const { port, clock, timers, onError } = options
+  const underWay = new Map<string, AbortController>()
+  const work = new Set<Promise<void>>()
+  let isLooking = false
+  let isNudged = false
+  let isStopped = false
+  let failures = 0
+  let callOff = () => {}
+
+  const tell = (error: unknown) => onError(error instanceof Error ? error : new Error(String(error)))
+
+  async function look(): Promise<void> {
+    isLooking = true
+    callOff()
+    try {
+      do {
+        isNudged = false
+        const free = MAX_RUNS - underWay.size
+        const runs = free > 0 ? await port.claimRuns(free, [...underWay.keys()]) : []
+        for (const run of runs) take(run)
+        if (runs.length) isNudged = true
+      } while (isNudged && !isStopped)
+      failures = 0
+    } catch (error) {
+      tell(error)
+      failures++
+      callOff = timers.after(Math.min(PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS), nudge)
+    }
+    isLooking = false
+  }
+
+  function take(run: StartedRun): void {
+    const controller = new AbortController()
+    underWay.set(run.id, controller)
+    const promise = follow(run, controller)
+      .catch(tell)
+      .finally(() => {
+        underWay.delete(run.id)
+        work.delete(promise)
+        nudge()
+      })
+    work.add(promise)
+  }
+
+  async function follow(run: StartedRun, controller: AbortController): Promise<void> {
+    const { signal } = controller
+    const left = Math.max(0, run.deadlineAt - clock.now())
+    const cancel = timers.after(left, () => controller.abort(DEADLINE))
+    let tools: ExternalTools | null = null
+    try {
+      tools = await connected(run, signal)
+      const end = await runLoop(run, {
+        port,
+        models: options.models,
+        tools,
+        clock,
+        signal,
+        ...(options.onText ? { onText: options.onText } : {}),
+      })
+      await finish(run, end, tools)
+    } catch (error) {
+      await ended(run, error, signal, tools)
+    } finally {
+      cancel()
+      await tools?.close()
+    }
+  }
+
+  async function connected(run: StartedRun, signal: AbortSignal): Promise<ExternalTools> {
+    if (run.servers.length === 0) return NO_TOOLS
+    const pinned = await port.pinnedTools(run.servers.map(({ name }) => name))
+    return await options.connect(run.servers, pinned, signal)
+  }
+
+  async function finish(run: StartedRun, end: RunEnd, tools: ExternalTools | null): Promise<void> {
+    const skipped = [...run.missing, ...(tools?.skipped ?? [])]
+    const used = run.servers.filter(({ name }) => !skipped.some(({ server }) => server === name))
+    await port.finishRun(run.id, end, [
+      ...used.map(({ name }) => ({ server: name, skipped: null })),
+      ...skipped.map(({ server, reason }) => ({ server, skipped: reason })),
+    ])
+  }
+
+  /** What a run that could not go on comes to. */
+  async function ended(
+    run: StartedRun,
+    error: unknown,
+    signal: AbortSignal,
+    tools: ExternalTools | null,
+  ): Promise<void> {
+    // A person ended it, or the daemon stops and the next start takes it up.
+    if (signal.aborted && signal.reason !== DEADLINE) return
+    if (error instanceof SvcError && error.code === 'wrong_state') return
+    const end: RunEnd = signal.aborted
+      ? { event: 'deadline', reason: 'it took longer than 15 minutes', note: null }
+      : { event: 'fail', reason: `a fault of ours: ${(error as Error).message}`, note: null }
+    if (!signal.aborted) tell(error)
+    await finish(run, end, tools)
+  }
+
+  function nudge(): void {
+    if (isStopped) return
+    isNudged = true
+    if (!isLooking) void look()
+  }
+
+  return {
+    nudge,
+    cut: (run) => underWay.get(run)?.abort(CUT),
+    stop: async () => {
+      isStopped = true
+      callOff()
+      for (const controller of underWay.values()) controller.abort(STOPPED)
+      const all = Promise.allSettled([...work])
+      await new Promise<void>((resolve) => {
+        const cancel = timers.after(STOP_MS, resolve)
+        void all.then(() => {
+          cancel()
+          resolve()
+        })
+      })
+    },
+  }
+}
+
+const NO_TOOLS: ExternalTools = {
+  tools: [],
+  skipped: [],
+  call: async () => ({ text: 'there is no such tool', isError: true, ms: 0 }),
+  close: async () => {},
+}
