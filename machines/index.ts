@@ -25,13 +25,13 @@ export const lifecycles = {
   ownership,
   firing,
   delivery,
+  run,
+  handoff,
 } satisfies Record<string, Lifecycle>
 
 /** Those of which the store has no rows yet: a kind moves up with its table. */
 export const laterLifecycles = {
   draft,
-  run,
-  handoff,
 } satisfies Record<string, Lifecycle>
 
 export const allLifecycles = { ...lifecycles, ...laterLifecycles }

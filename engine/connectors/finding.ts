@@ -13,6 +13,12 @@ export interface FindingItem {
   verdict?: string
   headline?: string
   next_step?: string
+  trigger?: string
+  dispatch_id?: string
+  definition_hash?: string
+  /** As they were checked. */
+  claims?: readonly object[]
+  verified?: { ok: number; total: number }
 }
 
 export const finding: PushConnector = {

@@ -17,12 +17,13 @@ import type {
 import type { Clock } from '../clock.ts'
 import type { FindingItem } from '../connectors/finding.ts'
 import { fail } from '../errors.ts'
-import type { FindingQueries, FindingRow } from './queries.ts'
+import type { FindingQueries, FindingRow, ResultRow } from './queries.ts'
 
 const FINDING_MAX_BYTES = 65_536
 const HEADLINE_MAX = 100
 const SUMMARY_MAX = 400
 const RESERVED_VERDICT = 'no_op'
+const NOTHING = 'Nothing to report'
 
 export interface FindingsParts {
   clock: Clock
@@ -87,7 +88,6 @@ export async function recordFinding(
         headline: headline ?? null,
         next_step: next_step ?? null,
         finding,
-        external: 1,
         at: parts.clock.now(),
         event_id: id,
       })
@@ -108,7 +108,7 @@ export function listFindings(
   project: string,
   { entity, agent, limit }: { entity?: string | undefined; agent?: string | undefined; limit: number },
 ): FindingsResult {
-  const rows = queries.list({
+  const rows = queries.findings({
     project,
     agent: agent ?? null,
     entity: entity ?? null,
@@ -132,14 +132,15 @@ export function listResults(
 ): ResultsResult {
   const agent = readShow(show)
   const at = before === undefined ? null : readCursor(before)
-  const rows = parts.queries.list({
+  const filter = {
     project,
     agent,
     entity: null,
     before_at: at?.at ?? null,
     before_id: at?.id ?? null,
     limit: limit + 1,
-  })
+  }
+  const rows = parts.queries.results(filter, show === 'findings')
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {
@@ -152,7 +153,7 @@ export function listResults(
 /** Totals since 00:00 UTC. */
 export function todayOf({ clock, queries }: FindingsParts, project: string): ProjectToday {
   const midnight = new Date(clock.now()).setUTCHours(0, 0, 0, 0)
-  return { ...queries.since(project, midnight), spent_usd: 0 }
+  return queries.since(project, midnight)
 }
 
 /** Marks a result as handled, or no longer. @throws SvcError not_found */
@@ -176,7 +177,7 @@ export function getResult(
   runId: string,
 ): ProjectResult & { note: string; event_id: string } {
   const row = queries.byRun(project, runId) ?? fail('not_found', `this project has no result ${runId}`)
-  return { ...presentResult(row), note: row.finding, event_id: row.event_id }
+  return { ...presentResult(row), note: row.finding ?? '', event_id: row.event_id ?? '' }
 }
 
 /** The name of the primary label among a source's labels. */
@@ -206,29 +207,32 @@ function presentFinding(row: FindingRow): Finding {
     verdict,
     headline,
     next_step,
-    finding,
+    finding: finding ?? '',
     at: new Date(row.at).toISOString(),
-    trigger: null,
+    trigger: row.trigger_name,
     external: row.external === 1,
+    verified: row.verified_total === null ? null : { ok: row.verified_ok!, total: row.verified_total },
     handled: handledOf(row),
   }
 }
 
-function presentResult(row: FindingRow): ProjectResult {
+function presentResult(row: ResultRow): ProjectResult {
+  const note = row.finding ?? ''
+  const isFinding = row.outcome === 'finding'
   return {
     id: row.run_id,
     at: new Date(row.at).toISOString(),
     entity: row.entity,
-    kind: 'action',
-    headline: row.headline ?? headlineOf(row.finding),
-    summary: plain(row.finding).slice(0, SUMMARY_MAX),
-    next_step: row.next_step ?? nextStepOf(row.finding),
+    kind: isFinding ? 'action' : 'no_action',
+    headline: row.headline ?? (note ? headlineOf(note) : NOTHING),
+    summary: plain(note).slice(0, SUMMARY_MAX),
+    next_step: row.next_step ?? nextStepOf(note),
     verdict: row.verdict,
-    chain: [row.agent],
-    cost_usd: null,
+    chain: JSON.parse(row.chain) as string[],
+    cost_usd: row.external === 1 || row.uncosted > 0 ? null : row.cost_usd,
     handled: handledOf(row),
     external: row.external === 1,
-    practice: false,
+    practice: row.practice === 1,
   }
 }
 

@@ -1,7 +1,41 @@
-/** The SQL of findings. */
+/** The SQL of findings: each is how a run ended, and a chain of runs is one result of a project. */
+import { firstSnapshot } from '../lifecycle/advance.ts'
 import type { Database } from '../store/handle.ts'
 
 export interface FindingRow {
+  run_id: string
+  agent: string
+  entity: string
+  label: string
+  trigger_name: string | null
+  outcome: 'finding' | 'no_op'
+  verdict: string | null
+  headline: string | null
+  next_step: string | null
+  finding: string | null
+  external: number
+  practice: number
+  /** Epoch ms it ended. */
+  at: number
+  event_id: string | null
+  verified_ok: number | null
+  verified_total: number | null
+  handled_at: number | null
+  handled_by: string | null
+}
+
+/** The last run of a chain that concluded, with what the chain came to. */
+export interface ResultRow extends FindingRow {
+  /** JSON list of the agents, first to last. */
+  chain: string
+  cost_usd: number
+  uncosted: number
+  /** Milliseconds from the first start to the last end. */
+  duration_ms: number | null
+}
+
+/** What an outside agent records. */
+export interface ExternalFinding {
   run_id: string
   project: string
   agent: string
@@ -11,11 +45,8 @@ export interface FindingRow {
   headline: string | null
   next_step: string | null
   finding: string
-  external: number
   at: number
   event_id: string
-  handled_at: number | null
-  handled_by: string | null
 }
 
 /** Narrows a list; null narrows nothing. `before` is epoch ms and a run id, as of the last row seen. */
@@ -30,34 +61,71 @@ export interface FindingFilter {
 
 export type FindingQueries = ReturnType<typeof findingQueries>
 
+const COLUMNS = `r.id AS run_id, r.agent, r.entity, r.label, r.trigger_name, r.outcome, r.verdict, r.headline,
+  r.next_step, r.note AS finding, r.woken_by = 'external' AS external, r.practice, r.finished_at AS at, r.event_id,
+  r.verified_ok, r.verified_total, r.handled_at, r.handled_by`
+const NARROWED = `p.project = @project AND (@agent IS NULL OR r.agent = @agent)
+  AND (@entity IS NULL OR r.entity = @entity)
+  AND (@before_at IS NULL OR (r.finished_at, r.id) < (@before_at, @before_id))`
+const FROM = 'FROM run_projects p JOIN runs r ON r.id = p.run_id'
+
 /** The statements of findings, prepared once. */
 export function findingQueries(db: Database) {
-  const insert = db.prepare<Omit<FindingRow, 'handled_at' | 'handled_by'>>(
-    `INSERT INTO findings (run_id, project, agent, entity, label, verdict, headline, next_step, finding, external, at, event_id)
-     VALUES (@run_id, @project, @agent, @entity, @label, @verdict, @headline, @next_step, @finding, @external, @at, @event_id)`,
+  const insert = db.prepare<ExternalFinding & { snapshot: string }>(
+    `INSERT INTO runs (id, seq, agent, definition, definition_hash, woken_by, label, entity, root_run_id, depth,
+       practice, made_at, as_of, started_at, finished_at, outcome, verdict, headline, next_step, note, event_id, snapshot)
+     VALUES (@run_id, (SELECT coalesce(max(seq), 0) + 1 FROM runs), @agent, '{}', '', 'external', @label, @entity,
+       @run_id, 0, 0, @at, @at, @at, @at, 'finding', @verdict, @headline, @next_step, @finding, @event_id, @snapshot)`,
   )
-  const byRun = db.prepare<[string, string], FindingRow>(
-    'SELECT * FROM findings WHERE project = ? AND run_id = ?',
+  const addProject = db.prepare<[string, string]>('INSERT INTO run_projects (run_id, project) VALUES (?, ?)')
+  const byRun = db.prepare<[string, string], ResultRow>(
+    `SELECT ${COLUMNS}, ${chainOf()} ${FROM} WHERE p.project = ? AND r.id = ? AND r.outcome IS NOT NULL`,
   )
-  const list = db.prepare<FindingFilter, FindingRow>(
-    `SELECT * FROM findings WHERE project = @project
-       AND (@agent IS NULL OR agent = @agent) AND (@entity IS NULL OR entity = @entity)
-       AND (@before_at IS NULL OR (at, run_id) < (@before_at, @before_id))
-     ORDER BY at DESC, run_id DESC LIMIT @limit`,
+  const findings = db.prepare<FindingFilter, FindingRow>(
+    `SELECT ${COLUMNS} ${FROM} WHERE ${NARROWED} AND r.outcome = 'finding' AND r.practice = 0
+     ORDER BY r.finished_at DESC, r.id DESC LIMIT @limit`,
   )
-  const since = db.prepare<[string, number], { found: number; looked_at: number }>(
-    'SELECT count(*) AS found, count(DISTINCT entity) AS looked_at FROM findings WHERE project = ? AND at >= ?',
+  // One result per chain: of its last run that concluded, and none while one of them is at work.
+  const results = db.prepare<FindingFilter & { findings: number }, ResultRow>(
+    `SELECT ${COLUMNS}, ${chainOf()} ${FROM}
+     WHERE ${NARROWED} AND r.outcome IS NOT NULL AND (@findings = 0 OR r.outcome = 'finding')
+       AND NOT EXISTS (SELECT 1 FROM runs l WHERE l.root_run_id = r.root_run_id AND l.practice = r.practice
+         AND (l.state IN ('queued', 'running') OR (l.seq > r.seq AND l.outcome IS NOT NULL)))
+     ORDER BY r.finished_at DESC, r.id DESC LIMIT @limit`,
+  )
+  const since = db.prepare<[string, number], { found: number; looked_at: number; spent_usd: number }>(
+    `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(DISTINCT r.entity) AS looked_at,
+       coalesce(sum(r.cost_usd), 0) AS spent_usd
+     ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
   )
   const handle = db.prepare(
-    'UPDATE findings SET handled_at = ?, handled_by = ? WHERE project = ? AND run_id = ?',
+    `UPDATE runs SET handled_at = ?, handled_by = ? WHERE id = ? AND outcome IS NOT NULL
+       AND EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = ?)`,
   )
   return {
-    insert: (row: Omit<FindingRow, 'handled_at' | 'handled_by'>) => insert.run(row),
+    insert: (finding: ExternalFinding) => {
+      const begun = JSON.parse(firstSnapshot('run')) as Record<string, unknown>
+      // It comes from elsewhere, ended.
+      const snapshot = JSON.stringify({ ...begun, value: 'succeeded', status: 'done' })
+      insert.run({ ...finding, snapshot })
+      addProject.run(finding.run_id, finding.project)
+    },
     byRun: (project: string, runId: string) => byRun.get(project, runId),
-    list: (filter: FindingFilter) => list.all(filter),
+    findings: (filter: FindingFilter) => findings.all(filter),
+    results: (filter: FindingFilter, onlyFindings: boolean) =>
+      results.all({ ...filter, findings: onlyFindings ? 1 : 0 }),
     since: (project: string, at: number) => since.get(project, at)!,
-    /** @returns whether there is such a finding. */
+    /** @returns whether there is such a result. */
     mark: (project: string, runId: string, at: number | null, by: string | null) =>
-      handle.run(at, by, project, runId).changes === 1,
+      handle.run(at, by, runId, project).changes === 1,
   }
+}
+
+function chainOf(): string {
+  const chain =
+    'FROM runs c WHERE c.root_run_id = r.root_run_id AND c.seq <= r.seq AND c.practice = r.practice'
+  return `(SELECT json_group_array(c.agent ORDER BY c.seq) ${chain}) AS chain,
+    (SELECT coalesce(sum(c.cost_usd), 0) ${chain}) AS cost_usd,
+    (SELECT coalesce(sum(c.uncosted_calls), 0) + (sum(c.rounds) = 0) ${chain}) AS uncosted,
+    (SELECT max(c.finished_at) - min(c.started_at) ${chain}) AS duration_ms`
 }

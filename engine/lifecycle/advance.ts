@@ -18,9 +18,12 @@ export interface LifecycleObject {
   name: string
 }
 
-/** The stored form of a new object's first state; the caller inserts it with the row. */
-export function firstSnapshot(kind: Kind): string {
-  return JSON.stringify(start(lifecycles[kind]))
+/**
+ * The stored form of a new object's first state; the caller inserts it with the row.
+ * @param input what the object brings with it, such as a run's round cap.
+ */
+export function firstSnapshot(kind: Kind, input?: Record<string, unknown>): string {
+  return JSON.stringify(start(lifecycles[kind], input))
 }
 
 /** Records that an object was made, in the transaction that makes it. @param at epoch ms. */

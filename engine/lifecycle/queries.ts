@@ -13,6 +13,8 @@ export const lifecycleTables = {
   ownership: 'planned_objects',
   firing: 'firings',
   delivery: 'deliveries',
+  run: 'runs',
+  handoff: 'handoffs',
 } as const satisfies Record<Kind, string>
 
 export interface StoredState {

@@ -239,8 +239,10 @@ function findingsOf(ctx: ReadContext, window: string, slot: number, scope: strin
       [number, number, string | null, string | null],
       { at: number; agent: string; entity: string; verdict: string | null; headline: string | null }
     >(
-      `SELECT at, agent, entity, verdict, headline FROM findings
-       WHERE at > ? AND at <= ? AND (? IS NULL OR project = ?) ORDER BY at DESC LIMIT 8`,
+      `SELECT finished_at AS at, agent, entity, verdict, headline FROM runs
+       WHERE finished_at > ? AND finished_at <= ? AND outcome = 'finding' AND practice = 0
+         AND (? IS NULL OR EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = ?))
+       ORDER BY finished_at DESC, id DESC LIMIT 8`,
     )
     .all(slot - parseDuration(window, 'summary.findings'), slot, scope, scope)
   if (rows.length === 0) return []

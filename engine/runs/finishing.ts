@@ -1,0 +1,205 @@
+/**
+ * Runs as they end: the state, the finding on the timeline, what the firing is told of it, and who takes
+ * over, all in one transaction.
+ */
+import type { FindingItem } from '../connectors/finding.ts'
+import { fail } from '../errors.ts'
+import { firstSnapshot, move } from '../lifecycle/advance.ts'
+import { parseDuration } from '../timeline/duration.ts'
+import type { Making } from './making.ts'
+import { newRunId } from './making.ts'
+import type { RunsParts } from './parts.ts'
+import type { RunRow } from './queries.ts'
+import { resultsOf } from './results.ts'
+import type { RunEnd, Step } from './types.ts'
+
+type Succeeded = Extract<RunEnd, { event: 'succeed' }>
+type Server = { server: string; skipped: string | null }
+
+export type Finishing = ReturnType<typeof createFinishing>
+
+export function createFinishing(parts: RunsParts, making: Making) {
+  const { store, clock, queries } = parts
+  const { db } = store
+
+  /** The row, its deliveries and the handoff that started it. @param event of the machine */
+  function close(
+    run: RunRow,
+    end: RunEnd | { event: 'interrupted' | 'cancel'; reason: string; note: null },
+    at: number,
+    servers: readonly Server[],
+    eventId: string | null,
+  ): void {
+    const done = end.event === 'succeed' ? end : null
+    const hasFinding = done?.outcome === 'finding'
+    const entity = entityOf(run, done)
+    const claims = done?.claims ?? []
+    const writesBack = hasFinding && !run.practice && webhookOf(run) !== ''
+    queries.end.run({
+      id: run.id,
+      finished_at: at,
+      outcome: done?.outcome ?? null,
+      verdict: done?.verdict ?? null,
+      headline: done?.headline ?? null,
+      next_step: done?.nextStep ?? null,
+      note: done ? done.note || null : end.event === 'succeed' ? null : end.note,
+      claims: claims.length ? JSON.stringify(claims) : null,
+      verified_ok: claims.length ? claims.filter(({ ok }) => ok).length : null,
+      verified_total: claims.length || null,
+      error: end.event === 'succeed' ? null : end.reason,
+      servers: JSON.stringify(servers),
+      results: JSON.stringify(resultsOf(stepsOf(run.id))),
+      delivery: writesBack ? 'pending' : null,
+      delivery_due_at: writesBack ? at : null,
+      event_id: eventId,
+      label: entity.label,
+      entity: entity.key,
+    })
+    settle(run.id, end.event === 'succeed' ? null : end.reason, at)
+    const handoff = queries.handoffTo.get(run.id)
+    if (handoff) move(db, { kind: 'handoff', id: handoff.id, name: handoff.id }, { type: 'finish', at })
+    if (done && hasFinding && done.verdict) handOver(run, done.verdict, entity, at)
+    store.afterCommit(parts.onPending)
+  }
+
+  /** What the firing's delivery to the agent came to. @param reason null: it succeeded */
+  function settle(runId: string, reason: string | null, at: number): void {
+    for (const id of queries.deliveriesOf.all(runId)) {
+      const event = reason === null ? { type: 'acknowledge', at } : { type: 'refuse', at, reason }
+      move(db, { kind: 'delivery', id, name: id }, event)
+      queries.settleDelivery.run(reason === null ? at : null, reason, id)
+    }
+  }
+
+  /** Who takes over on this verdict: one run of each, for all the projects that say so. */
+  function handOver(run: RunRow, verdict: string, entity: { label: string; key: string }, at: number): void {
+    const rules = parts
+      .handoffs(queries.projectsOf.all(run.id), run.agent)
+      .filter((rule) => rule.verdict.toLowerCase() === verdict)
+    const byTarget = new Map<string, { projects: string[]; cooldownMs: number }>()
+    for (const { to, cooldown, project } of rules) {
+      const known = byTarget.get(to) ?? { projects: [], cooldownMs: 0 }
+      known.projects.push(project)
+      known.cooldownMs = Math.max(known.cooldownMs, parseDuration(cooldown ?? '30m', 'cooldown'))
+      byTarget.set(to, known)
+    }
+    for (const [to, { projects, cooldownMs }] of byTarget) {
+      const last = queries.lastHandoff.get(run.agent, to, entity.label, entity.key)
+      const id = `hand_${newRunId(at).slice(4)}`
+      queries.insertHandoff.run({
+        id,
+        from_run: run.id,
+        from_agent: run.agent,
+        to_agent: to,
+        verdict,
+        label: entity.label,
+        entity: entity.key,
+        projects: JSON.stringify(projects),
+        at,
+        to_run: null,
+        snapshot: firstSnapshot('handoff', { depth: run.depth }),
+      })
+      const { effects } = move(
+        db,
+        { kind: 'handoff', id, name: id },
+        {
+          type: 'decide',
+          at,
+          // A practice run is in nobody's way.
+          cooldown_until: run.practice || !last ? null : last + cooldownMs,
+          is_target_busy: !run.practice && queries.isBusy.get(to, entity.label, entity.key)! > 0,
+        },
+      )
+      if (effects.some(({ type }) => type === 'start_run')) {
+        const child = making.takeOver(run, to, entity, projects, at)
+        if (child) queries.setHandoffRun.run(child, id)
+        else move(db, { kind: 'handoff', id, name: id }, { type: 'finish', at })
+      }
+    }
+  }
+
+  function stepsOf(id: string): Step[] {
+    return queries.steps
+      .all(id)
+      .map(({ data, ...step }) => ({ ...step, data: JSON.parse(data) }) as unknown as Step)
+  }
+
+  function findingOf(run: RunRow, end: Succeeded): FindingItem {
+    const entity = entityOf(run, end)
+    const claims = end.claims.map(({ text, events, quote, number, ok, why }) => ({
+      text,
+      events,
+      ...(quote === null ? {} : { quote }),
+      ...(number === null ? {} : { number }),
+      ok,
+      ...(why === null ? {} : { why }),
+    }))
+    return {
+      key: entity.key,
+      label: entity.label,
+      agent: run.agent,
+      finding: end.note,
+      run_id: run.id,
+      project: queries.projectsOf.all(run.id)[0] ?? '',
+      definition_hash: run.definition_hash,
+      ...(run.trigger_name ? { trigger: run.trigger_name } : {}),
+      ...(run.dispatch_id ? { dispatch_id: run.dispatch_id } : {}),
+      ...(end.verdict ? { verdict: end.verdict } : {}),
+      ...(end.headline ? { headline: end.headline } : {}),
+      ...(end.nextStep ? { next_step: end.nextStep } : {}),
+      ...(claims.length
+        ? { claims, verified: { ok: claims.filter(({ ok }) => ok).length, total: claims.length } }
+        : {}),
+    }
+  }
+
+  /** The entity concluded on: another than that of the run only where both of its parts are known. */
+  function entityOf(run: RunRow, end: Succeeded | null): { label: string; key: string } {
+    const given = end?.entity
+    return given ? { label: given.label ?? run.label, key: given.key } : { label: run.label, key: run.entity }
+  }
+
+  /** @throws SvcError wrong_state: it was ended meanwhile */
+  function step(run: RunRow, end: RunEnd, at: number): void {
+    const event =
+      end.event === 'succeed' ? { type: 'succeed', at } : { type: end.event, at, reason: end.reason }
+    move(db, { kind: 'run', id: run.id, name: run.id }, event)
+  }
+
+  return {
+    /** @throws SvcError not_found; wrong_state when it was ended meanwhile */
+    finishRun: async (id: string, end: RunEnd, servers: readonly Server[]): Promise<void> => {
+      const run = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
+      if (run.state !== 'running')
+        fail('wrong_state', `run ${id} is ${run.state}`, { state: run.state, accepts: [] })
+      const write = (eventId: string | null) => {
+        const at = clock.now()
+        step(run, end, at)
+        close(run, end, at, servers, eventId)
+      }
+      const isTold = end.event === 'succeed' && end.outcome === 'finding' && !run.practice
+      if (isTold) await parts.append(findingOf(run, end), write)
+      else store.tx(() => write(null))
+    },
+    /** A run that was moved to its end already, with nothing to show; inside the caller's transaction. */
+    close: (id: string, reason: string, at: number): void =>
+      close(queries.byId.get(id)!, { event: 'interrupted', reason, note: null }, at, [], null),
+    /** A run that must not be started. */
+    cap: (id: string, reason: string, at: number): void => {
+      move(db, { kind: 'run', id, name: id }, { type: 'cap', at, reason })
+      close(queries.byId.get(id)!, { event: 'cap', reason, note: null }, at, [], null)
+    },
+    /** A person ends it. @throws SvcError not_found; wrong_state */
+    cancelRun: (id: string, by: string): void =>
+      store.tx(() => {
+        making.cancel(id)
+        const run = queries.byId.get(id)!
+        close(run, { event: 'cancel', reason: `cancelled by ${by}`, note: null }, clock.now(), [], null)
+      }),
+  }
+}
+
+/** Where findings of the agent, as it was, are written back to. */
+function webhookOf(run: RunRow): string {
+  return (JSON.parse(run.definition) as { webhook_url?: string }).webhook_url ?? ''
+}

@@ -1,0 +1,108 @@
+/** Steps of runs as they happen, what they cost, and what may still be spent. */
+import { fail } from '../errors.ts'
+import { move } from '../lifecycle/advance.ts'
+import type { RunnableAgent, RunsParts } from './parts.ts'
+import type { RunRow, StepRow } from './queries.ts'
+import type { StepData, StepWrite } from './types.ts'
+
+export function createJournal({ store, clock, queries, limits, usage }: RunsParts) {
+  const { db } = store
+
+  /** @throws SvcError wrong_state: it was ended meanwhile */
+  function running(id: string): RunRow {
+    const row = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
+    if (row.state !== 'running')
+      fail('wrong_state', `run ${id} is ${row.state}`, { state: row.state, accepts: [] })
+    return row
+  }
+
+  function save(run: RunRow, step: StepWrite): void {
+    const before = queries.step.get(run.id, step.n)
+    queries.saveStep.run(run.id, step.n, step.kind, step.round, step.at, step.ms, JSON.stringify(step.data))
+    const isNew = before === undefined || before.ms === null
+    if (step.kind === 'model' && step.ms !== null && isNew) account(run, step, before)
+    if ((step.kind === 'tool' || step.kind === 'refused') && before === undefined)
+      queries.countTool.run(run.id)
+  }
+
+  /** What a call cost, and that it is no longer reserved. */
+  function account(run: RunRow, step: StepWrite, begun: StepRow | undefined): void {
+    const { reply } = step.data as StepData['model']
+    const released = begun ? ((JSON.parse(begun.data) as StepData['model']).asked.ceiling_usd ?? 0) : 0
+    if (!reply) {
+      // A call that failed may have been billed in part; nobody says how much.
+      queries.release.run(released, run.id)
+      return
+    }
+    const { usage: used, costUsd, provider, model, keySource } = reply
+    queries.addUsage.run({
+      id: run.id,
+      provider,
+      model,
+      input: used.input_tokens,
+      output: used.output_tokens,
+      created: used.cache_creation_input_tokens,
+      read: used.cache_read_input_tokens,
+      cost: costUsd ?? 0,
+      uncosted: costUsd === null ? 1 : 0,
+      released,
+    })
+    usage({
+      at: clock.now(),
+      agent: run.agent,
+      runId: run.id,
+      practice: run.practice === 1,
+      provider,
+      model,
+      keySource,
+      usage: used,
+      costUsd,
+    })
+  }
+
+  /** Which budget a call that costs this much would pass; null: none. */
+  function overspent(run: RunRow, ceiling: number): string | null {
+    const agent = JSON.parse(run.definition) as RunnableAgent
+    const { dailyBudgetUsd } = limits()
+    const own = agent.run_budget_usd ?? null
+    const lifetime = agent.budget_usd ?? null
+    const usd = (value: number) => `$${Number(value.toPrecision(4))}`
+    const over = (spent: number, budget: number | null) => budget !== null && spent + ceiling > budget
+    if (over(run.cost_usd + run.reserved_usd, own))
+      return `the next call could cost ${usd(ceiling)}, which passes the ${usd(own!)} of one run; raise run_budget_usd`
+    if (over(queries.spentBy.get(run.agent)!, lifetime))
+      return `the next call could cost ${usd(ceiling)}, which passes the budget of ${usd(lifetime!)}; raise budget_usd`
+    if (over(queries.spentSince.get(midnightOf(clock.now()))!, dailyBudgetUsd))
+      return `the next call could cost ${usd(ceiling)}, which passes the ${usd(dailyBudgetUsd!)} of this day; raise the daily budget under Settings, Agents`
+    return null
+  }
+
+  return {
+    recordSteps: (id: string, steps: readonly StepWrite[]): void => {
+      store.tx(() => {
+        const run = running(id)
+        for (const step of steps) save(run, step)
+      })
+    },
+    /** @returns why the call must not be made; null: it may, and what it may cost is reserved */
+    beginCall: (id: string, step: StepWrite, ceilingUsd: number | null): string | null =>
+      store.tx(() => {
+        const run = running(id)
+        const reason = ceilingUsd === null ? null : overspent(run, ceilingUsd)
+        if (reason !== null) return reason
+        if (ceilingUsd) queries.reserve.run(ceilingUsd, id)
+        const { rounds = 0, max_rounds = 0 } = (
+          JSON.parse(run.snapshot) as { context: { rounds?: number; max_rounds?: number } }
+        ).context
+        // One call more than there are rounds is made to conclude, and is none of them.
+        if (step.round > rounds && rounds < max_rounds)
+          move(db, { kind: 'run', id, name: id }, { type: 'round', at: step.at })
+        queries.saveStep.run(id, step.n, step.kind, step.round, step.at, null, JSON.stringify(step.data))
+        return null
+      }),
+  }
+}
+
+export function midnightOf(now: number): number {
+  return new Date(now).setUTCHours(0, 0, 0, 0)
+}

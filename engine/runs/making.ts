@@ -1,0 +1,193 @@
+/** Runs as they are made: woken by a firing, handed over, repeated. Inside the caller's transaction. */
+import { createHash, randomBytes } from 'node:crypto'
+import { fail } from '../errors.ts'
+import { firstSnapshot, move } from '../lifecycle/advance.ts'
+import { ROUNDS } from '../parts/agent-spec.ts'
+import type { RunnableAgent, RunsParts } from './parts.ts'
+import type { NewRun, RunRow } from './queries.ts'
+
+/** A firing as it wakes an agent. */
+export interface Wake {
+  agent: string
+  projects: readonly string[]
+  deliveryId: string
+  firingId: number
+  dispatchId: string
+  trigger: string
+  isSchedule: boolean
+  label: string | null
+  entity: string
+  at: number
+}
+
+/** The key of a firing that is of no single entity. */
+const NO_LABEL = 'key'
+
+export type Making = ReturnType<typeof createMaking>
+
+export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent' | 'clock'>) {
+  const { queries, store } = parts
+
+  /** Agents read and write as they were when the run was made. */
+  function definitionOf(agent: RunnableAgent): Pick<NewRun, 'definition' | 'definition_hash'> {
+    const { slack_webhook: _hook, webhook_token: _token, ...spec } = agent
+    const definition = JSON.stringify(spec)
+    return { definition, definition_hash: hashOf(definition) }
+  }
+
+  function roundsOf({ max_rounds, mcp_servers }: RunnableAgent): number {
+    return max_rounds ?? (mcp_servers?.length ? ROUNDS.withMcp : ROUNDS.plain)
+  }
+
+  function insert(
+    run: Omit<NewRun, 'definition' | 'definition_hash' | 'snapshot'>,
+    agent: RunnableAgent,
+    projects: readonly string[],
+  ) {
+    const snapshot = firstSnapshot('run', { max_rounds: roundsOf(agent) })
+    queries.insert({ ...run, ...definitionOf(agent), snapshot }, projects)
+  }
+
+  return {
+    /**
+     * A firing wakes an agent; while a run of the same entity waits, that one answers it too.
+     * @returns id of the run; null: there is no such agent
+     */
+    wake: (wake: Wake): string | null => {
+      const agent = parts.agent(wake.agent)
+      if (!agent) return null
+      const label = wake.label ?? NO_LABEL
+      const waiting = queries.waiting.get(wake.agent, label, wake.entity)
+      if (waiting) {
+        queries.fold.run(wake.firingId, wake.dispatchId, wake.trigger, waiting.id)
+        for (const project of wake.projects) queries.addProject(waiting.id, project)
+        queries.setDeliveryRun.run(waiting.id, wake.deliveryId)
+        return waiting.id
+      }
+      const id = newRunId(wake.at)
+      insert(
+        {
+          id,
+          agent: wake.agent,
+          woken_by: wake.isSchedule ? 'schedule' : 'trigger',
+          trigger_name: wake.trigger,
+          firing_id: wake.firingId,
+          dispatch_id: wake.dispatchId,
+          label,
+          entity: wake.entity,
+          parent_run_id: null,
+          root_run_id: id,
+          depth: 0,
+          rerun_of: null,
+          practice: 0,
+          made_at: wake.at,
+          as_of: null,
+        },
+        agent,
+        wake.projects,
+      )
+      queries.setDeliveryRun.run(id, wake.deliveryId)
+      return id
+    },
+
+    /** Another agent takes over the entity a run concluded on. @returns id of its run */
+    takeOver: (
+      from: RunRow,
+      to: string,
+      entity: { label: string; key: string },
+      projects: readonly string[],
+      at: number,
+    ) => {
+      const agent = parts.agent(to)
+      if (!agent) return null
+      const id = newRunId(at)
+      insert(
+        {
+          id,
+          agent: to,
+          woken_by: 'handoff',
+          trigger_name: from.trigger_name,
+          firing_id: from.firing_id,
+          dispatch_id: from.dispatch_id,
+          label: entity.label,
+          entity: entity.key,
+          parent_run_id: from.id,
+          root_run_id: from.root_run_id,
+          depth: from.depth + 1,
+          rerun_of: null,
+          practice: from.practice,
+          made_at: at,
+          as_of: null,
+        },
+        agent,
+        projects,
+      )
+      return id
+    },
+
+    /**
+     * Repeats a finished run against its agent as it is now.
+     * @throws SvcError not_found; wrong_state while it is not finished; conflict when the agent is gone
+     */
+    repeat: (
+      id: string,
+      how: { asOf: 'same' | 'now'; practice: boolean; prompt?: string; provider?: string; model?: string },
+    ): string =>
+      store.tx(() => {
+        const run = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
+        if (run.state === 'queued' || run.state === 'running')
+          fail('wrong_state', `run ${id} is ${run.state}; wait until it has ended, or cancel it`, {
+            state: run.state,
+            accepts: ['cancel'],
+          })
+        if (run.woken_by === 'external')
+          fail('conflict', `run ${id} was made by an outside agent, which this service cannot run`)
+        const now =
+          parts.agent(run.agent) ?? fail('conflict', `agent ${run.agent} is no longer there to run it again`)
+        const agent = {
+          ...now,
+          ...(how.prompt === undefined ? {} : { prompt: how.prompt }),
+          ...(how.provider === undefined ? {} : { provider: how.provider }),
+          ...(how.model === undefined ? {} : { model: how.model }),
+        }
+        const at = parts.clock.now()
+        const again = newRunId(at)
+        insert(
+          {
+            id: again,
+            agent: run.agent,
+            woken_by: how.practice ? 'practice' : 'rerun',
+            trigger_name: run.trigger_name,
+            firing_id: run.firing_id,
+            dispatch_id: run.dispatch_id,
+            label: run.label,
+            entity: run.entity,
+            parent_run_id: run.parent_run_id,
+            root_run_id: how.practice ? again : run.root_run_id,
+            depth: run.depth,
+            rerun_of: run.id,
+            practice: how.practice ? 1 : 0,
+            made_at: at,
+            as_of: how.asOf === 'same' ? run.as_of : null,
+          },
+          agent,
+          queries.projectsOf.all(run.id),
+        )
+        return again
+      }),
+
+    /** A person ends a run that waits or is at work. @throws SvcError not_found; wrong_state */
+    cancel: (id: string): void => {
+      move(store.db, { kind: 'run', id, name: id }, { type: 'cancel', at: parts.clock.now() })
+    },
+  }
+}
+
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
+
+/** Sorts by time. @param at epoch ms */
+export function newRunId(at: number): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(at, 0, 6)
+  return `run_${bytes.toString('hex')}`
+}

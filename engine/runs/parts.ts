@@ -1,0 +1,63 @@
+/** What runs need of the rest of the engine, on the connection that writes. */
+import type { AgentSpec, HandoffRule } from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
+import type { FindingItem } from '../connectors/finding.ts'
+import type { McpServerRef, ToolPolicy } from '../mcp-tools/types.ts'
+import type { StoreHandle } from '../store/handle.ts'
+import type { RunQueries } from './queries.ts'
+import type { Origin } from './types.ts'
+
+export type RunnableAgent = AgentSpec & { tools?: ToolPolicy[] }
+
+/** Limits of the instance. */
+export interface RunLimits {
+  /** Runs of an agent in 24 hours, where it says none of its own. */
+  dailyCap: number
+  /** Spend of a day (UTC) over all agents, US dollars; null: no limit. */
+  dailyBudgetUsd: number | null
+  /** Runs of all agents at once. */
+  concurrency: number
+}
+
+export interface UsageRecord {
+  at: number
+  agent: string
+  runId: string
+  practice: boolean
+  provider: string
+  model: string
+  keySource: string
+  usage: {
+    input_tokens: number
+    output_tokens: number
+    cache_creation_input_tokens: number
+    cache_read_input_tokens: number
+  }
+  costUsd: number | null
+}
+
+export interface RunsParts {
+  store: StoreHandle
+  clock: Clock
+  queries: RunQueries
+  /** Promises that nothing is stored any more with a time of ingest up to this one, epoch ms. */
+  closeInstant(at: number): void
+  /** The agent as it is, secrets in the clear; null: there is none of that name. */
+  agent(name: string): RunnableAgent | null
+  /** Who takes over on a verdict, by project. */
+  handoffs(projects: readonly string[], agent: string): (HandoffRule & { project: string })[]
+  /** Skills that any of the projects uses. */
+  skills(projects: readonly string[]): { name: string; description: string }[]
+  /** MCP servers as they can be connected to; those that cannot say why. */
+  servers(names: readonly string[]): { usable: McpServerRef[]; missing: { server: string; reason: string }[] }
+  /** What a firing says of itself; null when it is gone. */
+  firing(id: number, project: string | null): Pick<Origin, 'trigger' | 'dispatchId' | 'firing'> | null
+  limits(): RunLimits
+  usage(record: UsageRecord): void
+  /** Stores the finding as an event and calls `alongside` in the same transaction. */
+  append(item: FindingItem, alongside: (eventId: string) => void): Promise<void>
+  /** Fences data with it. */
+  secret: string
+  /** After a commit that left something to be started or sent. */
+  onPending(): void
+}

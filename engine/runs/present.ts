@@ -1,0 +1,117 @@
+/** Runs as they are answered. */
+import type { AgentForecast, CheckedClaim, Run, RunDetail, RunHandoff, RunStep } from '../../schemas/types.ts'
+import { acceptedIn } from '../lifecycle/advance.ts'
+import type { HandoffRow, RunQueries, RunRow, StepRow } from './queries.ts'
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
+
+export function presentRun(row: RunRow, projects: string[]): Run {
+  const { context } = JSON.parse(row.snapshot) as { context: { max_rounds?: number } }
+  const isCosted = row.uncosted_calls === 0 && row.rounds > 0
+  return {
+    id: row.id,
+    agent: row.agent,
+    status: row.state,
+    // What the service does is not for people to ask for.
+    accepts: acceptedIn('run', row.state).filter((event) => event === 'cancel'),
+    woken_by: row.woken_by,
+    trigger: row.trigger_name,
+    dispatch_id: row.dispatch_id,
+    key: row.entity,
+    label: row.label,
+    projects,
+    parent_run_id: row.parent_run_id,
+    root_run_id: row.root_run_id,
+    depth: row.depth,
+    rerun_of: row.rerun_of,
+    practice: row.practice === 1,
+    definition_hash: row.definition_hash,
+    wakes: row.wakes,
+    made_at: iso(row.made_at),
+    as_of: isoOrNull(row.as_of),
+    started_at: isoOrNull(row.started_at),
+    finished_at: isoOrNull(row.finished_at),
+    duration_ms:
+      row.finished_at === null || row.started_at === null ? null : row.finished_at - row.started_at,
+    rounds: row.rounds,
+    max_rounds: context.max_rounds ?? 0,
+    tool_calls: row.tool_calls,
+    provider: row.provider || null,
+    model: row.model,
+    input_tokens: row.input_tokens,
+    output_tokens: row.output_tokens,
+    cache_creation_input_tokens: row.cache_creation_input_tokens,
+    cache_read_input_tokens: row.cache_read_input_tokens,
+    cost_usd: isCosted ? row.cost_usd : null,
+    outcome: row.outcome,
+    verdict: row.verdict,
+    headline: row.headline,
+    next_step: row.next_step,
+    finding: row.note,
+    event_id: row.event_id,
+    verified: row.verified_total === null ? null : { ok: row.verified_ok ?? 0, total: row.verified_total },
+    error: row.error,
+    delivery: row.delivery,
+    delivery_error: row.delivery_error,
+    handled: row.handled_at === null ? null : { at: iso(row.handled_at), by: row.handled_by ?? '' },
+  }
+}
+
+export function presentRunDetail(queries: RunQueries, row: RunRow): RunDetail {
+  const present = (one: RunRow) => presentRun(one, queries.projectsOf.all(one.id))
+  return {
+    ...present(row),
+    claims: row.claims === null ? [] : (JSON.parse(row.claims) as CheckedClaim[]),
+    steps: queries.steps.all(row.id).map(presentStep),
+    handoffs: queries.handoffsFrom.all(row.id).map(presentHandoff),
+    chain: queries.chain
+      .all(row.root_run_id, Number.MAX_SAFE_INTEGER)
+      .filter((one) => one.practice === row.practice)
+      .map(present),
+    servers: JSON.parse(row.servers) as RunDetail['servers'],
+    definition: JSON.parse(row.definition) as Record<string, unknown>,
+  }
+}
+
+function presentStep({ n, kind, round, at, ms, data }: StepRow): RunStep {
+  return { n, kind: kind as RunStep['kind'], round, at: iso(at), ms, data: shown(JSON.parse(data)) }
+}
+
+/** A provider's own blocks are kept to be replayed, and say nothing more. */
+function shown(data: Record<string, unknown>): Record<string, unknown> {
+  const reply = data.reply as Record<string, unknown> | undefined
+  if (!reply) return data
+  const { raw: _raw, ...rest } = reply
+  return { ...data, reply: rest }
+}
+
+function presentHandoff({ to_agent, verdict, state, to_run, at }: HandoffRow): RunHandoff {
+  return { to_agent, verdict, state, to_run, at: iso(at) }
+}
+
+export interface Spend {
+  runs: number
+  priced: number
+  cost: number
+  /** Days the runs are counted over. */
+  days: number
+  /** Lifetime, what is reserved included. */
+  spent: number
+  budget: number | null
+}
+
+export function presentForecast({ runs, priced, cost, days, spent, budget }: Spend): AgentForecast {
+  const perDay = runs / days
+  const perRun = priced > 0 ? cost / priced : null
+  const daily = perRun === null ? null : perRun * perDay
+  return {
+    runs_per_day: perDay,
+    cost_per_run_usd: perRun,
+    per_day_usd: daily,
+    per_month_usd: daily === null ? null : daily * 30,
+    spent_usd: spent,
+    budget_usd: budget,
+    days_left: budget === null || !daily ? null : Math.max(0, (budget - spent) / daily),
+  }
+}

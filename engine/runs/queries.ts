@@ -1,0 +1,268 @@
+/** The SQL of runs, their steps and handoffs. */
+import type { Database } from '../store/handle.ts'
+
+export interface RunRow {
+  id: string
+  seq: number
+  agent: string
+  /** JSON of the agent's spec as it was; secrets are references or absent. */
+  definition: string
+  definition_hash: string
+  woken_by: 'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'manual' | 'external'
+  trigger_name: string | null
+  firing_id: number | null
+  dispatch_id: string | null
+  label: string
+  entity: string
+  parent_run_id: string | null
+  root_run_id: string
+  depth: number
+  rerun_of: string | null
+  practice: number
+  made_at: number
+  as_of: number | null
+  started_at: number | null
+  finished_at: number | null
+  deadline_at: number | null
+  wakes: number
+  rounds: number
+  tool_calls: number
+  provider: string | null
+  model: string | null
+  input_tokens: number
+  output_tokens: number
+  cache_creation_input_tokens: number
+  cache_read_input_tokens: number
+  cost_usd: number
+  uncosted_calls: number
+  reserved_usd: number
+  outcome: 'finding' | 'no_op' | null
+  verdict: string | null
+  headline: string | null
+  next_step: string | null
+  note: string | null
+  claims: string | null
+  verified_ok: number | null
+  verified_total: number | null
+  event_id: string | null
+  error: string | null
+  results: string
+  servers: string
+  delivery: string | null
+  delivery_error: string | null
+  delivery_tries: number
+  delivery_due_at: number | null
+  handled_at: number | null
+  handled_by: string | null
+  snapshot: string
+  state: 'queued' | 'running' | 'succeeded' | 'exhausted' | 'failed' | 'capped' | 'empty'
+  version: number
+}
+
+export interface StepRow {
+  run_id: string
+  n: number
+  kind: string
+  round: number
+  at: number
+  ms: number | null
+  data: string
+}
+
+export interface HandoffRow {
+  id: string
+  from_run: string
+  from_agent: string
+  to_agent: string
+  verdict: string
+  label: string
+  entity: string
+  projects: string
+  at: number
+  to_run: string | null
+  snapshot: string
+  state: string
+}
+
+const NEW_RUN = [
+  'id',
+  'agent',
+  'definition',
+  'definition_hash',
+  'woken_by',
+  'trigger_name',
+  'firing_id',
+  'dispatch_id',
+  'label',
+  'entity',
+  'parent_run_id',
+  'root_run_id',
+  'depth',
+  'rerun_of',
+  'practice',
+  'made_at',
+  'as_of',
+  'snapshot',
+] as const
+export type NewRun = Pick<RunRow, (typeof NEW_RUN)[number]>
+
+export type RunQueries = ReturnType<typeof prepare>
+
+const prepared = new WeakMap<Database, RunQueries>()
+
+/** The statements of a connection, prepared once. */
+export function runQueries(db: Database): RunQueries {
+  const known = prepared.get(db) ?? prepare(db)
+  prepared.set(db, known)
+  return known
+}
+
+function prepare(db: Database) {
+  const insert = db.prepare(
+    `INSERT INTO runs (seq, ${NEW_RUN.join(', ')})
+     VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM runs), ${NEW_RUN.map((c) => `@${c}`).join(', ')})`,
+  )
+  const addProject = db.prepare<[string, string]>(
+    'INSERT OR IGNORE INTO run_projects (run_id, project) VALUES (?, ?)',
+  )
+  return {
+    insert: (run: NewRun, projects: readonly string[]): void => {
+      insert.run(run)
+      for (const project of projects) addProject.run(run.id, project)
+    },
+    addProject: (id: string, project: string) => addProject.run(id, project),
+    byId: db.prepare<[string], RunRow>('SELECT * FROM runs WHERE id = ?'),
+    projectsOf: db
+      .prepare<[string], string>('SELECT project FROM run_projects WHERE run_id = ? ORDER BY project')
+      .pluck(),
+    /** One that waits for the same: a wake more is told to it. */
+    waiting: db.prepare<[string, string, string], RunRow>(
+      `SELECT * FROM runs WHERE state = 'queued' AND agent = ? AND label = ? AND entity = ? AND practice = 0
+         AND woken_by IN ('trigger', 'schedule') ORDER BY seq LIMIT 1`,
+    ),
+    fold: db.prepare<[number | null, string | null, string | null, string]>(
+      'UPDATE runs SET wakes = wakes + 1, firing_id = ?, dispatch_id = ?, trigger_name = ? WHERE id = ?',
+    ),
+    open: db.prepare<[], RunRow>("SELECT * FROM runs WHERE state IN ('queued', 'running') ORDER BY seq"),
+    begin: db.prepare<[number, number, number, string, string]>(
+      'UPDATE runs SET as_of = coalesce(as_of, ?), started_at = ?, deadline_at = ?, provider = ? WHERE id = ?',
+    ),
+    extend: db.prepare<[number, string]>('UPDATE runs SET deadline_at = ? WHERE id = ?'),
+    /** Runs of an agent that count for its day. */
+    startedSince: db
+      .prepare<[string, number], number>(
+        `SELECT count(*) FROM runs WHERE agent = ? AND started_at > ? AND state <> 'capped' AND woken_by <> 'external'`,
+      )
+      .pluck(),
+    /** What was spent and is reserved, of one agent. */
+    spentBy: db
+      .prepare<[string], number>('SELECT coalesce(sum(cost_usd + reserved_usd), 0) FROM runs WHERE agent = ?')
+      .pluck(),
+    spentSince: db
+      .prepare<[number], number>(
+        "SELECT coalesce(sum(cost_usd + reserved_usd), 0) FROM runs WHERE finished_at >= ? OR state = 'running'",
+      )
+      .pluck(),
+    reserve: db.prepare<[number, string]>('UPDATE runs SET reserved_usd = reserved_usd + ? WHERE id = ?'),
+    addUsage: db.prepare<{
+      id: string
+      provider: string
+      model: string
+      input: number
+      output: number
+      created: number
+      read: number
+      cost: number
+      uncosted: number
+      released: number
+    }>(
+      `UPDATE runs SET provider = @provider, model = @model, input_tokens = input_tokens + @input,
+         output_tokens = output_tokens + @output, cache_creation_input_tokens = cache_creation_input_tokens + @created,
+         cache_read_input_tokens = cache_read_input_tokens + @read, cost_usd = cost_usd + @cost,
+         uncosted_calls = uncosted_calls + @uncosted, reserved_usd = max(0, reserved_usd - @released),
+         rounds = rounds + 1 WHERE id = @id`,
+    ),
+    release: db.prepare<[number, string]>(
+      'UPDATE runs SET reserved_usd = max(0, reserved_usd - ?) WHERE id = ?',
+    ),
+    countTool: db.prepare<[string]>('UPDATE runs SET tool_calls = tool_calls + 1 WHERE id = ?'),
+    steps: db.prepare<[string], StepRow>('SELECT * FROM run_steps WHERE run_id = ? ORDER BY n'),
+    step: db.prepare<[string, number], StepRow>('SELECT * FROM run_steps WHERE run_id = ? AND n = ?'),
+    saveStep: db.prepare<[string, number, string, number, number, number | null, string]>(
+      'INSERT OR REPLACE INTO run_steps (run_id, n, kind, round, at, ms, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ),
+    end: db.prepare<{
+      id: string
+      finished_at: number
+      outcome: string | null
+      verdict: string | null
+      headline: string | null
+      next_step: string | null
+      note: string | null
+      claims: string | null
+      verified_ok: number | null
+      verified_total: number | null
+      error: string | null
+      servers: string
+      results: string
+      delivery: string | null
+      delivery_due_at: number | null
+      event_id: string | null
+      label: string
+      entity: string
+    }>(
+      `UPDATE runs SET finished_at = @finished_at, outcome = @outcome, verdict = @verdict, headline = @headline,
+         next_step = @next_step, note = @note, claims = @claims, verified_ok = @verified_ok,
+         verified_total = @verified_total, error = @error, servers = @servers, results = @results,
+         delivery = @delivery, delivery_due_at = @delivery_due_at, event_id = @event_id, label = @label,
+         entity = @entity WHERE id = @id`,
+    ),
+    deliveriesOf: db
+      .prepare<[string], string>("SELECT id FROM deliveries WHERE run_id = ? AND state = 'running'")
+      .pluck(),
+    setDeliveryRun: db.prepare<[string, string]>('UPDATE deliveries SET run_id = ? WHERE id = ?'),
+    settleDelivery: db.prepare<[number | null, string | null, string]>(
+      'UPDATE deliveries SET delivered_at = ?, reason = ? WHERE id = ?',
+    ),
+    /** What this agent found of the entity last, before an instant. */
+    earlier: db.prepare<[string, string, string, number], RunRow>(
+      `SELECT * FROM runs WHERE agent = ? AND label = ? AND entity = ? AND outcome = 'finding' AND practice = 0
+         AND finished_at < ? ORDER BY seq DESC LIMIT 1`,
+    ),
+    chain: db.prepare<[string, number], RunRow>(
+      'SELECT * FROM runs WHERE root_run_id = ? AND seq <= ? ORDER BY seq',
+    ),
+    byEvent: db.prepare<[string], RunRow>('SELECT * FROM runs WHERE event_id = ?'),
+    isBusy: db
+      .prepare<[string, string, string], number>(
+        "SELECT count(*) FROM runs WHERE agent = ? AND label = ? AND entity = ? AND state IN ('queued', 'running')",
+      )
+      .pluck(),
+    insertHandoff: db.prepare<Omit<HandoffRow, 'state'>>(
+      `INSERT INTO handoffs (id, from_run, from_agent, to_agent, verdict, label, entity, projects, at, to_run, snapshot)
+       VALUES (@id, @from_run, @from_agent, @to_agent, @verdict, @label, @entity, @projects, @at, @to_run, @snapshot)`,
+    ),
+    setHandoffRun: db.prepare<[string, string]>('UPDATE handoffs SET to_run = ? WHERE id = ?'),
+    lastHandoff: db
+      .prepare<[string, string, string, string], number>(
+        `SELECT max(at) FROM handoffs WHERE from_agent = ? AND to_agent = ? AND label = ? AND entity = ?
+           AND state IN ('started', 'done')`,
+      )
+      .pluck(),
+    handoffTo: db.prepare<[string], HandoffRow>(
+      "SELECT * FROM handoffs WHERE to_run = ? AND state = 'started'",
+    ),
+    handoffsFrom: db.prepare<[string], HandoffRow>(
+      'SELECT * FROM handoffs WHERE from_run = ? ORDER BY at, id',
+    ),
+    dueWriteBacks: db.prepare<[number, number], RunRow>(
+      "SELECT * FROM runs WHERE delivery = 'pending' AND delivery_due_at <= ? ORDER BY delivery_due_at LIMIT ?",
+    ),
+    nextWriteBack: db
+      .prepare<[], number | null>("SELECT min(delivery_due_at) FROM runs WHERE delivery = 'pending'")
+      .pluck(),
+    settleWriteBack: db.prepare<[string, string | null, number | null, string]>(
+      'UPDATE runs SET delivery = ?, delivery_error = ?, delivery_due_at = ?, delivery_tries = delivery_tries + 1 WHERE id = ?',
+    ),
+  }
+}

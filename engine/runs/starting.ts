@@ -1,0 +1,177 @@
+/**
+ * Runs as they are started: those that a stopped daemon left first, then those that wait, fair among
+ * agents: whose agent has the fewest at work comes first, and of those who waited longest.
+ */
+import type { AgentSpec } from '../../schemas/types.ts'
+import { move } from '../lifecycle/advance.ts'
+import { ROUNDS } from '../parts/agent-spec.ts'
+import { markerOf } from './fence.ts'
+import type { Finishing } from './finishing.ts'
+import type { RunnableAgent, RunsParts } from './parts.ts'
+import type { RunRow, StepRow } from './queries.ts'
+import type { Origin, StartedRun, Step } from './types.ts'
+
+const DAY_MS = 86_400_000
+const DEADLINE_MS = 15 * 60_000
+/** Of one agent at once, where it says nothing else. */
+const CONCURRENCY = 4
+/** Waiting runs looked at in one go. */
+const LOOKED_AT = 5_000
+
+export function createStarting(parts: RunsParts, finishing: Finishing) {
+  const { store, clock, queries } = parts
+  const { db } = store
+
+  function startedOf(row: RunRow, steps: readonly StepRow[]): StartedRun {
+    const definition = JSON.parse(row.definition) as RunnableAgent
+    const projects = queries.projectsOf.all(row.id)
+    const { usable, missing } = parts.servers(definition.mcp_servers ?? [])
+    const earlier = queries.earlier.get(row.agent, row.label, row.entity, row.as_of!)
+    return {
+      id: row.id,
+      agent: row.agent,
+      definition,
+      label: row.label,
+      entity: row.entity,
+      projects,
+      asOf: row.as_of!,
+      deadlineAt: row.deadline_at!,
+      maxRounds: definition.max_rounds ?? (definition.mcp_servers?.length ? ROUNDS.withMcp : ROUNDS.plain),
+      practice: row.practice === 1,
+      origin: originOf(row, projects),
+      earlier:
+        earlier && earlier.root_run_id !== row.root_run_id
+          ? { at: earlier.finished_at!, verdict: earlier.verdict, finding: earlier.note ?? '' }
+          : null,
+      skills: parts.skills(projects),
+      servers: usable,
+      missing,
+      marker: markerOf(parts.secret, row.dispatch_id ?? row.root_run_id),
+      steps: steps.map(({ data, ...step }) => ({ ...step, data: JSON.parse(data) }) as unknown as Step),
+    }
+  }
+
+  function originOf(row: RunRow, projects: readonly string[]): Origin {
+    const told = row.firing_id === null ? null : parts.firing(row.firing_id, projects[0] ?? null)
+    const chain = row.depth
+      ? queries.chain
+          .all(row.root_run_id, row.seq)
+          .filter(
+            (one) =>
+              one.id !== row.id &&
+              one.id !== row.rerun_of &&
+              one.outcome === 'finding' &&
+              one.depth < row.depth,
+          )
+      : []
+    const isSchedule = told?.firing?.summary !== null && told?.firing !== undefined && told?.firing !== null
+    return {
+      kind: row.depth > 0 ? 'handoff' : isSchedule ? 'schedule' : 'trigger',
+      trigger: row.trigger_name,
+      dispatchId: row.dispatch_id,
+      firing: told?.firing ?? null,
+      chain: chain.map(({ agent, verdict, headline, note, event_id }) => ({
+        agent,
+        verdict,
+        headline,
+        finding: note ?? '',
+        eventId: event_id,
+      })),
+    }
+  }
+
+  /** Why a run must not be started at all; null: it may. */
+  function refusal(row: RunRow, agent: AgentSpec, now: number): string | null {
+    const limits = parts.limits()
+    const cap = agent.daily_cap ?? limits.dailyCap
+    if (queries.startedSince.get(row.agent, now - DAY_MS)! >= cap)
+      return `agent ${row.agent} has had its ${cap} runs of 24 hours; raise daily_cap, or the cap under Settings, Agents`
+    const budget = agent.budget_usd ?? null
+    if (budget !== null && queries.spentBy.get(row.agent)! >= budget)
+      return `agent ${row.agent} has used its budget of $${budget}; raise budget_usd`
+    return null
+  }
+
+  function resume(row: RunRow, now: number): StartedRun | null {
+    const { state } = move(db, { kind: 'run', id: row.id, name: row.id }, { type: 'interrupted', at: now })
+    if (state !== 'running') {
+      finishing.close(row.id, 'it was interrupted again and again', now)
+      return null
+    }
+    queries.extend.run(now + DEADLINE_MS, row.id)
+    return startedOf(queries.byId.get(row.id)!, queries.steps.all(row.id))
+  }
+
+  function start(row: RunRow, now: number): StartedRun | null {
+    const agent = JSON.parse(row.definition) as AgentSpec
+    const reason = refusal(row, agent, now)
+    if (reason !== null) {
+      finishing.cap(row.id, reason, now)
+      return null
+    }
+    parts.closeInstant(now)
+    queries.begin.run(now, now, now + DEADLINE_MS, agent.provider ?? '', row.id)
+    move(db, { kind: 'run', id: row.id, name: row.id }, { type: 'start', at: now })
+    return startedOf(queries.byId.get(row.id)!, [])
+  }
+
+  /** Of those that wait, who comes next; each agent and each entity within its bounds. */
+  function* next(open: readonly RunRow[], running: readonly RunRow[]): Iterable<RunRow> {
+    const atWork = new Map<string, number>()
+    const busy = new Set<string>()
+    const entityOf = ({ agent, label, entity }: RunRow) => JSON.stringify([agent, label, entity])
+    const take = (row: RunRow) => {
+      atWork.set(row.agent, (atWork.get(row.agent) ?? 0) + 1)
+      // A practice run is nobody's turn.
+      if (!row.practice) busy.add(entityOf(row))
+    }
+    for (const row of running) take(row)
+    const waiting = open.filter(({ state }) => state === 'queued').slice(0, LOOKED_AT)
+    const isFree = (row: RunRow) => {
+      const most = (JSON.parse(row.definition) as AgentSpec).concurrency ?? CONCURRENCY
+      return (atWork.get(row.agent) ?? 0) < most && (row.practice === 1 || !busy.has(entityOf(row)))
+    }
+    for (;;) {
+      let first: RunRow | null = null
+      for (const row of waiting) {
+        if (!isFree(row)) continue
+        if (!first || (atWork.get(row.agent) ?? 0) < (atWork.get(first.agent) ?? 0)) first = row
+      }
+      if (!first) return
+      waiting.splice(waiting.indexOf(first), 1)
+      take(first)
+      yield first
+    }
+  }
+
+  return {
+    /** @param underWay runs that somebody follows already */
+    claimRuns: (limit: number, underWay: readonly string[]): StartedRun[] => {
+      if (queries.open.get() === undefined) return []
+      return store.tx(() => {
+        const now = clock.now()
+        const open = queries.open.all()
+        const followed = new Set(underWay)
+        const running = open.filter(({ state }) => state === 'running')
+        const most = Math.min(
+          limit,
+          parts.limits().concurrency - running.filter(({ id }) => followed.has(id)).length,
+        )
+        const claimed: StartedRun[] = []
+        for (const row of running) {
+          if (followed.has(row.id) || claimed.length >= most) continue
+          const run = resume(row, now)
+          if (run) claimed.push(run)
+        }
+        for (const row of next(open, running)) {
+          if (claimed.length >= most) break
+          const run = start(row, now)
+          if (run) claimed.push(run)
+        }
+        return claimed
+      })
+    },
+    /** As a run would be told, without being one: for a preview. */
+    startedOf,
+  }
+}
