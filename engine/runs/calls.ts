@@ -1,0 +1,179 @@
+/** Agents at work as callers see them: what is written, and the names of what is read. */
+import type { AgentPreview, RememberRequest, RerunResult } from '../../schemas/types.ts'
+import type { Caller } from '../engine.ts'
+import { fail } from '../errors.ts'
+import type { ReadContext } from '../timeline/context.ts'
+import { tokensOf } from '../timeline/fit.ts'
+import { answerRead } from '../timeline/read.ts'
+import { concludeTool } from './conclude.ts'
+import { createFinishing } from './finishing.ts'
+import { createJournal } from './journal.ts'
+import type { Making } from './making.ts'
+import { ownTools } from './own-tools.ts'
+import type { RunsParts } from './parts.ts'
+import { firstMessage, systemOf, TIMELINE_TOKENS } from './prompt.ts'
+import type { RunRow } from './queries.ts'
+import type { RunReads } from './run-reads.ts'
+import { createStarting } from './starting.ts'
+import type { RunEnd, StartedRun, StepWrite } from './types.ts'
+import { writeBackOf } from './write-back-body.ts'
+import type { WriteBack } from './write-backs.ts'
+
+export interface Rerun {
+  asOf: 'same' | 'now'
+  practice: boolean
+  prompt?: string
+  provider?: string
+  model?: string
+}
+
+export interface RunWrites {
+  claimRuns(limit: number, underWay: readonly string[]): Promise<StartedRun[]>
+  recordSteps(run: string, steps: readonly StepWrite[]): Promise<void>
+  beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<string | null>
+  finishRun(
+    run: string,
+    end: RunEnd,
+    servers: readonly { server: string; skipped: string | null }[],
+  ): Promise<void>
+  /** @throws SvcError not_found; wrong_state; conflict */
+  rerun(run: string, how: Rerun): Promise<RerunResult>
+  /** @throws SvcError not_found; wrong_state */
+  cancelRun(run: string, by: Caller): Promise<{ ok: true }>
+  /** What an agent would be told of a firing. @throws SvcError not_found */
+  previewAgent(agent: string, dispatchId: string): Promise<AgentPreview>
+  rememberFor(agent: string, request: RememberRequest, key: string): Promise<void>
+  dueWriteBacks(limit: number, busy: readonly string[]): Promise<WriteBack[]>
+  settleWriteBack(
+    run: string,
+    delivery: string | null,
+    error: string | null,
+    dueAt: number | null,
+  ): Promise<void>
+  nextWriteBack(): Promise<number | null>
+}
+
+export type RunCalls = RunWrites & RunReads
+
+export function runWrites(
+  parts: RunsParts & {
+    making: Making
+    ctx: ReadContext
+    /** Row id of a firing. @throws SvcError not_found */
+    firingId(dispatchId: string): { id: number; label: string | null; entity: string; project: string | null }
+    remember(agent: string, request: RememberRequest, key: string): Promise<void>
+  },
+): RunWrites {
+  const { store, queries, clock, making, ctx } = parts
+  const finishing = createFinishing(parts, making)
+  const starting = createStarting(parts, finishing)
+  const journal = createJournal(parts)
+
+  /** A run that never was, as it would be started now. */
+  function supposed(agent: string, dispatchId: string): StartedRun {
+    const definition = parts.agent(agent) ?? fail('not_found', `no agent is named ${agent}`)
+    const { id, label, entity, project } = parts.firingId(dispatchId)
+    const now = clock.now()
+    const row = {
+      id: 'run_preview',
+      agent,
+      definition: JSON.stringify(definition),
+      firing_id: id,
+      dispatch_id: dispatchId,
+      trigger_name: null,
+      label: label ?? 'key',
+      entity,
+      root_run_id: 'run_preview',
+      depth: 0,
+      practice: 1,
+      as_of: now,
+      deadline_at: now,
+    } as unknown as RunRow
+    const run = starting.startedOf(row, [])
+    const told = parts.firing(id, project)
+    return { ...run, origin: { ...run.origin, trigger: told?.trigger ?? null } }
+  }
+
+  return {
+    claimRuns: async (limit, underWay) => starting.claimRuns(limit, underWay),
+    recordSteps: async (run, steps) => journal.recordSteps(run, steps),
+    beginCall: async (run, step, ceilingUsd) => journal.beginCall(run, step, ceilingUsd),
+    finishRun: (run, end, servers) => finishing.finishRun(run, end, servers),
+    rerun: async (run, how) => {
+      const again = making.repeat(run, how)
+      parts.onPending()
+      return { run_id: again, rerun_of: run }
+    },
+    cancelRun: async (run, by) => {
+      finishing.cancelRun(run, by.name)
+      return { ok: true }
+    },
+    previewAgent: async (agent, dispatchId) => {
+      const run = supposed(agent, dispatchId)
+      const { origin, label, entity, projects } = run
+      const to = origin.firing?.firedAt ?? run.asOf
+      const timeline =
+        origin.firing && origin.kind !== 'schedule'
+          ? answerRead(
+              ctx,
+              {
+                selector: { [label]: entity },
+                from: new Date(to - origin.firing.window).toISOString(),
+                to: new Date(to).toISOString(),
+                as_of: new Date(to).toISOString(),
+                max_tokens: TIMELINE_TOKENS,
+                ...(projects.length ? { project: projects } : {}),
+              },
+              clock.now(),
+            )
+          : null
+      const system = systemOf(run)
+      const { message } = firstMessage(run, timeline)
+      const tools = [...ownTools(run), concludeTool(run.definition)]
+      return {
+        system,
+        message,
+        tools: tools.map(({ name, description }) => ({ name, description })),
+        tokens: tokensOf(system) + tokensOf(message) + tokensOf(JSON.stringify(tools)),
+      }
+    },
+    rememberFor: (agent, request, key) => parts.remember(agent, request, key),
+    dueWriteBacks: async (limit, busy) =>
+      queries.dueWriteBacks
+        .all(clock.now(), limit + busy.length)
+        .filter(({ id }) => !busy.includes(id))
+        .slice(0, limit)
+        .map((row) => writeBackOf(parts, ctx, row)),
+    settleWriteBack: async (run, delivery, error, dueAt) => {
+      store.tx(() => queries.settleWriteBack.run(delivery ?? 'pending', error, dueAt, run))
+    },
+    nextWriteBack: async () => queries.nextWriteBack.get() ?? null,
+  }
+}
+
+const writes: Record<keyof RunWrites, true> = {
+  claimRuns: true,
+  recordSteps: true,
+  beginCall: true,
+  finishRun: true,
+  rerun: true,
+  cancelRun: true,
+  previewAgent: true,
+  rememberFor: true,
+  dueWriteBacks: true,
+  settleWriteBack: true,
+  nextWriteBack: true,
+}
+const reads: Record<keyof RunReads, true> = {
+  listRuns: true,
+  getRun: true,
+  agentForecast: true,
+  readFor: true,
+  statsFor: true,
+  eventsOf: true,
+  skillOf: true,
+}
+
+/** Names of the calls, for what passes them on: to the writer thread and to the reader. */
+export const runWriteNames = Object.keys(writes) as (keyof RunWrites)[]
+export const runReadNames = Object.keys(reads) as (keyof RunReads)[]
