@@ -1,6 +1,7 @@
 /** The one way out over HTTP, for the rest of the engine. */
 export { createEgress, type Egress, type EgressOptions, type EgressRequest } from './egress.ts'
 export type { EgressAnswer } from './exchange.ts'
-export { type EgressFault, type FaultCode, faultOf } from './faults.ts'
+export { type EgressFault, type FaultCode, faultOf, networkFault } from './faults.ts'
+export { createEgressFetch, EgressError, type EgressFetch } from './fetch.ts'
 export type { Audience } from './target.ts'
 export { within } from './timers.ts'
