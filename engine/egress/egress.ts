@@ -175,7 +175,8 @@ async function exchange(
   return second
 }
 
-function headersOf(given: Record<string, string>): Record<string, string> {
+/** The caller's, without those of the connection, and ours. */
+export function headersOf(given: Record<string, string>): Record<string, string> {
   const kept = Object.entries(given)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => !OURS.test(name))

@@ -71,9 +71,23 @@ export interface Pool {
 
 /** The connections kept open: bounded in number, per target and in all, and in idle time. */
 export function createPool(timers: Timers): Pool {
+  const agents = createAgents(MAX_SOCKETS_PER_TARGET)
+  return {
+    run: (exchange, fresh = false) => run(exchange, fresh ? false : agents.of(exchange.target), timers),
+    close: agents.close,
+  }
+}
+
+export interface Agents {
+  of(target: Target): http.Agent
+  close(): void
+}
+
+/** @param perTarget connections to one target at once. */
+export function createAgents(perTarget: number): Agents {
   const bounds = {
     keepAlive: true,
-    maxSockets: MAX_SOCKETS_PER_TARGET,
+    maxSockets: perTarget,
     maxTotalSockets: MAX_SOCKETS,
     maxFreeSockets: MAX_IDLE_PER_TARGET,
     timeout: IDLE_MS,
@@ -81,10 +95,7 @@ export function createPool(timers: Timers): Pool {
   const plain = new HttpPool(bounds)
   const secure = new HttpsPool(bounds)
   return {
-    run(exchange, fresh = false) {
-      const pool = exchange.target.url.protocol === 'https:' ? secure : plain
-      return run(exchange, fresh ? false : pool, timers)
-    },
+    of: ({ url }) => (url.protocol === 'https:' ? secure : plain),
     close() {
       plain.destroy()
       secure.destroy()
@@ -136,7 +147,17 @@ function run(exchange: Exchange, agent: http.Agent | false, timers: Timers): Pro
   })
 }
 
-function begin({ target, addresses, method, headers, body }: Exchange, agent: http.Agent | false) {
+/** Opens the request; its events tell the rest. @throws what Node throws for a header or path that is none. */
+export function begin(
+  {
+    target,
+    addresses,
+    method,
+    headers,
+    body,
+  }: Pick<Exchange, 'target' | 'addresses' | 'method' | 'headers' | 'body'>,
+  agent: http.Agent | false,
+): http.ClientRequest {
   const { url, host } = target
   const secure = url.protocol === 'https:'
   const options: https.RequestOptions & NameOptions = {

@@ -1,6 +1,6 @@
 /**
  * Calls of models, whoever answers them: what a caller asks and gets, in words of our own. What goes
- * over the wire is the adapters' (messages-adapter.ts, chat-adapter.ts). SPEC.md, Model providers.
+ * over the wire is the adapters' (providera.ts, chat-completions.ts). SPEC.md, Model providers.
  */
 
 export interface ToolSpec {

@@ -11,67 +11,13 @@
  * A list is answered in order; one reply more than it has is a 400 that says so. A function is called
  * with the request and its number, from 0. A model without a script is a 404, as real ones answer.
  */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Script, ScriptedReply, ScriptedRequest, Wire } from './script.ts'
 import { chatWire } from './wire-chat.ts'
 import { messagesWire } from './wire-messages.ts'
 
-export interface ScriptedReply {
-  text?: string
-  /** Arguments that are text are sent as they are, readable or not. */
-  calls?: { name: string; arguments: Record<string, unknown> | string; id?: string }[]
-  /** Null: none is sent. What is absent of it is 0, but input 10 and output 5. */
-  usage?: Partial<
-    Record<
-      'input_tokens' | 'output_tokens' | 'cache_creation_input_tokens' | 'cache_read_input_tokens',
-      unknown
-    >
-  > | null
-  /** `usage.cost`, as routers report it. */
-  cost?: unknown
-  /** 200 unless said; from 400 on the body is an error of the format. */
-  status?: number
-  headers?: Record<string, string>
-  /** Text of the error. */
-  error?: string
-  /** Type or code of the error. */
-  errorType?: string
-  /** Sent instead of the format's own body. */
-  body?: string
-  /** Nothing is answered before it settles. */
-  delayUntil?: Promise<unknown>
-  /** After the first piece of text nothing more is sent before it settles. */
-  pauseUntil?: Promise<unknown>
-  stop?: 'end' | 'tools' | 'length' | 'refusal'
-  /** Named in the reply; that of the request unless said. */
-  model?: string
-  /** Provider A: a block of thinking before the text. */
-  thinking?: string
-  /** The connection is closed: before the head, or after the first piece of text. */
-  cut?: 'before' | 'within'
-  /** An event that is no JSON, after the first piece of text. */
-  malformed?: boolean
-  /** An error event, after the first piece of text. */
-  fault?: { type: string; message: string }
-  /** Pieces of text without end. */
-  endless?: boolean
-  /** A plain answer to a request for a stream. */
-  plain?: boolean
-}
-
-export interface ScriptedRequest {
-  method: string
-  path: string
-  headers: IncomingHttpHeaders
-  /** The parsed body; {} where there was none. */
-  // biome-ignore lint/suspicious/noExplicitAny: what a request holds is for the test to say.
-  body: any
-  model: string
-}
-
-export type Script =
-  | ScriptedReply[]
-  | ((request: ScriptedRequest, n: number) => ScriptedReply | Promise<ScriptedReply>)
+export type { Script, ScriptedReply, ScriptedRequest } from './script.ts'
 
 export interface ScriptedModels {
   /** Without a trailing slash. */
@@ -83,17 +29,6 @@ export interface ScriptedModels {
   /** What the list of models answers; the scripted models unless said. */
   listed(reply: ScriptedReply & { models?: string[] }): void
   close(): Promise<void>
-}
-
-/** How a format writes a reply. */
-export interface Wire {
-  plain(reply: ScriptedReply, model: string): unknown
-  /** Events before the reply, its pieces of text, and events after them. */
-  stream(
-    reply: ScriptedReply,
-    model: string,
-  ): { open: string[]; text(piece: string): string; close: string[]; broken: string; fault: string }
-  error(status: number, reply: ScriptedReply): unknown
 }
 
 /** Starts it on a free port of loopback. */
@@ -190,7 +125,8 @@ async function stream(
   const { open, text, close, broken, fault } = wire.stream(reply, model)
   for (const event of open) response.write(event)
   const [first, ...rest] = piecesOf(reply.text ?? '')
-  if (first !== undefined) response.write(text(first))
+  // Handed to the system before anything is cut off: what a program holds is lost with a connection.
+  if (first !== undefined) await new Promise((resolve) => response.write(text(first), resolve))
   await reply.pauseUntil
   if (reply.cut === 'within') return void response.destroy()
   if (reply.malformed) response.write(broken)

@@ -1,5 +1,5 @@
 /** The chat-completions format as the scripted server writes it. */
-import type { ScriptedReply, Wire } from './scripted-server.ts'
+import type { ScriptedReply, Wire } from './script.ts'
 
 const STOPS = { end: 'stop', tools: 'tool_calls', length: 'length', refusal: 'content_filter' } as const
 

@@ -1,5 +1,5 @@
 /** Provider A's message format as the scripted server writes it. */
-import type { ScriptedReply, Wire } from './scripted-server.ts'
+import type { ScriptedReply, Wire } from './script.ts'
 
 const STOPS = { end: 'end_turn', tools: 'tool_use', length: 'max_tokens', refusal: 'refusal' } as const
 

@@ -1,0 +1,252 @@
+/** Provider A's message format, over its own client: POST {base}/v1/messages, streamed. */
+import Anthropic from '@anthropic-ai/sdk'
+import { Stream } from '@anthropic-ai/sdk/core/streaming'
+import {
+  type Adapter,
+  argumentsOf,
+  BadReply,
+  type Bounded,
+  boundedArguments,
+  boundedText,
+  CutReply,
+  isObject,
+  isStream,
+  jsonOf,
+  MAX_CALLS,
+  type Means,
+  modelIds,
+  reportedCost,
+  textIn,
+  type WireReply,
+  type WireRequest,
+  type WireUsage,
+} from './adapter.ts'
+import type { Provider } from './config.ts'
+import { guardedFetch } from './guarded-fetch.ts'
+import type { ModelMessage, ModelReply, ToolCall } from './types.ts'
+
+type Params = Anthropic.MessageCreateParamsStreaming
+type Block = Record<string, unknown> & { type: string }
+
+const KEY_HEADER = 'x-api-key'
+/** The client's own timer must not end what ours bounds. */
+const LONGEST_MS = 2_000_000_000
+
+export const providerA: Adapter = {
+  async send(provider, request, means) {
+    const client = clientOf(provider, request.timeoutMs, means.http)
+    const response = await client.messages.create(paramsOf(request), { signal: means.signal }).asResponse()
+    if (!isStream(response)) return replyOf(await jsonOf(response), response.headers, means)
+    return read(client, response, means)
+  },
+  async list(provider, timeoutMs, means) {
+    const client = clientOf(provider, timeoutMs, means.http)
+    const page = await client.models.list({ limit: 1000 }, { signal: means.signal })
+    return modelIds(page.data)
+  },
+}
+
+/** Everything it would look for in its own environment variables and files is given. */
+function clientOf(provider: Provider, timeoutMs: number, http: typeof fetch): Anthropic {
+  return new Anthropic({
+    baseURL: provider.baseUrl,
+    // The credential is put on the request by guardedFetch; without any the client looks for one.
+    apiKey: 'guarded',
+    authToken: null,
+    webhookKey: null,
+    fetch: guardedFetch(http, provider.credential, KEY_HEADER),
+    maxRetries: 0,
+    timeout: Math.min(LONGEST_MS, timeoutMs * 2),
+    logLevel: 'off',
+    openTelemetry: false,
+  })
+}
+
+function paramsOf(request: WireRequest): Params {
+  const { model, system, tools, choice, maxTokens } = request
+  return {
+    model,
+    max_tokens: maxTokens,
+    stream: true,
+    ...(system === '' ? {} : { system }),
+    messages: request.messages.flatMap(messageOf),
+    ...(tools.length === 0
+      ? {}
+      : {
+          tools: tools.map(({ name, description, input }) => ({
+            name,
+            description,
+            input_schema: input as Anthropic.Tool.InputSchema,
+          })),
+          tool_choice: typeof choice === 'object' ? { type: 'tool', name: choice.tool } : { type: choice },
+        }),
+  }
+}
+
+/** A turn with nothing in it is left out: the format has none. */
+function messageOf(message: ModelMessage): Anthropic.MessageParam[] {
+  if (message.role === 'user') return [{ role: 'user', content: message.text }]
+  if (message.role === 'tool')
+    return [
+      {
+        role: 'user',
+        content: message.results.map(({ id, content, isError }) => ({
+          type: 'tool_result' as const,
+          tool_use_id: id,
+          content,
+          ...(isError ? { is_error: true } : {}),
+        })),
+      },
+    ]
+  const { raw, text, calls } = message
+  const blocks =
+    isObject(raw) && raw.kind === 'providera' && Array.isArray(raw.blocks)
+      ? (raw.blocks as Anthropic.ContentBlockParam[])
+      : [
+          ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+          ...calls.map(({ id, name, arguments: input }) => ({ type: 'tool_use' as const, id, name, input })),
+        ]
+  return blocks.length ? [{ role: 'assistant', content: blocks }] : []
+}
+
+/** A block as it grows; `input` is the text of a call's arguments. */
+interface Growing {
+  block: Block
+  input: Bounded | null
+}
+
+/**
+ * Reads the events. The client is there for its log, which is off; else it writes what it cannot read to
+ * the console. What they hold is checked as it is used: they come from anywhere.
+ */
+async function read(client: Anthropic, response: Response, means: Means): Promise<WireReply> {
+  const stream = Stream.fromSSEResponse<Anthropic.RawMessageStreamEvent>(
+    response,
+    new AbortController(),
+    client,
+  )
+  const growing = new Map<number, Growing>()
+  const text = boundedText()
+  let model = ''
+  let stop: unknown
+  let usage: Record<string, unknown> | undefined
+  let isComplete = false
+  const learn = (more: unknown) => {
+    if (!isObject(more)) return
+    const known = Object.entries(more).filter(([, value]) => value !== null && value !== undefined)
+    usage = { ...usage, ...Object.fromEntries(known) }
+  }
+  for await (const event of stream) {
+    if (event.type === 'message_start') {
+      model = String(event.message.model ?? '')
+      learn(event.message.usage)
+    } else if (event.type === 'content_block_start') {
+      const block = { ...event.content_block } as unknown as Block
+      growing.set(event.index, { block, input: block.type === 'tool_use' ? boundedArguments() : null })
+      if (growing.size > MAX_CALLS) throw new BadReply(`the reply has over ${MAX_CALLS} parts`)
+      if (block.type === 'text' && block.text) {
+        text.add(textIn(block.text, 'text'))
+        means.onPiece(textIn(block.text, 'text'))
+      }
+    } else if (event.type === 'content_block_delta') {
+      const grown = growing.get(event.index)
+      if (!grown) throw new BadReply('the reply adds to a part that did not begin')
+      grow(grown, event.delta, text, means)
+    } else if (event.type === 'message_delta') {
+      stop = event.delta.stop_reason
+      learn(event.usage)
+    } else if (event.type === 'message_stop') isComplete = true
+  }
+  if (!isComplete) throw new CutReply('the reply ended before it was complete')
+  const blocks = [...growing.entries()]
+    .sort(([a], [b]) => a - b)
+    .map(([, { block, input }]) => (input ? { ...block, input: inputOf(block, input.text) } : block))
+  return assemble({ model, blocks, stop, usage }, response.headers)
+}
+
+function grow({ block, input }: Growing, delta: Anthropic.RawContentBlockDelta, text: Bounded, means: Means) {
+  if (delta.type === 'text_delta') {
+    const piece = textIn(delta.text, 'text')
+    text.add(piece)
+    block.text = `${block.text ?? ''}${piece}`
+    means.onPiece(piece)
+    return
+  }
+  if (delta.type === 'input_json_delta')
+    (input ?? boundedArguments()).add(textIn(delta.partial_json, 'tool call'))
+  else if (delta.type === 'thinking_delta')
+    block.thinking = `${block.thinking ?? ''}${textIn(delta.thinking, 'thinking')}`
+  else if (delta.type === 'signature_delta') block.signature = textIn(delta.signature, 'thinking')
+  means.onPiece('')
+}
+
+/** Arguments come in pieces of text, or whole with the beginning of their block. */
+const inputOf = (block: Block, text: string) =>
+  text === '' && isObject(block.input) ? block.input : argumentsOf(text)
+
+/** A reply that came whole. */
+function replyOf(body: Record<string, unknown>, headers: Headers, means: Means): WireReply {
+  if (!Array.isArray(body.content)) throw new BadReply('the reply has no content')
+  const text = boundedText()
+  const blocks = body.content.map((given: unknown): Block => {
+    if (!isObject(given) || typeof given.type !== 'string')
+      throw new BadReply('a part of the reply has no type')
+    const block = given as Block
+    if (block.type === 'text') text.add(textIn(block.text, 'text'))
+    if (block.type !== 'tool_use') return block
+    boundedArguments().add(JSON.stringify(block.input) ?? '')
+    return { ...block, input: isObject(block.input) ? block.input : argumentsOf(String(block.input ?? '')) }
+  })
+  means.onPiece(text.text)
+  const { model, stop_reason: stop, usage } = body
+  return assemble(
+    {
+      model: typeof model === 'string' ? model : '',
+      blocks,
+      stop,
+      usage: isObject(usage) ? usage : undefined,
+    },
+    headers,
+  )
+}
+
+function assemble(
+  parts: { model: string; blocks: Block[]; stop: unknown; usage: Record<string, unknown> | undefined },
+  headers: Headers,
+): WireReply {
+  // An empty text is one the format does not take back.
+  const blocks = parts.blocks.filter(({ type, text }) => type !== 'text' || text)
+  const calls = blocks.flatMap((block): ToolCall[] =>
+    block.type === 'tool_use'
+      ? [
+          {
+            id: textIn(block.id, 'tool call'),
+            name: textIn(block.name, 'tool call'),
+            arguments: block.input as Record<string, unknown>,
+          },
+        ]
+      : [],
+  )
+  return {
+    text: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    calls,
+    raw: { kind: 'providera', blocks },
+    model: parts.model,
+    stop: stopOf(parts.stop, calls),
+    usage: parts.usage && usageOf(parts.usage),
+    cost: reportedCost(parts.usage, headers),
+  }
+}
+
+function stopOf(reason: unknown, calls: readonly ToolCall[]): ModelReply['stop'] {
+  if (reason === 'refusal') return 'refusal'
+  if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length'
+  return calls.length ? 'tools' : 'end'
+}
+
+const usageOf = (usage: Record<string, unknown>): WireUsage => ({
+  input: usage.input_tokens,
+  output: usage.output_tokens,
+  cacheWrite: usage.cache_creation_input_tokens,
+  cacheRead: usage.cache_read_input_tokens,
+})

@@ -1,0 +1,80 @@
+/** Models over the real adapters and the real way out, answered by a scripted server on loopback. */
+import { onTestFinished } from 'vitest'
+import { createEgressFetch } from '../../engine/egress/index.ts'
+import type { Provider, ProviderConfig } from '../../engine/models/config.ts'
+import { createModels } from '../../engine/models/models.ts'
+import { withOwnPrices } from '../../engine/models/prices.ts'
+import type { ModelReply, ModelRequest, ProviderKind } from '../../engine/models/types.ts'
+import { type ManualTime, manualTime } from '../engine/egress/manual-time.ts'
+import { type ScriptedModels, startScriptedModels } from './scripted-server.ts'
+
+export const KEY = 'sk-canary-0123456789'
+export const KINDS: ProviderKind[] = ['providera', 'providerb', 'compatible']
+
+export const hello: ModelRequest = {
+  provider: '',
+  model: 'm1',
+  system: 'Be short.',
+  messages: [{ role: 'user', text: 'hello' }],
+  tools: [],
+  choice: 'auto',
+  maxTokens: 100,
+  timeoutMs: 60_000,
+}
+
+export const readTool = {
+  name: 'read',
+  description: 'Reads.',
+  input: { type: 'object', properties: { entity: { type: 'string' } } },
+}
+
+export function providerAt(server: Pick<ScriptedModels, 'url'>, kind: ProviderKind): Provider {
+  return {
+    id: kind === 'compatible' ? 'gateway' : kind,
+    kind,
+    name: kind,
+    baseUrl: kind === 'providera' ? server.url : `${server.url}/v1`,
+    credential: { as: 'key', value: KEY },
+    keySource: 'console',
+    models: [],
+    defaultModel: null,
+  }
+}
+
+export async function scripted(): Promise<ScriptedModels> {
+  const server = await startScriptedModels()
+  onTestFinished(() => server.close())
+  return server
+}
+
+/** @param change of the one provider there is. */
+export async function world(kind: ProviderKind, change: Partial<Provider> = {}) {
+  const server = await scripted()
+  return { server, ...modelsOf({ providers: [{ ...providerAt(server, kind), ...change }] }) }
+}
+
+export function modelsOf(config: Partial<ProviderConfig>, http?: typeof fetch) {
+  const time = manualTime()
+  const egress = createEgressFetch({ audience: 'operator' })
+  onTestFinished(() => egress.close())
+  const known = { defaultProvider: config.providers?.[0]?.id ?? null, prices: withOwnPrices([]) }
+  const models = createModels({
+    config: async () => ({ providers: [], ...known, ...config }),
+    http: http ?? egress.fetch,
+    clock: time,
+    timers: time,
+    random: () => 0,
+  })
+  const ask = (more: Partial<ModelRequest> = {}): Promise<ModelReply> => models.call({ ...hello, ...more })
+  return { models, time, ask }
+}
+
+/** Waits until a call sleeps between two tries. @returns for how long, ms. */
+export async function sleeping(time: ManualTime, timeoutMs = hello.timeoutMs): Promise<number> {
+  for (;;) {
+    const [wait] = time.waits()
+    // The deadline of the call is a timer too.
+    if (time.waits().length > 1 && wait! < timeoutMs) return wait!
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

@@ -1,0 +1,262 @@
+/** What goes over the wire in both formats, and what comes back of it. */
+import { describe, expect, it } from 'vitest'
+import type { ModelMessage } from '../../engine/models/types.ts'
+import { hello, KEY, KINDS, providerAt, readTool, world } from './setup.ts'
+
+describe.each(KINDS)('%s', (kind) => {
+  const isA = kind === 'providera'
+
+  it('is asked in its format, streamed, and answers', async () => {
+    const { server, ask } = await world(kind)
+    server.reply('m1', [{ text: 'Hello there' }])
+    const pieces: string[] = []
+    const reply = await ask({ onText: (piece) => pieces.push(piece) })
+    expect(reply).toMatchObject({
+      text: 'Hello there',
+      calls: [],
+      kind,
+      model: 'm1',
+      keySource: 'console',
+      stop: 'end',
+      usage: {
+        input_tokens: 10,
+        output_tokens: 5,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+      },
+      tries: 1,
+      firstTokenMs: 0,
+    })
+    expect(pieces).toEqual(['Hello ', 'there'])
+    const [request] = server.requests
+    expect(request!.path).toBe(isA ? '/v1/messages' : '/v1/chat/completions')
+    expect(request!.body).toMatchObject({
+      model: 'm1',
+      stream: true,
+      ...(isA
+        ? { system: 'Be short.', max_tokens: 100, messages: [{ role: 'user', content: 'hello' }] }
+        : {
+            messages: [
+              { role: 'system', content: 'Be short.' },
+              { role: 'user', content: 'hello' },
+            ],
+            stream_options: { include_usage: true },
+            [kind === 'providerb' ? 'max_completion_tokens' : 'max_tokens']: 100,
+          }),
+    })
+    expect(request!.body).not.toHaveProperty('tools')
+    expect(request!.body).not.toHaveProperty('tool_choice')
+  })
+
+  it('sends its headers and no others', async () => {
+    const { server, ask } = await world(kind)
+    server.reply('m1', [{ text: 'x' }])
+    await ask()
+    const { headers } = server.requests[0]!
+    const sent = Object.keys(headers).filter(
+      (name) => !['host', 'connection', 'content-length', 'accept-encoding'].includes(name),
+    )
+    expect(sent.sort()).toEqual(
+      isA
+        ? ['accept', 'anthropic-version', 'content-type', 'user-agent', 'x-api-key']
+        : ['accept', 'authorization', 'content-type', 'user-agent'],
+    )
+    expect(headers['user-agent']).toBe('svc')
+    if (isA) expect(headers['x-api-key']).toBe(KEY)
+    else expect(headers.authorization).toBe(`Bearer ${KEY}`)
+  })
+
+  it('calls tools, and takes their results and its own turn back', async () => {
+    const { server, ask } = await world(kind)
+    server.reply('m1', [
+      {
+        text: 'Looking',
+        thinking: 'hm',
+        calls: [
+          { name: 'read', arguments: { entity: 'a' } },
+          { name: 'read', arguments: '' },
+        ],
+      },
+      { text: 'Done' },
+    ])
+    const reply = await ask({ tools: [readTool], choice: 'any' })
+    expect(reply.stop).toBe('tools')
+    expect(reply.calls.map(({ name, arguments: args }) => [name, args])).toEqual([
+      ['read', { entity: 'a' }],
+      ['read', {}],
+    ])
+    const messages: ModelMessage[] = [
+      ...hello.messages,
+      { role: 'assistant', text: reply.text, calls: reply.calls, raw: reply.raw },
+      {
+        role: 'tool',
+        results: reply.calls.map(({ id }, i) => ({ id, content: `result ${i}`, isError: i === 1 })),
+      },
+    ]
+    await ask({ tools: [readTool], messages, choice: { tool: 'read' } })
+    const [first, second] = server.requests.map(({ body }) => body)
+    expect(first.tool_choice).toEqual(isA ? { type: 'any' } : 'required')
+    expect(second.tool_choice).toEqual(
+      isA ? { type: 'tool', name: 'read' } : { type: 'function', function: { name: 'read' } },
+    )
+    const [a, b] = reply.calls.map(({ id }) => id)
+    expect(second.messages.slice(isA ? 1 : 2)).toEqual(
+      isA
+        ? [
+            {
+              role: 'assistant',
+              content: [
+                { type: 'thinking', thinking: 'hm', signature: 'signed' },
+                { type: 'text', text: 'Looking' },
+                { type: 'tool_use', id: a, name: 'read', input: { entity: 'a' } },
+                { type: 'tool_use', id: b, name: 'read', input: {} },
+              ],
+            },
+            {
+              role: 'user',
+              content: [
+                { type: 'tool_result', tool_use_id: a, content: 'result 0' },
+                { type: 'tool_result', tool_use_id: b, content: 'result 1', is_error: true },
+              ],
+            },
+          ]
+        : [
+            {
+              role: 'assistant',
+              content: 'Looking',
+              tool_calls: [
+                { id: a, type: 'function', function: { name: 'read', arguments: '{"entity":"a"}' } },
+                { id: b, type: 'function', function: { name: 'read', arguments: '{}' } },
+              ],
+            },
+            { role: 'tool', tool_call_id: a, content: 'result 0' },
+            { role: 'tool', tool_call_id: b, content: 'result 1' },
+          ],
+    )
+  })
+
+  it('replays turns of another kind of provider in its own words', async () => {
+    const { server, ask } = await world(kind)
+    server.reply('m1', [{ text: 'x' }])
+    const call = { id: 'c1', name: 'read', arguments: { entity: 'a' } }
+    await ask({
+      messages: [
+        ...hello.messages,
+        { role: 'assistant', text: '', calls: [call], raw: { kind: 'another', blocks: [], message: {} } },
+        { role: 'tool', results: [{ id: 'c1', content: 'r' }] },
+      ],
+    })
+    const turn = server.requests[0]!.body.messages[isA ? 1 : 2]
+    expect(turn).toEqual(
+      isA
+        ? {
+            role: 'assistant',
+            content: [{ type: 'tool_use', id: 'c1', name: 'read', input: { entity: 'a' } }],
+          }
+        : {
+            role: 'assistant',
+            content: null,
+            tool_calls: [
+              { id: 'c1', type: 'function', function: { name: 'read', arguments: '{"entity":"a"}' } },
+            ],
+          },
+    )
+  })
+
+  it('takes a whole answer to a request for a stream', async () => {
+    const { server, ask } = await world(kind)
+    server.reply('m1', [
+      { text: 'whole', calls: [{ name: 'read', arguments: { entity: 'a' } }], plain: true },
+    ])
+    const reply = await ask({ tools: [readTool] })
+    expect(reply).toMatchObject({
+      text: 'whole',
+      stop: 'tools',
+      calls: [{ name: 'read', arguments: { entity: 'a' } }],
+      usage: { input_tokens: 10, output_tokens: 5 },
+    })
+  })
+
+  it('wraps arguments that are no object', async () => {
+    const { server, ask } = await world(kind)
+    server.reply('m1', [
+      { calls: ['{"entity": "a', '[1]', '"text"'].map((given) => ({ name: 'read', arguments: given })) },
+    ])
+    const reply = await ask({ tools: [readTool] })
+    expect(reply.calls.map((call) => call.arguments)).toEqual([
+      { arguments: '{"entity": "a' },
+      { arguments: '[1]' },
+      { arguments: '"text"' },
+    ])
+  })
+
+  it.each([
+    ['end', 'end'],
+    ['length', 'length'],
+    ['refusal', 'refusal'],
+  ] as const)('says that a reply stopped by %s', async (scripted, stop) => {
+    const { server, ask } = await world(kind)
+    server.reply('m1', [{ text: 'x', stop: scripted }])
+    expect((await ask()).stop).toBe(stop)
+  })
+
+  it('is asked for a call without force where it refuses force', async () => {
+    const { server, ask } = await world(kind)
+    server.reply('m1', ({ body }) =>
+      body.tool_choice !== 'auto' && body.tool_choice?.type !== 'auto'
+        ? { status: 400, error: 'tool_choice may not force a tool with this model' }
+        : { text: 'by itself' },
+    )
+    const reply = await ask({ tools: [readTool], choice: { tool: 'read' } })
+    expect([reply.text, reply.tries]).toEqual(['by itself', 2])
+  })
+
+  it('lists its models', async () => {
+    const { server, models } = await world(kind)
+    server.listed({ models: ['m1', 'm2', 'm1'] })
+    expect(await models.list(providerAt(server, kind))).toEqual(['m1', 'm2'])
+    expect(server.requests[0]!.path).toBe('/v1/models')
+  })
+})
+
+describe('a bearer token', () => {
+  it.each(KINDS)('of %s goes in Authorization, and no key with it', async (kind) => {
+    const { server, ask } = await world(kind, { credential: { as: 'bearer', value: KEY } })
+    server.reply('m1', [{ text: 'x' }])
+    await ask()
+    const { headers } = server.requests[0]!
+    expect([headers.authorization, headers['x-api-key']]).toEqual([`Bearer ${KEY}`, undefined])
+  })
+})
+
+describe('an endpoint without a credential', () => {
+  it('is sent none', async () => {
+    const { server, ask } = await world('compatible', { credential: null })
+    server.reply('m1', [{ text: 'x' }])
+    await ask()
+    const { headers } = server.requests[0]!
+    expect([headers.authorization, headers['x-api-key']]).toEqual([undefined, undefined])
+  })
+})
+
+describe("the clients' own environment variables", () => {
+  it.each(KINDS)('change nothing of %s', async (kind) => {
+    const { server, ask } = await world(kind)
+    server.reply('m1', [{ text: 'x' }])
+    const names = ['ANTHROPIC', 'OPENAI'].flatMap((owner) => [
+      [`${owner}_BASE_URL`, 'http://127.0.0.1:1'],
+      [`${owner}_API_KEY`, 'own-key'],
+      [`${owner}_AUTH_TOKEN`, 'own-token'],
+      [`${owner}_CUSTOM_HEADERS`, 'x-own: 1\nauthorization: Bearer own\nx-api-key: own'],
+      [`${owner}_ORG_ID`, 'own-org'],
+      [`${owner}_PROJECT_ID`, 'own-project'],
+    ]) as [string, string][]
+    for (const [name, value] of names) process.env[name] = value
+    try {
+      await ask()
+    } finally {
+      for (const [name] of names) delete process.env[name]
+    }
+    expect(JSON.stringify(server.requests[0]!.headers)).not.toContain('own')
+  })
+})
