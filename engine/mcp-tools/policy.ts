@@ -44,15 +44,6 @@ export function offered(tools: readonly ExternalTool[], policy: readonly ToolPol
   })
 }
 
-/** @returns what is wrong with a line of a policy, as a sentence naming the field; null: nothing. */
-export function policyFault(row: ToolPolicy, at: string): string | null {
-  for (const [name, pattern] of Object.entries(row.arguments ?? {})) {
-    const fault = patternFault(pattern, '')
-    if (fault) return `${at}.arguments.${name}: ${fault}`
-  }
-  return null
-}
-
 function notListed({ name, readOnly }: ExternalTool, hasReadOutsideText: boolean): string {
   if (readOnly) return `${name} is not among the tools this agent lists of its server`
   const because = hasReadOutsideText ? ' and this run has read text from outside' : ''

@@ -51,11 +51,4 @@ export interface ExternalTools {
   close(): Promise<void>
 }
 
-/** One line of what an agent may call. */
-export interface ToolPolicy {
-  server: string
-  /** `*`: every read-only one. */
-  tool: string
-  /** Argument → RE2 pattern that its text form must match wholly. */
-  arguments?: Record<string, string>
-}
+export type { ToolPolicy } from '../../schemas/types.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide, offered, policyFault, type ToolPolicy } from '../../../engine/mcp-tools/index.ts'
+import { decide, offered, type ToolPolicy } from '../../../engine/mcp-tools/index.ts'
 import { tool } from './setup.ts'
 
 const reading = tool({ name: 'desk__find', tool: 'find', readOnly: true })
@@ -105,15 +105,5 @@ describe('what is offered', () => {
     expect(offered(all, [])).toEqual([reading])
     expect(offered(all, [{ server: 'desk', tool: '*' }])).toEqual([reading])
     expect(offered(all, [{ server: 'desk', tool: 'close', arguments: { id: 'A' } }])).toEqual([writing])
-  })
-})
-
-describe('a line of a policy', () => {
-  it('names the argument whose pattern is not supported', () => {
-    const fault = (pattern: string) =>
-      policyFault({ server: 'desk', tool: 'x', arguments: { id: pattern } }, 'tools[0]')
-    expect(fault('a+')).toBeNull()
-    expect(fault('(a')).toMatch(/^tools\[0\]\.arguments\.id: pattern is not supported/)
-    expect(fault('(?=a)')).toMatch(/not supported/)
   })
 })
