@@ -28,6 +28,9 @@ import { createKeys } from './keys/keys.ts'
 import { createSessions } from './keys/sessions.ts'
 import { checkKnownStates } from './lifecycle/known-states.ts'
 import { follow, Live } from './live.ts'
+import { mcpToolWrites } from './mcp-tools/calls.ts'
+import { Pins } from './mcp-tools/pins.ts'
+import { mcpToolTests } from './mcp-tools/tests.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { openTemplates } from './projects/templates.ts'
 import { createReads, type Reads } from './reads.ts'
@@ -193,6 +196,13 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const catalog = openCatalog(declared)
   const booted = bootCatalog(declared, catalog, options.boot ?? {})
   const findings = findingsParts(declared, ctx, (call) => pipeline.accept([call])[0]!)
+  const egress = createEgress({ allowPrivate: options.webhookAllowPrivate ?? false, timers: systemTimers })
+  const mcpTools = mcpToolWrites({
+    pins: new Pins(store, clock),
+    find: (server) => declared.kinds.mcp_server.find(server),
+    // Stored credentials come with a later version; references to them are kept until then.
+    resolveWith: { env: options.env ?? {}, credential: () => null },
+  })
   const queue = new IngestQueue((calls) => pipeline.accept(calls))
   return {
     ...reads,
@@ -208,11 +218,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       outbox,
       requireTrigger: (name) => requireTrigger(ctx, name),
       requireProject: (word) => requireProject(declared, word),
-      checkTarget: createEgress({
-        allowPrivate: options.webhookAllowPrivate ?? false,
-        timers: systemTimers,
-      }).checkTarget,
+      checkTarget: egress.checkTarget,
     }),
+    ...mcpTools,
+    ...mcpToolTests({ calls: mcpTools, egress, clock, timers: systemTimers }),
     bootReport: async () => booted,
     testSource: async (body) => sources.test(body),
     discoverSource: async (body) => sources.discover(body),
@@ -249,6 +258,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     cursorSecret,
     close: async () => {
       queue.flush()
+      egress.close()
       store.close()
     },
   }

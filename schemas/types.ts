@@ -205,6 +205,12 @@ export interface AgentSpec {
    */
   mcp_servers?: string[]
   /**
+   * What it may call of their tools; none of a server: those that only read.
+   *
+   * @maxItems 100
+   */
+  tools?: ToolPolicy[]
+  /**
    * Model calls of one run; null: 6, or 12 with MCP servers.
    */
   max_rounds?: number | null
@@ -264,6 +270,25 @@ export interface AgentSpec {
   github?: string
 }
 /**
+ * A line of what an agent may call of external tools.
+ */
+export interface ToolPolicy {
+  /**
+   * MCP server, one of the agent's.
+   */
+  server: string
+  /**
+   * Tool as the server calls it; *: every one that only reads.
+   */
+  tool: string
+  /**
+   * Argument → pattern (RE2) that its text form must match wholly; it must be given.
+   */
+  arguments?: {
+    [k: string]: string
+  }
+}
+/**
  * A verdict an agent may give.
  */
 export interface Verdict {
@@ -304,6 +329,12 @@ export interface Agent {
    * Items: MCP server.
    */
   mcp_servers: string[]
+  /**
+   * What it may call of their tools; none of a server: those that only read.
+   *
+   * @maxItems 100
+   */
+  tools: ToolPolicy[]
   /**
    * Model calls of one run; null: 6, or 12 with MCP servers.
    */
@@ -652,6 +683,12 @@ export interface CatalogAgent {
    */
   mcp_servers?: string[]
   /**
+   * What it may call of their tools; none of a server: those that only read.
+   *
+   * @maxItems 100
+   */
+  tools?: ToolPolicy[]
+  /**
    * Model calls of one run; null: 6, or 12 with MCP servers.
    */
   max_rounds?: number | null
@@ -942,7 +979,7 @@ export interface CatalogMcpServer {
    */
   auth_value?: string
   /**
-   * Extra headers.
+   * Extra headers, shown to whoever reads; a credential goes into auth_value.
    */
   headers?: {
     [k: string]: string
@@ -3131,7 +3168,7 @@ export interface McpServerSpec {
    */
   auth_value?: string
   /**
-   * Extra headers.
+   * Extra headers, shown to whoever reads; a credential goes into auth_value.
    */
   headers?: {
     [k: string]: string
@@ -3167,6 +3204,14 @@ export interface McpServer {
   headers: {
     [k: string]: string
   }
+  /**
+   * Tools it listed when it was last asked.
+   */
+  tools: number
+  /**
+   * Of these, tools that changed and wait for approval.
+   */
+  changed: number
   /**
    * Project it was made in, by id.
    */
@@ -3209,6 +3254,133 @@ export interface McpServer {
  */
 export interface McpServersResult {
   servers: McpServer[]
+}
+/**
+ * What came of connecting to an MCP server and listing its tools.
+ */
+export interface McpTestResult {
+  /**
+   * It answered with its tools.
+   */
+  ok: boolean
+  /**
+   * Milliseconds it took.
+   */
+  ms: number
+  tools: McpTestedTool[]
+  /**
+   * Why it did not.
+   */
+  error?: string
+  /**
+   * What was left out of its list, and why.
+   */
+  notes?: string[]
+}
+/**
+ * A tool that an MCP server listed when it was tested, or that it no longer lists.
+ */
+export interface McpTestedTool {
+  /**
+   * Name, as the server calls it.
+   */
+  name: string
+  /**
+   * What the server says of it, without characters that are not seen.
+   */
+  description: string
+  /**
+   * The server says that it only reads.
+   */
+  read_only: boolean
+  /**
+   * As pinned; new: pinned just now; changed: not offered until approved; gone: no longer listed.
+   */
+  state: 'pinned' | 'new' | 'changed' | 'gone'
+}
+/**
+ * What a server says of a tool now, other than what was pinned.
+ */
+export interface McpToolChange {
+  /**
+   * What the server says of it, without characters that are not seen.
+   */
+  description: string
+  /**
+   * JSON Schema of its arguments.
+   */
+  input: {
+    [k: string]: unknown
+  }
+  /**
+   * The server says that it only reads.
+   */
+  read_only: boolean
+  /**
+   * SHA-256 of description, schema and mark.
+   */
+  hash: string
+  /**
+   * First seen so (ISO 8601, UTC).
+   */
+  at: string
+}
+/**
+ * A tool of an MCP server as it is pinned.
+ */
+export interface McpTool {
+  /**
+   * Name, as the server calls it.
+   */
+  name: string
+  /**
+   * As pinned; changed: not offered until approved; gone: no longer listed.
+   */
+  state: 'pinned' | 'changed' | 'gone'
+  /**
+   * What the server says of it, without characters that are not seen.
+   */
+  description: string
+  /**
+   * JSON Schema of its arguments.
+   */
+  input: {
+    [k: string]: unknown
+  }
+  /**
+   * The server says that it only reads.
+   */
+  read_only: boolean
+  /**
+   * SHA-256 of description, schema and mark.
+   */
+  hash: string
+  /**
+   * What waits for approval; null: nothing.
+   */
+  change: null | McpToolChange
+  /**
+   * First listed (ISO 8601, UTC).
+   */
+  first_seen_at: string
+  /**
+   * Last listed (ISO 8601, UTC).
+   */
+  seen_at: string
+  /**
+   * A change was last approved (ISO 8601, UTC).
+   */
+  approved_at: string | null
+  /**
+   * By whom.
+   */
+  approved_by: string | null
+}
+/**
+ * The tools of an MCP server, as they are pinned.
+ */
+export interface McpToolsResult {
+  tools: McpTool[]
 }
 /**
  * A field two writers changed.
@@ -4066,6 +4238,12 @@ export interface AgentUpdate {
    */
   mcp_servers?: string[]
   /**
+   * What it may call of their tools; none of a server: those that only read.
+   *
+   * @maxItems 100
+   */
+  tools?: ToolPolicy[]
+  /**
    * Model calls of one run; null: 6, or 12 with MCP servers.
    */
   max_rounds?: number | null
@@ -4166,6 +4344,12 @@ export interface AgentWrite {
    * Items: MCP server.
    */
   mcp_servers?: string[]
+  /**
+   * What it may call of their tools; none of a server: those that only read.
+   *
+   * @maxItems 100
+   */
+  tools?: ToolPolicy[]
   /**
    * Model calls of one run; null: 6, or 12 with MCP servers.
    */
@@ -4498,6 +4682,33 @@ export interface LabelsPreview {
   label: Label
 }
 /**
+ * Body of a test of an MCP server that is not saved; with the name of one that is, a blank auth_value is the stored one.
+ */
+export interface McpServerTest {
+  /**
+   * Name: 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit.
+   */
+  name?: string
+  /**
+   * Address of the server.
+   */
+  url: string
+  /**
+   * Header the credential is sent in; Authorization when empty.
+   */
+  auth_header?: string
+  /**
+   * Credential, or credential:github/<name> for a stored one.
+   */
+  auth_value?: string
+  /**
+   * Extra headers, shown to whoever reads; a credential goes into auth_value.
+   */
+  headers?: {
+    [k: string]: string
+  }
+}
+/**
  * Body of POST and PUT of an MCP server; a blank auth_value keeps the stored one.
  */
 export interface McpServerWrite {
@@ -4518,7 +4729,7 @@ export interface McpServerWrite {
    */
   auth_value?: string
   /**
-   * Extra headers.
+   * Extra headers, shown to whoever reads; a credential goes into auth_value.
    */
   headers?: {
     [k: string]: string
@@ -4527,6 +4738,15 @@ export interface McpServerWrite {
    * Project, by id or name; absent: Default.
    */
   project?: string
+}
+/**
+ * Body of the approval of a changed tool.
+ */
+export interface McpToolApprove {
+  /**
+   * Hash of the change that was looked at; another one is refused.
+   */
+  hash?: string
 }
 /**
  * Body of POST /api/projects: a template with its parameters, or custom with a name and objects.

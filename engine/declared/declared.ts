@@ -7,6 +7,7 @@ import { ChangeSets } from '../changes/change-sets.ts'
 import type { ChangeKind, DeclaredKind } from '../changes/declared.ts'
 import type { Clock } from '../clock.ts'
 import type { Keys } from '../keys/keys.ts'
+import { forgetTools } from '../mcp-tools/rows.ts'
 import { AGENT_SECRETS } from '../parts/agent-spec.ts'
 import { MCP_SERVER_SECRETS } from '../parts/mcp-server-spec.ts'
 import { PartKind } from '../parts/part-kind.ts'
@@ -98,6 +99,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
         if (doc) continue
         if (kind === 'trigger') parts.gone({ trigger: key }, stroke.at)
         if (kind === 'project') parts.gone({ project: key }, stroke.at)
+        if (kind === 'mcp_server') forgetTools(db, key)
       }
     },
     committed: (touched) => {

@@ -1,23 +1,20 @@
 /** Writes of MCP servers, each one change-set. */
-import type { McpServerSpec, McpServerWrite, PartDeleted, PartWritten } from '../../schemas/types.ts'
-import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../parts/mcp-server-spec.ts'
-import { keepSecrets } from '../parts/secret-fields.ts'
+import type { McpServerWrite, PartDeleted, PartWritten } from '../../schemas/types.ts'
+import { keepMcpSecrets, normaliseMcpServer } from '../parts/mcp-server-spec.ts'
 import type { Declared } from './declared.ts'
 import { checkName, deleted, joiningProject, stageEdit, stageNew, type WriteBy, written } from './write.ts'
 
 /** @throws SvcError invalid; conflict when the name is taken */
 export function createMcpServer(declared: Declared, body: McpServerWrite, by: WriteBy): PartWritten {
   checkName('mcp_server', body.name)
-  const doc = normaliseMcpServer(
-    keepSecrets(specOf(body), undefined, MCP_SERVER_SECRETS) as unknown as McpServerSpec,
-  )
+  const doc = normaliseMcpServer(keepMcpSecrets(specOf(body), undefined))
   const committed = declared.changes.commit(by, (edit) =>
     stageNew(edit, 'mcp_server', body.name, { ...doc }, joiningProject(edit, body.project)),
   )
   return written(declared, 'mcp_server', body.name, committed)
 }
 
-/** A blank auth_value keeps the stored one. @throws SvcError not_found; invalid; conflict */
+/** A blank auth_value keeps the stored one, for the same host. @throws SvcError not_found; invalid; conflict */
 export function updateMcpServer(
   declared: Declared,
   name: string,
@@ -25,10 +22,10 @@ export function updateMcpServer(
   by: WriteBy,
 ): PartWritten {
   const committed = declared.changes.commit(by, (edit) => {
-    const doc = edit.require('mcp_server', name)
-    const stored = { doc, unreadable: edit.stored('mcp_server', name)?.unreadable ?? [] }
-    const given = keepSecrets(specOf(body), stored, MCP_SERVER_SECRETS) as unknown as McpServerSpec
-    stageEdit(edit, 'mcp_server', name, body, { ...normaliseMcpServer(given) }, by.base)
+    const now = edit.require('mcp_server', name)
+    const stored = { doc: now, unreadable: edit.stored('mcp_server', name)?.unreadable ?? [] }
+    const doc = normaliseMcpServer(keepMcpSecrets(specOf(body), stored))
+    stageEdit(edit, 'mcp_server', name, body, { ...doc }, by.base)
   })
   return written(declared, 'mcp_server', name, committed)
 }

@@ -2,7 +2,6 @@
 import type {
   ChangeApplied,
   ChangeSetCreate,
-  McpServerSpec,
   Operation,
   SourceSpec,
   TriggerSpec,
@@ -13,7 +12,7 @@ import type { Edit } from '../changes/edit.ts'
 import { mergePatch } from '../changes/fields.ts'
 import { fail } from '../errors.ts'
 import { AGENT_SECRETS, type GivenAgent, normaliseAgent } from '../parts/agent-spec.ts'
-import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../parts/mcp-server-spec.ts'
+import { keepMcpSecrets, normaliseMcpServer } from '../parts/mcp-server-spec.ts'
 import { keepSecrets } from '../parts/secret-fields.ts'
 import { normaliseTrigger } from '../parts/trigger-spec.ts'
 import { pauseProject, resumeProject } from '../projects/pause.ts'
@@ -82,10 +81,7 @@ export function normaliseSpec(edit: Edit, kind: ChangeKind, key: string, given: 
   if (kind === 'trigger') return { ...normaliseTrigger(given as unknown as TriggerSpec) }
   if (kind === 'agent')
     return { ...normaliseAgent(keepSecrets(given, stored, AGENT_SECRETS) as unknown as GivenAgent) }
-  if (kind === 'mcp_server')
-    return {
-      ...normaliseMcpServer(keepSecrets(given, stored, MCP_SERVER_SECRETS) as unknown as McpServerSpec),
-    }
+  if (kind === 'mcp_server') return { ...normaliseMcpServer(keepMcpSecrets(given, stored)) }
   if (kind === 'skill') {
     checkSkillName(key)
     return { ...normaliseSkill(given) }

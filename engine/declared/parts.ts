@@ -13,6 +13,7 @@ import { sentenceOf } from '../../schemas/words.ts'
 import type { PartKind, Stored } from '../changes/declared.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
+import { countTools } from '../mcp-tools/rows.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
 import { isReference } from '../parts/secret-fields.ts'
 import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
@@ -67,12 +68,14 @@ export function getAgent(declared: Declared, name: string, project: string | nul
 
 export function listMcpServers(declared: Declared): McpServer[] {
   const belongs = belongings(declared)
-  return declared.kinds.mcp_server.list().map((stored) => presentMcpServer(stored, belongs))
+  const counts = countTools(declared.store.db)
+  return declared.kinds.mcp_server.list().map((stored) => presentMcpServer(stored, belongs, counts))
 }
 
 /** @throws SvcError not_found */
 export function getMcpServer(declared: Declared, name: string): McpServer {
-  return presentMcpServer(find(declared, 'mcp_server', name), belongings(declared))
+  const stored = find(declared, 'mcp_server', name)
+  return presentMcpServer(stored, belongings(declared), countTools(declared.store.db))
 }
 
 function find({ kinds }: Declared, kind: PartKind, name: string): Stored {
@@ -159,6 +162,7 @@ function presentAgent(
     model: spec.model ?? '',
     provider: spec.provider ?? '',
     mcp_servers: mcpServers,
+    tools: spec.tools ?? [],
     max_rounds: spec.max_rounds ?? null,
     budget_usd: spec.budget_usd ?? null,
     daily_cap: spec.daily_cap ?? null,
@@ -183,7 +187,11 @@ function presentAgent(
   }
 }
 
-function presentMcpServer(stored: Stored, belongs: Belongs): McpServer {
+function presentMcpServer(
+  stored: Stored,
+  belongs: Belongs,
+  counts: ReturnType<typeof countTools>,
+): McpServer {
   const { url, auth_header, auth_value, headers } = stored.doc as unknown as McpServerSpec
   const credential = isReference(auth_value) ? (/^credential:(.+)$/.exec(auth_value!)?.[1] ?? null) : null
   return {
@@ -193,6 +201,7 @@ function presentMcpServer(stored: Stored, belongs: Belongs): McpServer {
     auth_value_configured: Boolean(auth_value) || stored.unreadable.includes('auth_value'),
     auth_credential: credential,
     headers: (headers ?? {}) as McpServer['headers'],
+    ...(counts.get(stored.name) ?? { tools: 0, changed: 0 }),
     state: 'active',
     ...common('mcp_server', stored, belongs),
   }

@@ -58,6 +58,16 @@ export function compileReplace(pattern: string, replacement: string): (value: st
   }
 }
 
+/**
+ * Whether the whole of a value matches; it does not where it is too long for the pattern's size.
+ * @param pattern one without a `patternFault`
+ */
+export function compileWhole(pattern: string): (value: string) => boolean {
+  const compiled = RE2JS.compile(pattern)
+  const size = compiled.programSize()
+  return (value) => size * value.length <= WORK_MAX && compiled.matches(value)
+}
+
 function hasGroup(compiled: RE2JS, group: number | string): boolean {
   return typeof group === 'number'
     ? group <= compiled.groupCount()

@@ -1,7 +1,8 @@
 /** The rules of a declared agent that its schema cannot say, and its canonical form. */
 import { check } from '../../schemas/index.ts'
-import type { AgentHandoff, AgentSpec, Verdict } from '../../schemas/types.ts'
+import type { AgentHandoff, AgentSpec, ToolPolicy, Verdict } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
+import { patternFault } from '../ingest/pattern.ts'
 import { parseDuration } from '../timeline/duration.ts'
 
 export const HANDOFF_COOLDOWN = '30m'
@@ -27,9 +28,26 @@ export function normaliseAgent(given: GivenAgent): AgentSpec {
     if (verdicts.findIndex((other) => other.verdict === verdict) !== i)
       fail('invalid', `verdicts[${i}].verdict ${verdict} is listed twice`, { field: `verdicts[${i}]` })
   })
+  checkTools(spec)
   // The token belongs to the receiver: without one it would go to the next that is entered.
   if (!spec.webhook_url) delete spec.webhook_token
   return withoutDefaults(spec)
+}
+
+/**
+ * A line for a server that the agent does not use would say nothing, and one with the name misspelt
+ * would leave what it was to limit without a limit.
+ */
+function checkTools({ mcp_servers = [], tools }: AgentSpec): void {
+  tools?.forEach(({ server, arguments: limited }: ToolPolicy, i) => {
+    const at = `tools[${i}]`
+    if (!mcp_servers.includes(server))
+      fail('invalid', `${at}.server ${server} must be one of mcp_servers`, { field: at })
+    for (const [name, pattern] of Object.entries(limited ?? {})) {
+      const fault = patternFault(pattern, '')
+      if (fault) fail('invalid', `${at}.arguments.${name}: ${fault}`, { field: at })
+    }
+  })
 }
 
 /** @returns the handoffs with lower-case verdicts. @throws SvcError invalid */

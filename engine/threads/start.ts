@@ -13,6 +13,8 @@ import type { IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
+import { mcpToolWriteNames } from '../mcp-tools/call-names.ts'
+import { mcpToolTests } from '../mcp-tools/tests.ts'
 import type { Retention } from '../store/maintenance.ts'
 import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
@@ -60,6 +62,7 @@ const WRITES = [
   'status',
   ...declaredCallNames,
   ...triggerWriteNames,
+  ...mcpToolWriteNames,
 ] as const
 
 /**
@@ -133,6 +136,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       ),
     close: async () => {
       await dispatcher?.stop()
+      egress.close()
       await reader.stop()
       // All it was given is with the writer once it answers.
       await preparer.call('handOver', [])
@@ -140,11 +144,13 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       await preparer.end()
     },
   } as Engine
+  const egress = createEgress({ allowPrivate: options.webhookAllowPrivate, timers: systemTimers })
+  const time = { clock: systemClock, timers: systemTimers }
+  Object.assign(engine, mcpToolTests({ calls: engine, egress, ...time }))
   dispatcher = startDispatcher({
     port: deliveryPort(engine),
-    egress: createEgress({ allowPrivate: options.webhookAllowPrivate, timers: systemTimers }),
-    clock: systemClock,
-    timers: systemTimers,
+    egress,
+    ...time,
     random: Math.random,
     onError: (error) => options.onFault('deliveries', error.stack ?? error.message),
   })

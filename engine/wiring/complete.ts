@@ -2,7 +2,7 @@
  * Completes an edit before it is planned: what a deletion takes with it, which references hold,
  * which parts come along, and where parts go that no project uses any more.
  */
-import type { AgentSpec, TriggerSpec } from '../../schemas/types.ts'
+import type { AgentSpec, ToolPolicy, TriggerSpec } from '../../schemas/types.ts'
 import { type Doc, kindWord, type PartKind, partKinds } from '../changes/declared.ts'
 import type { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
@@ -43,8 +43,13 @@ function detachRemoved(edit: Edit): void {
       const servers = ((doc as unknown as AgentSpec).mcp_servers ?? []) as string[]
       const left = servers.filter((server) => !isGone('mcp_server', server))
       if (left.length === servers.length) continue
-      const { mcp_servers: _servers, ...rest } = doc
-      edit.put('agent', name, left.length ? { ...rest, mcp_servers: left } : rest)
+      const { mcp_servers: _servers, tools, ...rest } = doc
+      const rows = ((tools ?? []) as ToolPolicy[]).filter(({ server }) => !isGone('mcp_server', server))
+      edit.put('agent', name, {
+        ...rest,
+        ...(left.length ? { mcp_servers: left } : {}),
+        ...(rows.length ? { tools: rows } : {}),
+      })
     }
   const sources = gone.get('source')
   if (sources) refuseOrphanedTriggers(edit, sources)

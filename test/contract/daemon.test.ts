@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildDaemon } from '../../scripts/build.mjs'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
+import { startMcpServer } from '../mcp/server.ts'
 import { clientOf, type Fields } from './instance.ts'
 
 const OUTPUT = 'dist/test-contract'
@@ -252,6 +253,25 @@ describe('one more template in catalog/templates', () => {
       expect((await svc.refused('POST', `${actions}/clear`))[0]).toBe(503)
     } finally {
       shop.close()
+    }
+  })
+})
+
+describe('tools of an MCP server', () => {
+  it('are still pinned after a restart', async () => {
+    const desk = await startMcpServer([{ name: 'find', description: 'Finds tickets.' }])
+    try {
+      const before = await boot()
+      await before.post('/api/mcp-servers', { name: 'desk', url: desk.url })
+      expect(await before.post('/api/mcp-servers/desk/test')).toMatchObject({ tools: [{ state: 'new' }] })
+      expect(await before.post('/api/mcp-servers/test', { url: desk.url })).toMatchObject({ ok: true })
+      desk.tools = [{ name: 'find', description: 'Finds secrets.' }]
+      const svc = await boot()
+      expect(await svc.post('/api/mcp-servers/desk/test')).toMatchObject({ tools: [{ state: 'changed' }] })
+      expect(await svc.post('/api/mcp-servers/desk/tools/find/approve')).toMatchObject({ state: 'pinned' })
+      expect(await svc.get('/api/mcp-servers/desk')).toMatchObject({ tools: 1, changed: 0 })
+    } finally {
+      await desk.close()
     }
   })
 })

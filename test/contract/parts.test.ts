@@ -262,7 +262,7 @@ describe('secrets of parts', () => {
       webhook_token: canary,
       slack_webhook: `https://hooks.example/${canary}`,
     })
-    await svc.put('/api/mcp-servers/m', { name: 'm', url: 'https://n.example/', auth_value: '' })
+    await svc.put('/api/mcp-servers/m', { name: 'm', url: 'https://m.example/mcp', auth_value: '' })
     await svc.put('/api/agents/builtin/a', { prompt: 'q', webhook_token: '' })
     expect(await svc.get('/api/mcp-servers/m')).toMatchObject({ auth_value_configured: true })
     expect(await svc.get('/api/agents/builtin/a')).toMatchObject({

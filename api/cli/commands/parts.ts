@@ -8,6 +8,7 @@ import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { escapeLine, escapeText, type Io, printJson, table } from '../terminal.ts'
 import { backtestCommand } from './backtest.ts'
+import { mcpToolCommands } from './mcp-tools.ts'
 
 type Flags = ClientFlags & JsonFlag
 
@@ -102,7 +103,7 @@ function agentsCommand(io: Io): Command {
 }
 
 function mcpServersCommand(io: Io): Command {
-  const group = new Command('mcp-servers').description('List, show and delete MCP servers')
+  const group = new Command('mcp-servers').description('List, show, test and delete MCP servers')
   const base = '/api/mcp-servers'
   group.addCommand(
     clientCommand('list', 'List MCP servers').action(async (flags: Flags) => {
@@ -118,6 +119,11 @@ function mcpServersCommand(io: Io): Command {
               title: 'CREDENTIAL',
               cell: (server) => server.auth_credential ?? (server.auth_value_configured ? 'stored' : 'none'),
             },
+            {
+              title: 'TOOLS',
+              cell: ({ tools, changed }) => `${tools}${changed ? `, ${changed} changed` : ''}`,
+              style: ({ changed }) => (changed ? 'yellow' : 'dim'),
+            },
           ],
           (JSON.parse(text) as { servers: McpServer[] }).servers,
         ),
@@ -126,6 +132,7 @@ function mcpServersCommand(io: Io): Command {
     { isDefault: true },
   )
   group.addCommand(showCommand(io, base))
+  for (const command of mcpToolCommands(io)) group.addCommand(command)
   group.addCommand(deleteCommand(io, base, 'Delete it; it leaves every agent too'))
   return group
 }

@@ -1,0 +1,44 @@
+/** A declared MCP server as it can be connected to: references in its credential become values. */
+import type { McpServerSpec } from '../../schemas/types.ts'
+import { isReference } from '../parts/secret-fields.ts'
+import type { McpServerRef } from './types.ts'
+
+export interface ResolveWith {
+  /** What `${NAME}` refers to. */
+  env: Readonly<Record<string, string | undefined>>
+  /** A stored credential's token, by a name such as github/main; null: there is none. */
+  credential(name: string): string | null
+}
+
+/** Shorter values are too common in text to be taken out of it. */
+const SECRET_MIN = 8
+
+/**
+ * The declared headers, then the credential in its header. A stored credential is sent as a bearer
+ * token, any other as it was entered.
+ * @returns a sentence where the credential cannot be had.
+ */
+export function resolveServer(
+  name: string,
+  spec: McpServerSpec,
+  { env, credential }: ResolveWith,
+): McpServerRef | string {
+  const { url, auth_header, auth_value, headers } = spec
+  const server: McpServerRef = { name, url, headers: { ...headers } }
+  if (!auth_value) return server
+  let value = auth_value
+  if (isReference(auth_value)) {
+    const stored = /^credential:(.+)$/.exec(auth_value)?.[1]
+    const token = stored === undefined ? env[auth_value.slice(2, -1)] : credential(stored)
+    if (!token)
+      return stored === undefined
+        ? `the variable ${auth_value.slice(2, -1)} is not set`
+        : `the credential ${stored} is not stored here`
+    value = stored === undefined ? token.trim() : `Bearer ${token}`
+  }
+  if (!/^[\t\x20-\x7e\x80-\xff]+$/.test(value))
+    return 'its credential has characters that a header cannot carry'
+  // The token alone too: a server may echo it without the word before it.
+  const secrets = [value, value.replace(/^\S+ /, '')].filter(({ length }) => length >= SECRET_MIN)
+  return { ...server, headers: { ...server.headers, [auth_header || 'Authorization']: value }, secrets }
+}
