@@ -22,6 +22,7 @@ import { createEgress } from './egress/index.ts'
 import type { Caller, IngestCall, TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
+import { IngestQueue } from './ingest-queue.ts'
 import { statusOf, usageOf } from './instance.ts'
 import { joined } from './join.ts'
 import { createKeys } from './keys/keys.ts'
@@ -34,6 +35,10 @@ import { mcpToolTests } from './mcp-tools/tests.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { openTemplates } from './projects/templates.ts'
 import { createReads, type Reads } from './reads.ts'
+import { runWrites } from './runs/calls.ts'
+import { createMaking } from './runs/making.ts'
+import { createRunReads } from './runs/run-reads.ts'
+import { runsParts } from './runs-parts.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
 import { snapshotsOf } from './snapshot.ts'
 import { type SourceSpec, specOf } from './sources/live.ts'
@@ -149,7 +154,24 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     return new SvcError('internal', `a fault of ours; the log has it under ${id}`)
   }
   const onPending = options.onPending ?? (() => {})
-  const triggers = new LiveTriggers({ store, clock, stamp, ctx, onPending })
+  const triggers = new LiveTriggers({
+    store,
+    clock,
+    stamp,
+    ctx,
+    wake: ({ firing, ...wake }) =>
+      making.wake({
+        ...wake,
+        firingId: firing.id,
+        dispatchId: firing.dispatch_id,
+        trigger: firing.trigger_name,
+        isSchedule: firing.slot !== null,
+        label: firing.label,
+        entity: firing.value_text ?? firing.key,
+        at: firing.fired_at!,
+      }),
+    onPending,
+  })
   const pipeline = new Pipeline({
     store,
     clock,
@@ -196,6 +218,18 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const catalog = openCatalog(declared)
   const booted = bootCatalog(declared, catalog, options.boot ?? {})
   const findings = findingsParts(declared, ctx, (call) => pipeline.accept([call])[0]!)
+  const runs = runsParts({
+    declared,
+    ctx,
+    clock,
+    stamp,
+    findings,
+    secret: cursorSecret,
+    limits: () => ({ dailyCap: 50, dailyBudgetUsd: null, concurrency: 8 }),
+    usage: () => {},
+    onPending,
+  })
+  const making = createMaking(runs)
   const egress = createEgress({ allowPrivate: options.webhookAllowPrivate ?? false, timers: systemTimers })
   const mcpTools = mcpToolWrites({
     pins: new Pins(store, clock),
@@ -219,6 +253,15 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       requireTrigger: (name) => requireTrigger(ctx, name),
       requireProject: (word) => requireProject(declared, word),
       checkTarget: egress.checkTarget,
+    }),
+    ...createRunReads(ctx, clock, snapshotsOf(ctx, false)),
+    ...runWrites({
+      ...runs,
+      making,
+      remember: async (agent, request, key) => {
+        const by = { id: `agent:${agent}`, name: agent }
+        await remember(declared, (call) => queue.add(call), request, by, key)
+      },
     }),
     ...mcpTools,
     ...mcpToolTests({ calls: mcpTools, egress, clock, timers: systemTimers }),
@@ -261,36 +304,6 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       egress.close()
       store.close()
     },
-  }
-}
-
-/** Calls of one turn of the event loop are committed together. */
-class IngestQueue {
-  private waiting: {
-    call: IngestCall
-    resolve: (result: IngestResult) => void
-    reject: (error: Error) => void
-  }[] = []
-
-  constructor(private readonly accept: (calls: IngestCall[]) => (IngestResult | SvcError)[]) {}
-
-  add(call: IngestCall): Promise<IngestResult> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ call, resolve, reject })
-      if (this.waiting.length === 1) setImmediate(() => this.flush())
-    })
-  }
-
-  flush(): void {
-    const group = this.waiting
-    this.waiting = []
-    if (group.length === 0) return
-    const answers = this.accept(group.map((entry) => entry.call))
-    group.forEach((entry, i) => {
-      const answer = answers[i]!
-      if (answer instanceof SvcError) entry.reject(answer)
-      else entry.resolve(answer)
-    })
   }
 }
 

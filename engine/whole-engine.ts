@@ -5,6 +5,7 @@
 import type { DeclaredCalls } from './declared/calls.ts'
 import type { EngineCore } from './engine.ts'
 import type { McpToolCalls } from './mcp-tools/calls.ts'
+import type { RunCalls } from './runs/calls.ts'
 import type { TriggerCalls } from './triggers/calls.ts'
 
-export interface Engine extends EngineCore, DeclaredCalls, TriggerCalls, McpToolCalls {}
+export interface Engine extends EngineCore, DeclaredCalls, TriggerCalls, McpToolCalls, RunCalls {}

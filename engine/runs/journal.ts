@@ -1,7 +1,8 @@
 /** Steps of runs as they happen, what they cost, and what may still be spent. */
+import type { AgentSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { move } from '../lifecycle/advance.ts'
-import type { RunnableAgent, RunsParts } from './parts.ts'
+import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
 import type { StepData, StepWrite } from './types.ts'
 
@@ -62,7 +63,7 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
 
   /** Which budget a call that costs this much would pass; null: none. */
   function overspent(run: RunRow, ceiling: number): string | null {
-    const agent = JSON.parse(run.definition) as RunnableAgent
+    const agent = JSON.parse(run.definition) as AgentSpec
     const { dailyBudgetUsd } = limits()
     const own = agent.run_budget_usd ?? null
     const lifetime = agent.budget_usd ?? null

@@ -1,9 +1,11 @@
 /** Runs as they are made: woken by a firing, handed over, repeated. Inside the caller's transaction. */
+
 import { createHash, randomBytes } from 'node:crypto'
+import type { AgentSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
-import type { RunnableAgent, RunsParts } from './parts.ts'
+import type { RunsParts } from './parts.ts'
 import type { NewRun, RunRow } from './queries.ts'
 
 /** A firing as it wakes an agent. */
@@ -29,19 +31,19 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
   const { queries, store } = parts
 
   /** Agents read and write as they were when the run was made. */
-  function definitionOf(agent: RunnableAgent): Pick<NewRun, 'definition' | 'definition_hash'> {
+  function definitionOf(agent: AgentSpec): Pick<NewRun, 'definition' | 'definition_hash'> {
     const { slack_webhook: _hook, webhook_token: _token, ...spec } = agent
     const definition = JSON.stringify(spec)
     return { definition, definition_hash: hashOf(definition) }
   }
 
-  function roundsOf({ max_rounds, mcp_servers }: RunnableAgent): number {
+  function roundsOf({ max_rounds, mcp_servers }: AgentSpec): number {
     return max_rounds ?? (mcp_servers?.length ? ROUNDS.withMcp : ROUNDS.plain)
   }
 
   function insert(
     run: Omit<NewRun, 'definition' | 'definition_hash' | 'snapshot'>,
-    agent: RunnableAgent,
+    agent: AgentSpec,
     projects: readonly string[],
   ) {
     const snapshot = firstSnapshot('run', { max_rounds: roundsOf(agent) })

@@ -170,7 +170,7 @@ async function remember(run: StartedRun, port: RunPort, call: ToolCall): Promise
   const { content, key } = call.arguments
   if (typeof content !== 'string' || content.trim() === '') return failed('content must not be empty')
   const own = typeof key !== 'string' || key === '' || key === run.entity
-  await port.remember(
+  await port.rememberFor(
     run.agent,
     {
       key: own ? run.entity : key,

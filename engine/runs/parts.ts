@@ -2,12 +2,9 @@
 import type { AgentSpec, HandoffRule } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import type { FindingItem } from '../connectors/finding.ts'
-import type { McpServerRef, ToolPolicy } from '../mcp-tools/types.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import type { RunQueries } from './queries.ts'
 import type { Origin } from './types.ts'
-
-export type RunnableAgent = AgentSpec & { tools?: ToolPolicy[] }
 
 /** Limits of the instance. */
 export interface RunLimits {
@@ -43,13 +40,11 @@ export interface RunsParts {
   /** Promises that nothing is stored any more with a time of ingest up to this one, epoch ms. */
   closeInstant(at: number): void
   /** The agent as it is, secrets in the clear; null: there is none of that name. */
-  agent(name: string): RunnableAgent | null
+  agent(name: string): AgentSpec | null
   /** Who takes over on a verdict, by project. */
   handoffs(projects: readonly string[], agent: string): (HandoffRule & { project: string })[]
   /** Skills that any of the projects uses. */
   skills(projects: readonly string[]): { name: string; description: string }[]
-  /** MCP servers as they can be connected to; those that cannot say why. */
-  servers(names: readonly string[]): { usable: McpServerRef[]; missing: { server: string; reason: string }[] }
   /** What a firing says of itself; null when it is gone. */
   firing(id: number, project: string | null): Pick<Origin, 'trigger' | 'dispatchId' | 'firing'> | null
   limits(): RunLimits

@@ -5,7 +5,7 @@
  */
 import type { Clock, Timers } from '../clock.ts'
 import { SvcError } from '../errors.ts'
-import type { ExternalTools, McpServerRef } from '../mcp-tools/types.ts'
+import type { ExternalTools } from '../mcp-tools/types.ts'
 import type { Models } from '../models/types.ts'
 import { runLoop } from './loop.ts'
 import type { RunEnd, RunPort, StartedRun } from './types.ts'
@@ -22,12 +22,8 @@ export interface Runner {
 export interface RunnerOptions {
   port: RunPort
   models: Models
-  /** Of one run; ended with it. */
-  connect(
-    servers: readonly McpServerRef[],
-    pinned: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<ExternalTools>
+  /** Connects to MCP servers by name, for one run; what cannot be is skipped. */
+  connect(servers: readonly string[], signal: AbortSignal): Promise<ExternalTools>
   clock: Clock
   timers: Timers
   onError(error: Error): void
@@ -96,7 +92,8 @@ export function startRunner(options: RunnerOptions): Runner {
     const cancel = timers.after(left, () => controller.abort(DEADLINE))
     let tools: ExternalTools | null = null
     try {
-      tools = await connected(run, signal)
+      const servers = run.definition.mcp_servers ?? []
+      tools = servers.length ? await options.connect(servers, signal) : NO_TOOLS
       const end = await runLoop(run, {
         port,
         models: options.models,
@@ -114,19 +111,14 @@ export function startRunner(options: RunnerOptions): Runner {
     }
   }
 
-  async function connected(run: StartedRun, signal: AbortSignal): Promise<ExternalTools> {
-    if (run.servers.length === 0) return NO_TOOLS
-    const pinned = await port.pinnedTools(run.servers.map(({ name }) => name))
-    return await options.connect(run.servers, pinned, signal)
-  }
-
   async function finish(run: StartedRun, end: RunEnd, tools: ExternalTools | null): Promise<void> {
-    const skipped = [...run.missing, ...(tools?.skipped ?? [])]
-    const used = run.servers.filter(({ name }) => !skipped.some(({ server }) => server === name))
-    await port.finishRun(run.id, end, [
-      ...used.map(({ name }) => ({ server: name, skipped: null })),
-      ...skipped.map(({ server, reason }) => ({ server, skipped: reason })),
-    ])
+    const skipped = new Map((tools?.skipped ?? []).map(({ server, reason }) => [server, reason]))
+    const servers = run.definition.mcp_servers ?? []
+    await port.finishRun(
+      run.id,
+      end,
+      servers.map((server) => ({ server, skipped: skipped.get(server) ?? null })),
+    )
   }
 
   /** What a run that could not go on comes to. */

@@ -7,7 +7,7 @@ import { move } from '../lifecycle/advance.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
 import { markerOf } from './fence.ts'
 import type { Finishing } from './finishing.ts'
-import type { RunnableAgent, RunsParts } from './parts.ts'
+import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
 import type { Origin, StartedRun, Step } from './types.ts'
 
@@ -23,9 +23,8 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
   const { db } = store
 
   function startedOf(row: RunRow, steps: readonly StepRow[]): StartedRun {
-    const definition = JSON.parse(row.definition) as RunnableAgent
+    const definition = JSON.parse(row.definition) as AgentSpec
     const projects = queries.projectsOf.all(row.id)
-    const { usable, missing } = parts.servers(definition.mcp_servers ?? [])
     const earlier = queries.earlier.get(row.agent, row.label, row.entity, row.as_of!)
     return {
       id: row.id,
@@ -44,8 +43,6 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
           ? { at: earlier.finished_at!, verdict: earlier.verdict, finding: earlier.note ?? '' }
           : null,
       skills: parts.skills(projects),
-      servers: usable,
-      missing,
       marker: markerOf(parts.secret, row.dispatch_id ?? row.root_run_id),
       steps: steps.map(({ data, ...step }) => ({ ...step, data: JSON.parse(data) }) as unknown as Step),
     }

@@ -8,7 +8,6 @@ import type {
   StatsResult,
 } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
-import type { McpServerRef, ToolPolicy } from '../mcp-tools/types.ts'
 import type { ModelReply, ToolCall, ToolSpec } from '../models/types.ts'
 
 /** Events that were shown, with how many each stood for. */
@@ -85,7 +84,7 @@ export interface Origin {
 export interface StartedRun {
   id: string
   agent: string
-  definition: AgentSpec & { tools?: ToolPolicy[] }
+  definition: AgentSpec
   label: string
   entity: string
   /** Ids; none: it reads everything. */
@@ -100,9 +99,6 @@ export interface StartedRun {
   /** What this agent found of the entity before. */
   earlier: { at: number; verdict: string | null; finding: string } | null
   skills: { name: string; description: string }[]
-  servers: McpServerRef[]
-  /** MCP servers that cannot be used, and why. */
-  missing: { server: string; reason: string }[]
   /** Fences its data. */
   marker: string
   steps: Step[]
@@ -147,7 +143,5 @@ export interface RunPort {
   eventsOf(ids: readonly string[]): Promise<Row[]>
   /** Body of a skill one of the projects uses; null: none has that name. */
   skillOf(projects: readonly string[], name: string): Promise<string | null>
-  remember(agent: string, request: RememberRequest, key: string): Promise<void>
-  /** Hash that a tool of an MCP server was pinned with. */
-  pinnedTools(servers: readonly string[]): Promise<Record<string, string>>
+  rememberFor(agent: string, request: RememberRequest, key: string): Promise<void>
 }

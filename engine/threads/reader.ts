@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { parentPort } from 'node:worker_threads'
 import { systemClock } from '../clock.ts'
 import { createReads } from '../reads.ts'
+import { createRunReads } from '../runs/run-reads.ts'
 import { snapshotsOf } from '../snapshot.ts'
 import { openReading } from '../store/open.ts'
 import { createReadContext } from '../timeline/context.ts'
@@ -19,7 +20,8 @@ export async function runReader(dataFile: string): Promise<void> {
   const ctx = createReadContext(db, false, secret)
   const reads = createReads(ctx, systemClock, true)
   const triggers = createTriggerReads(ctx, systemClock, snapshotsOf(ctx, true))
-  const calls = { ...reads, ...triggers, close: async () => db.close() }
+  const runs = createRunReads(ctx, systemClock, snapshotsOf(ctx, true))
+  const calls = { ...reads, ...triggers, ...runs, close: async () => db.close() }
   port.on('message', (message: ToThread) => {
     if (message.t === 'call') answer(calls as unknown as Record<string, unknown>, message, port)
   })

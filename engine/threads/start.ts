@@ -15,6 +15,7 @@ import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
 import { mcpToolWriteNames } from '../mcp-tools/call-names.ts'
 import { mcpToolTests } from '../mcp-tools/tests.ts'
+import { runReadNames, runWriteNames } from '../runs/calls.ts'
 import type { Retention } from '../store/maintenance.ts'
 import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
@@ -41,7 +42,15 @@ export interface StartOptions {
   onFault(id: string, stack: string): void
 }
 
-const READS = ['stats', 'histogram', 'entities', 'entityValues', 'event', ...triggerReadNames] as const
+const READS = [
+  'stats',
+  'histogram',
+  'entities',
+  'entityValues',
+  'event',
+  ...triggerReadNames,
+  ...runReadNames,
+] as const
 const WRITES = [
   'remember',
   'listConnectors',
@@ -63,6 +72,7 @@ const WRITES = [
   ...declaredCallNames,
   ...triggerWriteNames,
   ...mcpToolWriteNames,
+  ...runWriteNames,
 ] as const
 
 /**

@@ -105,7 +105,8 @@ export function compilePlan(
   }
   if (request.sources?.length)
     groups.push(request.sources.flatMap((name) => sourceLabels(name, dictionary, names)))
-  if (request.project?.length) groups.push(...projectGroups(projectScope(db, names, request.project), dictionary))
+  if (request.project?.length)
+    groups.push(...projectGroups(projectScope(db, names, request.project), dictionary))
   if (request.event_types?.length)
     groups.push(
       request.event_types.map((type) => dictionary.find(TYPE_LABEL, type)).filter((id) => id !== undefined),

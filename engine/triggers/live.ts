@@ -14,7 +14,7 @@ import { createHistory } from './history.ts'
 import { createLedger } from './ledger.ts'
 import { Notes } from './notes.ts'
 import { triggerQueries } from './queries.ts'
-import { Recipients } from './recipients.ts'
+import { type AgentWake, Recipients } from './recipients.ts'
 import { Schedules } from './schedules.ts'
 import type { Decision, Evaluator, SeenBatch, TriggerDefinition, Verdict, WatchedKey } from './types.ts'
 import { Wirings } from './wirings.ts'
@@ -25,6 +25,8 @@ export interface LiveTriggersParts {
   stamp: Stamp
   /** Of the writing connection. */
   ctx: ReadContext
+  /** Makes the run of an agent that a firing wakes. */
+  wake(wake: AgentWake): string | null
   /** Called after a commit that left something to be sent. */
   onPending(): void
 }
@@ -58,7 +60,7 @@ export class LiveTriggers {
       db: store.db,
       queries: this.queries,
       wirings: this.wirings,
-      recipients: new Recipients(store.db, this.wirings, () => this.nudge()),
+      recipients: new Recipients(store.db, this.wirings, parts.wake, () => this.nudge()),
       labels: ctx.dictionary,
       closeInstant: (at) => stamp.close(at),
     })

@@ -8,8 +8,13 @@ import { newDeliveryId } from './ids.ts'
 import type { FiringRow } from './queries.ts'
 import type { Wirings } from './wirings.ts'
 
-/** Agents do not run in this version: a delivery to one says so instead of waiting for ever. */
-const NO_RUNS = 'this version does not run agents yet'
+/** An agent as a firing wakes it. */
+export interface AgentWake {
+  agent: string
+  projects: readonly string[]
+  deliveryId: string
+  firing: FiringRow
+}
 
 interface Subscriber {
   id: string
@@ -27,6 +32,8 @@ export class Recipients {
   constructor(
     private readonly db: Database,
     private readonly wirings: Wirings,
+    /** Makes the run of an agent, or finds the one that waits. @returns its id; null: there is no such agent */
+    private readonly wake: (wake: AgentWake) => string | null,
     /** Called when there is something to send once the transaction is committed. */
     private readonly onPending: () => void,
   ) {
@@ -50,14 +57,7 @@ export class Recipients {
     let count = 0
     // What is over wakes nobody to look at it.
     for (const [agent, of] of firing.resolves ? [] : agents) {
-      const id = this.add(firing, 'agent', agent, of)
-      move(this.db, { kind: 'delivery', id, name: id }, { type: 'claim', at: firing.fired_at! })
-      move(
-        this.db,
-        { kind: 'delivery', id, name: id },
-        { type: 'refuse', at: firing.fired_at!, reason: NO_RUNS },
-      )
-      this.fail.run(NO_RUNS, id)
+      this.wakeAgent(firing, agent, of)
       for (const project of of) projects.add(project)
       count++
     }
@@ -70,8 +70,19 @@ export class Recipients {
       if (subscriber.project) projects.add(subscriber.project)
       count++
     }
-    if (seen.size) this.onPending()
+    if (count) this.onPending()
     return { count, projects: [...projects] }
+  }
+
+  /** The delivery to an agent is under way until its run ends. */
+  private wakeAgent(firing: FiringRow, agent: string, projects: readonly string[]): void {
+    const id = this.add(firing, 'agent', agent, projects)
+    const at = firing.fired_at!
+    move(this.db, { kind: 'delivery', id, name: id }, { type: 'claim', at })
+    if (this.wake({ agent, projects, deliveryId: id, firing }) !== null) return
+    const reason = `no agent is named ${agent}`
+    move(this.db, { kind: 'delivery', id, name: id }, { type: 'refuse', at, reason })
+    this.fail.run(reason, id)
   }
 
   private add(firing: FiringRow, kind: string, recipient: string, projects: readonly string[]): string {

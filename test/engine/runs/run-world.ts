@@ -1,0 +1,117 @@
+/**
+ * Agents at work in process: real triggers, the real run loop, the providers' own clients over HTTP, and
+ * a scripted server in place of the model. Time is moved by hand.
+ */
+import { createEgressFetch, createEgress } from '../../../engine/egress/index.ts'
+import { createModels } from '../../../engine/models/models.ts'
+import { withOwnPrices } from '../../../engine/models/prices.ts'
+import { connector } from '../../../engine/runs/connecting.ts'
+import { type Runner, startRunner } from '../../../engine/runs/runner.ts'
+import type { AgentWrite, Run, RunDetail } from '../../../schemas/types.ts'
+import { fetchOver } from '../../../engine/egress/index.ts'
+import { type ScriptedModels, startScriptedModels } from '../../models/scripted-server.ts'
+import { manualTime } from '../egress/manual-time.ts'
+import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
+
+export interface RunWorld extends World {
+  models: ScriptedModels
+  runner: Runner
+  /** Makes an agent that the trigger `t` wakes, in a project of its own kind. */
+  agent(write: Partial<AgentWrite> & { name: string }): Promise<void>
+  /** Project the agents are wired in. */
+  project: string
+  /** Resolves once no run waits or is at work; newest last. */
+  settled(): Promise<Run[]>
+  run(id: string): Promise<RunDetail>
+  errors: Error[]
+  close(): Promise<void>
+}
+
+/** US dollars per million tokens, of every scripted model whose name begins with m. */
+export const PRICE = { input: 10, output: 100 }
+
+export async function openRunWorld(
+  options: Parameters<typeof openWorld>[0] & { prices?: boolean } = {},
+): Promise<RunWorld> {
+  const { prices = true, ...more } = options
+  const models = await startScriptedModels()
+  const world = await openWorld({ ...more, onPending: () => runner.nudge() })
+  const time = manualTime(world.clock.at)
+  const out = createEgressFetch({ audience: 'operator' })
+  const egress = createEgress({ allowPrivate: false, timers: time })
+  const errors: Error[] = []
+  const provider = {
+    id: 'providera',
+    kind: 'providera' as const,
+    name: 'Provider A',
+    baseUrl: models.url,
+    credential: { as: 'key' as const, value: 'key' },
+    keySource: 'console',
+    models: ['m1'],
+    defaultModel: 'm1',
+  }
+  let idle: (() => void)[] = []
+  const engine = world.engine
+  const runner = startRunner({
+    port: {
+      ...engine,
+      finishRun: async (...args) => {
+        await engine.finishRun(...args)
+        for (const go of idle.splice(0)) go()
+      },
+    },
+    models: createModels({
+      config: async () => ({
+        providers: [provider],
+        defaultProvider: 'providera',
+        prices: prices ? withOwnPrices([{ model: 'm', kind: 'providera', ...PRICE }] as never) : [],
+      }),
+      http: out.fetch,
+      clock: world.clock,
+      timers: time,
+      random: () => 0.5,
+    }),
+    connect: connector({
+      calls: engine,
+      http: fetchOver(egress, { audience: 'operator', timeoutMs: 65_000, maxResponseBytes: 1 << 24 }),
+      clock: world.clock,
+      timers: time,
+    }),
+    clock: world.clock,
+    timers: time,
+    onError: (error) => {
+      errors.push(error)
+      for (const go of idle.splice(0)) go()
+    },
+  })
+  const { id: project } = await engine.createProject({ template: 'custom', name: 'Shop', objects: [] }, BY)
+  return {
+    ...world,
+    models,
+    runner,
+    project,
+    errors,
+    agent: async (write) => {
+      await engine.createAgent({ prompt: 'Look.', project, ...write } as AgentWrite, BY)
+      if (write.trigger) await engine.switchAgent(write.name, true, project, BY)
+    },
+    settled: async () => {
+      for (;;) {
+        runner.nudge()
+        const { runs } = await engine.listRuns({ status: 'open', limit: 1, offset: 0 })
+        if (runs.length === 0 || errors.length) break
+        await new Promise<void>((go) => idle.push(go))
+      }
+      if (errors.length) throw errors[0]
+      return (await engine.listRuns({ limit: 200, offset: 0 })).runs.reverse()
+    },
+    run: (id) => engine.getRun(id),
+    close: async () => {
+      await runner.stop()
+      await models.close()
+      egress.close()
+      out.close()
+      await engine.close()
+    },
+  }
+}
