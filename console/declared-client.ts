@@ -16,7 +16,11 @@ import type {
   KeysResult,
   McpServer,
   McpServersResult,
+  McpServerTest,
   McpServerWrite,
+  McpTestResult,
+  McpTool,
+  McpToolsResult,
   PartDeleted,
   PartWritten,
   Project,
@@ -108,6 +112,12 @@ export const declared = {
   updateMcpServer: (body: McpServerWrite, version?: number) =>
     send<PartWritten>('PUT', `/api/mcp-servers/${name(body.name)}`, body, version),
   deleteMcpServer: (server: string) => send<PartDeleted>('DELETE', `/api/mcp-servers/${name(server)}`),
+  testMcpServer: (server: string) => send<McpTestResult>('POST', `/api/mcp-servers/${name(server)}/test`),
+  tryMcpServer: (body: McpServerTest) => send<McpTestResult>('POST', '/api/mcp-servers/test', body),
+  mcpTools: async (server: string) =>
+    (await get<McpToolsResult>(`/api/mcp-servers/${name(server)}/tools`)).tools,
+  approveMcpTool: (server: string, tool: string, hash: string) =>
+    send<McpTool>('POST', `/api/mcp-servers/${name(server)}/tools/${name(tool)}/approve`, { hash }),
   dependents: (kind: string, part: string) =>
     get<DependentsResult>(`/api/catalog/dependents?kind=${kind}&name=${name(part)}`),
 
@@ -158,6 +168,7 @@ export const dkeys = {
   agent: (agent: string) => ['declared', 'agents', agent],
   mcpServers: ['declared', 'mcp-servers'],
   mcpServer: (server: string) => ['declared', 'mcp-servers', server],
+  mcpTools: (server: string) => ['declared', 'mcp-servers', server, 'tools'],
   skills: ['declared', 'skills'],
   skill: (id: string, skill: string) => ['declared', 'skills', id, skill],
   changes: (of: string) => ['declared', 'changes', of],

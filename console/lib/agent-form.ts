@@ -1,5 +1,5 @@
 /** An agent as its form edits it. */
-import type { Agent, AgentWrite } from '../../schemas/types.ts'
+import type { Agent, AgentWrite, ToolPolicy } from '../../schemas/types.ts'
 
 export interface AgentDraft {
   name: string
@@ -7,6 +7,7 @@ export interface AgentDraft {
   trigger: string
   model: string
   mcp_servers: string[]
+  tools: ToolPolicy[]
   max_rounds: number | null
   budget_usd: number | null
   daily_cap: number | null
@@ -23,6 +24,7 @@ export const NEW_AGENT: AgentDraft = {
   trigger: '',
   model: '',
   mcp_servers: [],
+  tools: [],
   max_rounds: null,
   budget_usd: null,
   daily_cap: null,
@@ -40,6 +42,7 @@ export function draftOf(agent: Agent): AgentDraft {
     trigger: agent.trigger,
     model: agent.model ?? '',
     mcp_servers: agent.mcp_servers ?? [],
+    tools: agent.tools,
     max_rounds: agent.max_rounds ?? null,
     budget_usd: agent.budget_usd ?? null,
     daily_cap: agent.daily_cap ?? null,
@@ -51,12 +54,14 @@ export function draftOf(agent: Agent): AgentDraft {
 
 /** The draft as the API takes it; the trigger only where it was changed, since it is one project's wiring. */
 export function writeOf(draft: AgentDraft, before: AgentDraft): AgentWrite {
-  const { trigger, webhook_token, verdicts, ...rest } = draft
+  const { trigger, webhook_token, verdicts, tools, ...rest } = draft
   return {
     ...rest,
     name: draft.name.trim(),
     ...(trigger !== before.trigger ? { trigger } : {}),
     ...(webhook_token ? { webhook_token } : {}),
+    // A line of a server that it no longer uses says nothing, and one without a tool is not begun.
+    tools: tools.filter(({ server, tool }) => tool.trim() !== '' && draft.mcp_servers.includes(server)),
     verdicts: verdicts
       .filter(({ verdict }) => verdict.trim() !== '')
       .map(({ verdict, when }) => ({

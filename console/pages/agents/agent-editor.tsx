@@ -21,6 +21,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { type AgentDraft, writeOf } from '../../lib/agent-form.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Refusal } from '../../parts/refusal.tsx'
+import { ToolPolicyEditor } from '../../parts/tool-policy.tsx'
 
 interface Props {
   start: AgentDraft
@@ -110,6 +111,13 @@ export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label 
             searchable
           />
         </Group>
+        {draft.mcp_servers.length > 0 && (
+          <ToolPolicyEditor
+            value={draft.tools}
+            onChange={(tools) => set('tools', tools)}
+            servers={draft.mcp_servers}
+          />
+        )}
         <Verdicts rows={draft.verdicts} onChange={(rows) => set('verdicts', rows)} />
         <Checkbox
           label="Ends every run with a conclusion"

@@ -11,6 +11,7 @@ import { DeletePart } from '../../parts/delete-part.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { ListedTools, ServerTools, TestOutcome } from './server-tools.tsx'
 
 export default function McpServerPage() {
   const { name } = useParams()
@@ -46,6 +47,7 @@ function ExistingServer({ name }: { name: string }) {
       </PageHead>
       {error && <Failed error={error} onRetry={() => void refetch()} />}
       {shown && <ServerForm key={round} stored={shown} onReload={() => void reload()} />}
+      {shown && <ServerTools server={name} />}
     </>
   )
 }
@@ -62,15 +64,20 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
   const [url, setUrl] = useState(stored?.url ?? '')
   const [header, setHeader] = useState(stored?.auth_header ?? '')
   const [value, setValue] = useState('')
+  const written = () => ({
+    name: name.trim(),
+    url: url.trim(),
+    ...(header.trim() ? { auth_header: header.trim() } : {}),
+    auth_value: value,
+    ...(stored ? { headers: stored.headers } : {}),
+  })
+  const attempt = useChange((_: undefined) => {
+    const { name: word, ...rest } = written()
+    return declared.tryMcpServer({ ...(word ? { name: word } : {}), ...rest })
+  })
   const change = useChange(
     (version: number | undefined) => {
-      const body = {
-        name: name.trim(),
-        url: url.trim(),
-        ...(header.trim() ? { auth_header: header.trim() } : {}),
-        auth_value: value,
-        ...(stored ? { headers: stored.headers } : {}),
-      }
+      const body = written()
       return stored
         ? declared.updateMcpServer(body, version)
         : declared.createMcpServer({ ...body, ...(project ? { project } : {}) })
@@ -136,7 +143,19 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
           <Button type="submit" loading={change.isPending} disabled={name.trim() === '' || url.trim() === ''}>
             {stored ? 'Save' : 'Add MCP server'}
           </Button>
+          {!stored && (
+            <Button
+              variant="default"
+              loading={attempt.isPending}
+              disabled={url.trim() === ''}
+              onClick={() => attempt.mutate(undefined)}
+            >
+              Test first
+            </Button>
+          )}
         </Group>
+        <TestOutcome result={attempt.data} isPending={attempt.isPending} />
+        {attempt.data?.ok && <ListedTools tools={attempt.data.tools} />}
       </Stack>
     </form>
   )

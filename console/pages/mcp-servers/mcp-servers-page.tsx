@@ -14,7 +14,13 @@ export default function McpServersPage() {
       error={error}
       onRetry={() => void refetch()}
       what={(server) => server.url}
-      state={(server) => (server.auth_value_configured ? 'with a credential' : 'no credential')}
+      state={({ tools, changed, auth_value_configured }) =>
+        [
+          auth_value_configured ? 'with a credential' : 'no credential',
+          ...(tools ? [`${tools} tools`] : []),
+          ...(changed ? [`${changed} changed: review`] : []),
+        ].join(', ')
+      }
       empty="An MCP server gives agents tools beyond reading: a code host, a ticket system. An agent uses those that its form lists."
     />
   )
