@@ -26,6 +26,7 @@ import { metricsRoutes } from './routes/metrics.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { readRoutes } from './routes/read.ts'
 import { resultRoutes } from './routes/results.ts'
+import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { skillRoutes } from './routes/skills.ts'
 import { sourceRoutes } from './routes/sources.ts'
@@ -109,6 +110,7 @@ export async function buildServer({
     triggerRoutes,
     firingRoutes,
     deliveryRoutes,
+    runRoutes,
     subscriptionRoutes,
     agentRoutes,
     mcpServerRoutes,

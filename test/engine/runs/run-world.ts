@@ -2,13 +2,12 @@
  * Agents at work in process: real triggers, the real run loop, the providers' own clients over HTTP, and
  * a scripted server in place of the model. Time is moved by hand.
  */
-import { createEgressFetch, createEgress } from '../../../engine/egress/index.ts'
+import { createEgress, createEgressFetch, fetchOver } from '../../../engine/egress/index.ts'
 import { createModels } from '../../../engine/models/models.ts'
 import { withOwnPrices } from '../../../engine/models/prices.ts'
 import { connector } from '../../../engine/runs/connecting.ts'
 import { type Runner, startRunner } from '../../../engine/runs/runner.ts'
 import type { AgentWrite, Run, RunDetail } from '../../../schemas/types.ts'
-import { fetchOver } from '../../../engine/egress/index.ts'
 import { type ScriptedModels, startScriptedModels } from '../../models/scripted-server.ts'
 import { manualTime } from '../egress/manual-time.ts'
 import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
@@ -50,7 +49,7 @@ export async function openRunWorld(
     models: ['m1'],
     defaultModel: 'm1',
   }
-  let idle: (() => void)[] = []
+  const idle: (() => void)[] = []
   const engine = world.engine
   const runner = startRunner({
     port: {

@@ -1,0 +1,94 @@
+/** Agents at work: runs with their steps, repeated and cancelled; what an agent would be told, and cost. */
+import type { FastifyInstance } from 'fastify'
+import type { RerunRequest } from '../../../schemas/types.ts'
+import type { Doors } from '../doors.ts'
+import { body, fields } from '../validate.ts'
+import { describe } from './route.ts'
+
+type Id = { Params: { id: string } }
+type Name = { Params: { name: string } }
+interface RunQuery {
+  agent?: string
+  project?: string
+  status?: string
+  entity?: string
+  practice?: boolean
+  limit: number
+  offset: number
+}
+const TAG = 'runs'
+
+const word = { type: 'string', minLength: 1, maxLength: 1024 }
+const page = {
+  limit: { type: 'integer', default: 50, minimum: 1, maximum: 200 },
+  offset: { type: 'integer', default: 0, minimum: 0 },
+}
+const narrowed = { status: word, project: word }
+
+export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
+  app.get<{ Querystring: RunQuery }>(
+    '/api/runs',
+    describe(TAG, 'listRuns', 'List runs of agents, newest first', 200, 'runs-result.json', {
+      querystring: fields({ ...narrowed, agent: word, entity: word, practice: { type: 'boolean' }, ...page }),
+    }),
+    async ({ query }) => engine.listRuns(query),
+  )
+  app.get<Id>(
+    '/api/runs/:id',
+    describe(TAG, 'getRun', 'One run with its steps, claims and chain', 200, 'run-detail.json'),
+    async ({ params }) => engine.getRun(params.id),
+  )
+  app.post<Id & { Body?: RerunRequest }>(
+    '/api/runs/:id/rerun',
+    describe(TAG, 'rerun', 'Repeat a finished run against its agent as it is', 201, 'rerun-result.json', {
+      body: body('request-rerun.json'),
+    }),
+    async ({ params, body: asked }, reply) =>
+      reply.code(201).send(await engine.rerun(params.id, howOf(asked))),
+  )
+  app.post<Id>(
+    '/api/runs/:id/cancel',
+    describe(TAG, 'cancelRun', 'End a run that waits or is at work', 200, null),
+    async ({ params, identity }) => engine.cancelRun(params.id, { id: identity.id, name: identity.name }),
+  )
+  app.get<Name & { Querystring: RunQuery }>(
+    '/api/agents/builtin/:name/runs',
+    describe(TAG, 'listAgentRuns', 'Runs of one agent, newest first', 200, null, {
+      querystring: fields({ ...narrowed, ...page }),
+      response: { 200: { description: 'Done.', type: 'array', items: { $ref: 'run.json#' } } },
+    }),
+    async ({ params, query }) => (await engine.listRuns({ ...query, agent: params.name })).runs,
+  )
+  app.post<{ Params: { name: string; run: string }; Body?: RerunRequest }>(
+    '/api/agents/builtin/:name/runs/:run/rerun',
+    describe(
+      TAG,
+      'rerunOfAgent',
+      'Repeat a finished run; the same as /api/runs/{id}/rerun',
+      201,
+      'rerun-result.json',
+      {
+        body: body('request-rerun.json'),
+      },
+    ),
+    async ({ params, body: asked }, reply) =>
+      reply.code(201).send(await engine.rerun(params.run, howOf(asked))),
+  )
+  app.get<Name & { Querystring: { firing: string } }>(
+    '/api/agents/builtin/:name/preview',
+    describe(TAG, 'previewAgent', 'What an agent would be told of a past firing', 200, 'agent-preview.json', {
+      querystring: fields({ firing: word }, ['firing']),
+    }),
+    async ({ params, query }) => engine.previewAgent(params.name, query.firing),
+  )
+  app.get<Name>(
+    '/api/agents/builtin/:name/forecast',
+    describe(TAG, 'agentForecast', 'What an agent may cost', 200, 'agent-forecast.json'),
+    async ({ params }) => engine.agentForecast(params.name),
+  )
+}
+
+/** Practice unless it is said that it counts. */
+function howOf({ as_of = 'same', practice = true, ...other }: RerunRequest = {}) {
+  return { asOf: as_of, practice, ...other }
+}
