@@ -30,10 +30,17 @@ export interface RunWorld extends World {
 export const PRICE = { input: 10, output: 100 }
 
 export async function openRunWorld(
-  options: Parameters<typeof openWorld>[0] & { prices?: boolean } = {},
+  options: Parameters<typeof openWorld>[0] & {
+    prices?: boolean
+    provider?: boolean
+    /** Goes on with the scripted server of an earlier world. */
+    models?: ScriptedModels
+    /** Called before and after each write of the runner; what it throws is a crash. */
+    fault?(when: 'before' | 'after', call: string): void
+  } = {},
 ): Promise<RunWorld> {
-  const { prices = true, ...more } = options
-  const models = await startScriptedModels()
+  const { prices = true, provider: hasProvider = true, fault, models: given, ...more } = options
+  const models = given ?? (await startScriptedModels())
   const world = await openWorld({ ...more, onPending: () => runner.nudge() })
   const time = manualTime(world.clock.at)
   const out = createEgressFetch({ audience: 'operator' })
@@ -51,19 +58,30 @@ export async function openRunWorld(
   }
   const idle: (() => void)[] = []
   const engine = world.engine
+  const faulty =
+    <A extends unknown[], R>(name: string, call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      fault?.('before', name)
+      const answer = await call(...args)
+      fault?.('after', name)
+      return answer
+    }
   const runner = startRunner({
     port: {
       ...engine,
-      finishRun: async (...args) => {
+      recordSteps: faulty('recordSteps', engine.recordSteps),
+      beginCall: faulty('beginCall', engine.beginCall),
+      rememberFor: faulty('rememberFor', engine.rememberFor),
+      finishRun: faulty('finishRun', async (...args) => {
         await engine.finishRun(...args)
         for (const go of idle.splice(0)) go()
-      },
+      }),
     },
     models: createModels({
       config: async () => ({
-        providers: [provider],
-        defaultProvider: 'providera',
-        prices: prices ? withOwnPrices([{ model: 'm', kind: 'providera', ...PRICE }] as never) : [],
+        providers: hasProvider ? [provider] : [],
+        defaultProvider: hasProvider ? 'providera' : null,
+        prices: prices ? withOwnPrices([{ prefix: 'm', ...PRICE }]) : [],
       }),
       http: out.fetch,
       clock: world.clock,
@@ -83,7 +101,9 @@ export async function openRunWorld(
       for (const go of idle.splice(0)) go()
     },
   })
-  const { id: project } = await engine.createProject({ template: 'custom', name: 'Shop', objects: [] }, BY)
+  const known = (await engine.listProjects()).find(({ name }) => name === 'Shop')
+  const { id: project } =
+    known ?? (await engine.createProject({ template: 'custom', name: 'Shop', objects: [] }, BY))
   return {
     ...world,
     models,
@@ -107,7 +127,7 @@ export async function openRunWorld(
     run: (id) => engine.getRun(id),
     close: async () => {
       await runner.stop()
-      await models.close()
+      if (!given) await models.close()
       egress.close()
       out.close()
       await engine.close()

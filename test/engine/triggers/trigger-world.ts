@@ -31,6 +31,7 @@ export async function openWorld(
     clock,
     onPending: () => {
       world.pending++
+      options.onPending?.()
     },
   })
   for (const { name, ingest_key } of await engine.listSources()) if (ingest_key) keys.set(name, ingest_key)
