@@ -22,12 +22,17 @@ import { createEgress } from './egress/index.ts'
 import type { Caller, IngestCall, TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
+import { IngestQueue } from './ingest-queue.ts'
 import { statusOf, usageOf } from './instance.ts'
 import { joined } from './join.ts'
 import { createKeys } from './keys/keys.ts'
 import { createSessions } from './keys/sessions.ts'
 import { checkKnownStates } from './lifecycle/known-states.ts'
 import { follow, Live } from './live.ts'
+import type { ModelPort } from './models/calls.ts'
+import type { ModelEnvironment } from './models/environment.ts'
+import { openModels, openStoredModels } from './models/open.ts'
+import { modelUsageOf } from './models/usage.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { openTemplates } from './projects/templates.ts'
 import { createReads, type Reads } from './reads.ts'
@@ -60,6 +65,8 @@ export interface EngineOptions {
   retention?: Retention
   /** Read for `${NAME}` references and templates; none when absent. */
   env?: Readonly<Record<string, string | undefined>>
+  /** Model providers of the environment; none when absent. */
+  models?: ModelEnvironment
   /** The catalog file and the project to begin with. */
   boot?: BootCatalog
   /** Calls of template actions and detection go through it. */
@@ -77,7 +84,7 @@ export interface EngineOptions {
 }
 
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
-export interface LocalEngine extends Engine {
+export interface LocalEngine extends Engine, ModelPort {
   /** Commits the calls in one transaction. */
   ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
   /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
@@ -188,6 +195,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       if (['source', 'trigger', 'project'].some((kind) => kinds.has(kind as 'source'))) triggers.changed()
     },
   })
+  const stored = openStoredModels(store, secrets, clock, options.models)
+  const network = openModels(stored.calls, clock)
+  const view = snapshotsOf(ctx, false)
   const subscriptions = createSubscriptions({ store, clock, secrets })
   const outbox = createOutbox({ store, clock, subscriptions, onPending })
   const catalog = openCatalog(declared)
@@ -201,8 +211,14 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
         closeInstant(request.as_of, clock, stamp)
       return reads.read(request)
     },
-    ...declaredCalls({ declared, findings, catalog, http: options.http ?? fetch }),
-    ...createTriggerReads(ctx, clock, snapshotsOf(ctx, false)),
+    ...declaredCalls({
+      declared,
+      findings,
+      catalog,
+      http: options.http ?? fetch,
+      agentModels: stored.ofAgents,
+    }),
+    ...createTriggerReads(ctx, clock, view),
     ...triggerWrites({
       subscriptions,
       outbox,
@@ -213,6 +229,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
         timers: systemTimers,
       }).checkTarget,
     }),
+    ...stored.calls,
+    ...network.calls,
+    modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
     bootReport: async () => booted,
     testSource: async (body) => sources.test(body),
     discoverSource: async (body) => sources.discover(body),
@@ -248,39 +267,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     nextDue: () => triggers.nextDue(),
     cursorSecret,
     close: async () => {
+      network.close()
       queue.flush()
       store.close()
     },
-  }
-}
-
-/** Calls of one turn of the event loop are committed together. */
-class IngestQueue {
-  private waiting: {
-    call: IngestCall
-    resolve: (result: IngestResult) => void
-    reject: (error: Error) => void
-  }[] = []
-
-  constructor(private readonly accept: (calls: IngestCall[]) => (IngestResult | SvcError)[]) {}
-
-  add(call: IngestCall): Promise<IngestResult> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ call, resolve, reject })
-      if (this.waiting.length === 1) setImmediate(() => this.flush())
-    })
-  }
-
-  flush(): void {
-    const group = this.waiting
-    this.waiting = []
-    if (group.length === 0) return
-    const answers = this.accept(group.map((entry) => entry.call))
-    group.forEach((entry, i) => {
-      const answer = answers[i]!
-      if (answer instanceof SvcError) entry.reject(answer)
-      else entry.resolve(answer)
-    })
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { DeclaredCalls } from './declared/calls.ts'
 import type { EngineCore } from './engine.ts'
+import type { ModelCalls } from './models/calls.ts'
 import type { TriggerCalls } from './triggers/calls.ts'
 
-export interface Engine extends EngineCore, DeclaredCalls, TriggerCalls {}
+export interface Engine extends EngineCore, DeclaredCalls, TriggerCalls, ModelCalls {}

@@ -27,6 +27,7 @@ import { projectRoutes } from './routes/projects.ts'
 import { readRoutes } from './routes/read.ts'
 import { resultRoutes } from './routes/results.ts'
 import { sessionRoutes } from './routes/session.ts'
+import { settingsRoutes } from './routes/settings.ts'
 import { skillRoutes } from './routes/skills.ts'
 import { sourceRoutes } from './routes/sources.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
@@ -120,6 +121,7 @@ export async function buildServer({
     readRoutes,
     tailRoutes,
     keyRoutes,
+    settingsRoutes,
     ingestRoutes,
   ])
     await app.register(async (scope) => routes(scope, doors))

@@ -13,6 +13,9 @@ import type { IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
+import { type ModelPort, modelPortNames, modelReadNames, modelWriteNames } from '../models/calls.ts'
+import type { ModelEnvironment } from '../models/environment.ts'
+import { openModels } from '../models/open.ts'
 import type { Retention } from '../store/maintenance.ts'
 import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
@@ -27,6 +30,8 @@ export interface StartOptions {
   retention: Retention
   /** Read for `${NAME}` references and templates. */
   env: Readonly<Record<string, string | undefined>>
+  /** Model providers of the environment. */
+  models: ModelEnvironment
   /** The catalog file and the project to begin with. */
   boot: BootCatalog
   /** Told what the boot did with the catalog. */
@@ -39,7 +44,15 @@ export interface StartOptions {
   onFault(id: string, stack: string): void
 }
 
-const READS = ['stats', 'histogram', 'entities', 'entityValues', 'event', ...triggerReadNames] as const
+const READS = [
+  'stats',
+  'histogram',
+  'entities',
+  'entityValues',
+  'event',
+  ...triggerReadNames,
+  ...modelReadNames,
+] as const
 const WRITES = [
   'remember',
   'listConnectors',
@@ -60,6 +73,7 @@ const WRITES = [
   'status',
   ...declaredCallNames,
   ...triggerWriteNames,
+  ...modelWriteNames,
 ] as const
 
 /**
@@ -86,6 +100,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       port: port1,
       ...shared,
       env: { ...options.env },
+      models: options.models,
       boot: options.boot,
       webhookAllowPrivate: options.webhookAllowPrivate,
     },
@@ -106,9 +121,14 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   const ingest = new IngestBatcher(writer, preparer)
   const forward = (thread: EngineThread, methods: readonly string[]) =>
     Object.fromEntries(methods.map((method) => [method, (...args: unknown[]) => thread.call(method, args)]))
+  const writes = forward(writer, WRITES) as unknown as Engine
+  // Credentials pass between the threads, and are no calls of the engine.
+  const modelPort = forward(writer, modelPortNames) as unknown as ModelPort
+  const network = openModels({ ...writes, ...modelPort }, systemClock)
   const engine = {
     ...forward(reader, READS),
-    ...forward(writer, WRITES),
+    ...writes,
+    ...network.calls,
     read: async (request) => {
       if (request.as_of !== undefined && request.cursor === undefined) {
         const instant = Date.parse(request.as_of)
@@ -133,6 +153,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       ),
     close: async () => {
       await dispatcher?.stop()
+      network.close()
       await reader.stop()
       // All it was given is with the writer once it answers.
       await preparer.call('handOver', [])
