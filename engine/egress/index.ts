@@ -2,6 +2,6 @@
 export { createEgress, type Egress, type EgressOptions, type EgressRequest } from './egress.ts'
 export type { EgressAnswer } from './exchange.ts'
 export { type EgressFault, type FaultCode, faultOf, networkFault } from './faults.ts'
-export { createEgressFetch, EgressError, type EgressFetch } from './fetch.ts'
+export { createEgressFetch, EgressError } from './fetch.ts'
 export type { Audience } from './target.ts'
 export { within } from './timers.ts'
