@@ -10,8 +10,8 @@ import { sendAll } from './http.ts'
 
 const RUNS = 200
 const ROUNDS = 6
-const ROUND_EVENTS = 40_000
-/** A reply of a fast model, milliseconds. */
+const ROUND_EVENTS = 200_000
+/** A reply of a fast model takes from 1 to 3 s. */
 const THINKS_MS = 2_000
 
 async function ask<T>(daemon: Daemon, path: string, body: object, method = 'POST'): Promise<T> {
@@ -88,7 +88,7 @@ async function keepAtWork(
     if (isOver) return { calls: [{ name: 'conclude', arguments: { outcome: 'no_op' } }] }
     return {
       calls: [{ name: 'read', arguments: { selector: { job: 'none' } } }],
-      delayUntil: new Promise((resolve) => setTimeout(resolve, THINKS_MS)),
+      delayUntil: new Promise((resolve) => setTimeout(resolve, THINKS_MS * (0.5 + Math.random()))),
     }
   })
   const items = Array.from({ length: RUNS }, (_, n) => ({ job: `r${round}-${n}` }))
