@@ -337,3 +337,67 @@ describe('an agent', () => {
     ])
   })
 })
+
+describe('findings that wake agents', () => {
+  it('must be told apart from those of the agent they wake', async () => {
+    const { agent, models, post, settled, engine, trigger } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    models.reply('m1', [conclude()])
+    await post(error)
+    await settled()
+    const wake = async (name: string, filters: { field: string; op: 'eq'; value: string }[]) => {
+      await trigger({ name, sources: ['findings'], condition: { event: 'any' }, filters })
+      await engine.updateAgent(
+        'first-look',
+        { name: 'first-look', prompt: 'Look.', model: 'm1', trigger: name, project: world.project },
+        BY,
+      )
+    }
+    await expect(wake('all', [])).rejects.toThrow('give it a filter on agent or verdict')
+    await expect(wake('own', [{ field: 'agent', op: 'eq', value: 'first-look' }])).rejects.toThrow(
+      'wake itself',
+    )
+    await wake('others', [{ field: 'agent', op: 'eq', value: 'digger' }])
+  })
+
+  it('go on one chain, which ends', async () => {
+    const { agent, models, post, settled, trigger } = await open()
+    models.reply('m1', () => {
+      world.clock.at += 2_000
+      return conclude()
+    })
+    await agent({ name: 'ping', trigger: 't', model: 'm1' })
+    await agent({ name: 'pong', model: 'm1' })
+    await post(error)
+    await settled()
+    for (const [name, of, wakes] of [
+      ['of-ping', 'ping', 'pong'],
+      ['of-pong', 'pong', 'ping'],
+    ] as const) {
+      await trigger({
+        name,
+        sources: ['findings'],
+        condition: { event: 'any' },
+        cooldown: '1s',
+        filters: [{ field: 'agent', op: 'eq', value: of }],
+      })
+      await world.engine.updateAgent(
+        wakes,
+        { name: wakes, prompt: 'Look.', model: 'm1', trigger: name, project: world.project },
+        BY,
+      )
+      await world.engine.switchAgent(wakes, true, world.project, BY)
+    }
+    await post({ service: 'checkout', type: 'finding-like' }, { source: 'app' })
+    const { run_id } = await world.engine.rerun((await settled())[0]!.id, { asOf: 'now', practice: false })
+    const runs = await settled()
+    const chain = runs.slice(runs.findIndex(({ id }) => id === run_id))
+    expect(chain.map(({ agent: name, depth, status }) => [name, depth, status])).toEqual([
+      ['ping', 0, 'succeeded'],
+      ['pong', 1, 'succeeded'],
+      ['ping', 2, 'succeeded'],
+      ['pong', 3, 'succeeded'],
+      ['ping', 4, 'capped'],
+    ])
+  })
+})
