@@ -39,6 +39,7 @@ import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { openTemplates } from './projects/templates.ts'
 import { createReads, type Reads } from './reads.ts'
 import { newestOf, recentOf } from './recent.ts'
+import { Records } from './records.ts'
 import { remember } from './remember.ts'
 import { runWrites } from './runs/calls.ts'
 import { createMaking } from './runs/making.ts'
@@ -201,6 +202,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     capacity,
     retention: options.retention ?? { maxAgeMs: null, maxBytes: null },
   })
+  const records = new Records(store, options.retention?.maxAgeMs ?? null)
   const reads = createReads(ctx, clock, false)
   const declared = openDeclared({
     store,
@@ -313,7 +315,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     status: async () => statusOf(capacity, sources, ctx, pipeline, reads, clock.now()),
     sourceSpec: (ingestKey) => specOf(sources.byIngestKey(ingestKey)),
     closeInstant: (instant) => stamp.close(instant),
-    maintain: () => maintenance.step(clock.now()),
+    maintain: () => maintenance.step(clock.now()) || records.step(clock.now()),
     tick: () => triggers.tick(),
     nextDue: () => triggers.nextDue(),
     cursorSecret,

@@ -76,7 +76,7 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
     const over = (spent: number, budget: number | null) => budget !== null && spent + ceiling > budget
     if (over(run.cost_usd + run.reserved_usd, own))
       return `the next call could cost ${usd(ceiling)}, which passes the ${usd(own!)} of one run; raise run_budget_usd`
-    if (over(queries.spentBy.get(run.agent)!, lifetime))
+    if (over(queries.spentBy.get(run.agent, run.agent)!, lifetime))
       return `the next call could cost ${usd(ceiling)}, which passes the budget of ${usd(lifetime!)}; raise budget_usd`
     if (over(queries.spentSince.get(clock.now() - DAY_MS)!, dailyBudgetUsd))
       return `the next call could cost ${usd(ceiling)}, which passes the ${usd(dailyBudgetUsd!)} of 24 hours; raise the daily budget under Settings, Agents`

@@ -154,13 +154,17 @@ function prepare(db: Database) {
         `SELECT count(*) FROM runs WHERE agent = ? AND started_at > ? AND state <> 'capped' AND woken_by <> 'external'`,
       )
       .pluck(),
-    /** What was spent and is reserved, of one agent. */
+    /** What was spent and is reserved, of one agent: also by runs that are no longer kept. */
     spentBy: db
-      .prepare<[string], number>('SELECT coalesce(sum(cost_usd + reserved_usd), 0) FROM runs WHERE agent = ?')
+      .prepare<[string, string], number>(
+        `SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage WHERE surface = 'agent' AND agent = ?)
+           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs WHERE agent = ?)`,
+      )
       .pluck(),
     spentSince: db
       .prepare<[number], number>(
-        "SELECT coalesce(sum(cost_usd + reserved_usd), 0) FROM runs WHERE finished_at >= ? OR state = 'running'",
+        `SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage WHERE surface = 'agent' AND at >= ?)
+           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs WHERE reserved_usd > 0)`,
       )
       .pluck(),
     reserve: db.prepare<[number, string]>('UPDATE runs SET reserved_usd = reserved_usd + ? WHERE id = ?'),

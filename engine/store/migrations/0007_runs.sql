@@ -63,6 +63,8 @@ CREATE INDEX runs_root ON runs (root_run_id, seq);
 CREATE INDEX runs_event ON runs (event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX runs_firing ON runs (firing_id) WHERE firing_id IS NOT NULL;
 CREATE INDEX runs_finished ON runs (finished_at);
+CREATE INDEX runs_reserved ON runs (agent, reserved_usd) WHERE reserved_usd > 0;
+CREATE INDEX model_usage_agent ON model_usage (agent, at);
 CREATE INDEX runs_write_back ON runs (delivery_due_at) WHERE delivery = 'pending';
 
 -- Projects a run is for: those whose wiring started it.

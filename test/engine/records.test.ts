@@ -1,0 +1,48 @@
+/** What is recorded about events goes with their age; what it cost stays. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { openRunWorld, type RunWorld } from './runs/run-world.ts'
+import { MINUTE } from './triggers/trigger-world.ts'
+
+let world: RunWorld
+afterEach(async () => {
+  await world?.close()
+})
+
+const DAY = 24 * 60 * MINUTE
+const error = { service: 'checkout', type: 'error' }
+const maintain = () => {
+  while (world.engine.maintain());
+}
+
+describe('retention by age', () => {
+  it('takes firings, deliveries, reasons and runs, and forgets no spend', async () => {
+    world = await openRunWorld({ retention: { maxAgeMs: 7 * DAY, maxBytes: null } })
+    const { engine, models, trigger, agent, post, settled, firings, clock } = world
+    await trigger({ condition: { event: 'any' }, cooldown: '1s' })
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    models.reply('m1', () => ({ calls: [{ name: 'conclude', arguments: { outcome: 'no_op' } }] }))
+    await post(error)
+    await settled()
+    const spent = (await engine.agentForecast('first-look')).spent_usd
+    expect(spent).toBeGreaterThan(0)
+    clock.at += 6 * DAY
+    await post(error)
+    await settled()
+    clock.at += 2 * DAY
+    maintain()
+    expect(await firings()).toHaveLength(1)
+    expect((await engine.listRuns({ limit: 10, offset: 0 })).total).toBe(1)
+    expect((await engine.listDeliveries({ limit: 10 })).deliveries).toHaveLength(1)
+    expect((await engine.evaluations('t', { limit: 10 })).evaluations).toHaveLength(1)
+    expect((await engine.agentForecast('first-look')).spent_usd).toBeCloseTo(2 * spent, 12)
+  })
+
+  it('keeps everything where none is set', async () => {
+    world = await openRunWorld()
+    await world.trigger({ condition: { event: 'any' } })
+    await world.post(error)
+    world.clock.at += 1_000 * DAY
+    maintain()
+    expect(await world.firings()).toHaveLength(1)
+  })
+})
