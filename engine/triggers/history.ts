@@ -5,11 +5,12 @@ import type { ReadContext } from '../timeline/context.ts'
 import { seenOf } from './seen.ts'
 import type { History, HistoryQuery } from './types.ts'
 
-/** Rows materialised at a time: payloads come along. */
+/** Rows materialised at a time. */
 const PAGE = 2_000
 
 /** @param ctx a view of the index that is up to date when `read` is called. */
 export function createHistory(ctx: ReadContext): History {
+  const rawOf = (id: number) => ctx.rows.read([id], true)[0]?.raw
   return {
     read: (query) => {
       const groups = groupsOf(ctx, query)
@@ -32,9 +33,9 @@ export function createHistory(ctx: ReadContext): History {
       for (let from = 0; from < positions.length; from += PAGE)
         for (const row of ctx.rows.read(
           positions.slice(from, from + PAGE).map(({ id }) => id),
-          true,
+          query.withPayload,
         ))
-          seen.push(seenOf(row))
+          seen.push(seenOf(row, rawOf))
       return seen
     },
   }

@@ -5,8 +5,8 @@ import type { Seen } from './types.ts'
 
 const decoder = new TextDecoder()
 
-/** @param row with its payload (`raw`). */
-export function seenOf(row: StoredRow): Seen {
+/** @param row with its payload, or `rawOf` to read it with: few triggers look at payloads. */
+export function seenOf(row: StoredRow, rawOf?: (id: number) => Uint8Array | undefined): Seen {
   let numbers: Record<string, number> | undefined
   let payload: { value: unknown } | undefined
   return {
@@ -23,7 +23,10 @@ export function seenOf(row: StoredRow): Seen {
     },
     text: () => row.text,
     payload: () => {
-      payload ??= { value: row.raw ? parsed(decoder.decode(row.raw)) : undefined }
+      if (!payload) {
+        const raw = row.raw ?? rawOf?.(row.id)
+        payload = { value: raw ? parsed(decoder.decode(raw)) : undefined }
+      }
       return payload.value
     },
   }

@@ -80,6 +80,8 @@ export interface HistoryQuery {
   /** By event time; at most so many. */
   order: 'asc' | 'desc'
   limit: number
+  /** Payloads will be asked for. */
+  withPayload: boolean
 }
 
 /** Stored events, without those of the transaction that is open. */

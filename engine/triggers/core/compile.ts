@@ -24,6 +24,8 @@ export interface Compiled {
   /** Of a sequence: filters of each step, besides those of the trigger. */
   steps: readonly (readonly CompiledFilter[])[]
   key: KeyReader
+  /** A filter or the condition names a field of the payload. */
+  readsPayload: boolean
   maxLateMs: number
   cooldownMs: number
   /** Null: bursts are not gathered. */
@@ -53,6 +55,7 @@ export function compile(definition: TriggerDefinition): Compiled {
     filters: compileFilters(spec.filters ?? []),
     steps: 'sequence' in condition ? condition.sequence.map((step) => compileFilters(step.filters)) : [],
     key: compileKey(definition),
+    readsPayload: JSON.stringify([spec.filters, condition]).includes('"payload.'),
     maxLateMs: parseDuration(spec.max_late ?? MAX_LATE_DEFAULT, 'max_late'),
     cooldownMs: durationOrNone(spec.cooldown ?? COOLDOWN_DEFAULT),
     gather: maxWaitMs ? { quietMs, maxWaitMs } : null,

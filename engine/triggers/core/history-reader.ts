@@ -84,10 +84,11 @@ export class HistoryReader {
   }
 
   private read(
-    { definition }: Compiled,
+    { definition, readsPayload }: Compiled,
     labels: readonly number[],
-    query: Omit<HistoryQuery, 'sourceIds' | 'labels'>,
+    query: Omit<HistoryQuery, 'sourceIds' | 'labels' | 'withPayload'>,
   ): Seen[] {
-    return this.ports.history!.read({ sourceIds: definition.sourceIds, labels, ...query })
+    const { sourceIds } = definition
+    return this.ports.history!.read({ sourceIds, labels, withPayload: readsPayload, ...query })
   }
 }
