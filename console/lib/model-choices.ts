@@ -1,0 +1,37 @@
+/** Providers and models an agent may name. */
+import type { AgentsResult } from '../../schemas/types.ts'
+
+/** The parts of the agents' answer that say them. */
+export interface Offered {
+  models?: string[]
+  default_model?: string | null
+  default_provider?: string | null
+  default_models?: Record<string, string>
+  providers?: { id: string; name: string; models: string[] }[]
+}
+
+export interface ModelChoices {
+  providers: { value: string; label: string }[]
+  /** Of the chosen provider, else of the default one. */
+  models: string[]
+  /** Model that is used where none is named; empty: none is known. */
+  fallback: string
+}
+
+export function modelChoices(
+  answer: (Partial<AgentsResult> & Offered) | undefined,
+  { provider, model }: { provider: string; model: string },
+): ModelChoices {
+  const known = (answer?.providers ?? []).map(({ id, name }) => ({ value: id, label: name || id }))
+  const chosen = answer?.providers?.find(({ id }) => id === provider)
+  const models = chosen?.models ?? (provider ? [] : (answer?.models ?? []))
+  return {
+    // An agent may name one that the instance does not have any more.
+    providers:
+      known.length > 0 && provider && !chosen
+        ? [...known, { value: provider, label: `${provider} (not there)` }]
+        : known,
+    models: [...new Set([...models, ...(model ? [model] : [])])],
+    fallback: (provider ? answer?.default_models?.[provider] : answer?.default_model) ?? '',
+  }
+}
