@@ -5,6 +5,8 @@
  */
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import type { ModelEnvironment } from '../engine/index.ts'
+import { loadModels } from './config-models.ts'
 import {
   ConfigError,
   parseBindHost,
@@ -49,6 +51,8 @@ export interface Config {
   seedProject: string | null
   /** Keys without scope admin may subscribe private addresses too. */
   webhookAllowPrivate: boolean
+  /** Model providers of the environment. */
+  models: ModelEnvironment
   logLevel: LogLevel
   logFormat: LogFormat
   /** Addresses of a hosted workspace, by their name in GET /health. */
@@ -116,6 +120,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     }),
     seedProject: readVariable(env, 'SVC_SEED_PROJECT') ?? null,
     webhookAllowPrivate: read('SVC_WEBHOOK_ALLOW_PRIVATE', parseSwitch) ?? false,
+    models: loadModels(env),
     logLevel: read('SVC_LOG_LEVEL', (value, from) => parseChoice(value, LOG_LEVELS, from)) ?? 'info',
     logFormat:
       read('SVC_LOG_FORMAT', (value, from) => parseChoice(value, LOG_FORMATS, from)) ??

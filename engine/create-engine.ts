@@ -32,6 +32,10 @@ import { follow, Live } from './live.ts'
 import { mcpToolWrites } from './mcp-tools/calls.ts'
 import { Pins } from './mcp-tools/pins.ts'
 import { mcpToolTests } from './mcp-tools/tests.ts'
+import type { ModelPort } from './models/calls.ts'
+import type { ModelEnvironment } from './models/environment.ts'
+import { openModels, openStoredModels } from './models/open.ts'
+import { modelUsageOf } from './models/usage.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { openTemplates } from './projects/templates.ts'
 import { createReads, type Reads } from './reads.ts'
@@ -68,6 +72,8 @@ export interface EngineOptions {
   retention?: Retention
   /** Read for `${NAME}` references and templates; none when absent. */
   env?: Readonly<Record<string, string | undefined>>
+  /** Model providers of the environment; none when absent. */
+  models?: ModelEnvironment
   /** The catalog file and the project to begin with. */
   boot?: BootCatalog
   /** Calls of template actions and detection go through it. */
@@ -85,7 +91,7 @@ export interface EngineOptions {
 }
 
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
-export interface LocalEngine extends Engine {
+export interface LocalEngine extends Engine, ModelPort {
   /** Commits the calls in one transaction. */
   ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
   /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
@@ -213,6 +219,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       if (['source', 'trigger', 'project'].some((kind) => kinds.has(kind as 'source'))) triggers.changed()
     },
   })
+  const stored = openStoredModels(store, secrets, clock, options.models)
+  const network = openModels(stored.calls, clock)
+  const view = snapshotsOf(ctx, false)
   const subscriptions = createSubscriptions({ store, clock, secrets })
   const outbox = createOutbox({ store, clock, subscriptions, onPending })
   const catalog = openCatalog(declared)
@@ -225,8 +234,11 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     stamp,
     findings,
     secret: cursorSecret,
-    limits: () => ({ dailyCap: 50, dailyBudgetUsd: null, concurrency: 8 }),
-    usage: () => {},
+    limits: () => {
+      const { daily_cap, daily_budget_usd, concurrency } = stored.agents()
+      return { dailyCap: daily_cap, dailyBudgetUsd: daily_budget_usd, concurrency }
+    },
+    usage: stored.record,
     onPending,
   })
   const making = createMaking(runs)
@@ -245,8 +257,14 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
         closeInstant(request.as_of, clock, stamp)
       return reads.read(request)
     },
-    ...declaredCalls({ declared, findings, catalog, http: options.http ?? fetch }),
-    ...createTriggerReads(ctx, clock, snapshotsOf(ctx, false)),
+    ...declaredCalls({
+      declared,
+      findings,
+      catalog,
+      http: options.http ?? fetch,
+      agentModels: stored.ofAgents,
+    }),
+    ...createTriggerReads(ctx, clock, view),
     ...triggerWrites({
       subscriptions,
       outbox,
@@ -265,6 +283,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     }),
     ...mcpTools,
     ...mcpToolTests({ calls: mcpTools, egress, clock, timers: systemTimers }),
+    ...stored.calls,
+    ...network.calls,
+    modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
     bootReport: async () => booted,
     testSource: async (body) => sources.test(body),
     discoverSource: async (body) => sources.discover(body),
@@ -300,6 +321,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     nextDue: () => triggers.nextDue(),
     cursorSecret,
     close: async () => {
+      network.close()
       queue.flush()
       egress.close()
       store.close()

@@ -20,5 +20,6 @@ export type {
   TailMessage,
 } from './engine.ts'
 export { type ErrorCode, errorTable, fail, SvcError } from './errors.ts'
+export type { ModelEnvironment } from './models/environment.ts'
 export { type StartOptions, startEngine } from './threads/start.ts'
 export type { Engine } from './whole-engine.ts'

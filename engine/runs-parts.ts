@@ -5,8 +5,9 @@ import type { Clock } from './clock.ts'
 import type { Declared } from './declared/declared.ts'
 import { fail } from './errors.ts'
 import type { FindingsParts } from './findings/findings.ts'
+import type { UsageEntry } from './models/usage.ts'
 import { TRIGGER_DEFAULTS } from './parts/trigger-spec.ts'
-import type { RunLimits, RunsParts, UsageRecord } from './runs/parts.ts'
+import type { RunLimits, RunsParts } from './runs/parts.ts'
 import { runQueries } from './runs/queries.ts'
 import type { Origin } from './runs/types.ts'
 import type { Stamp } from './store/stamp.ts'
@@ -29,7 +30,7 @@ export function runsParts(parts: {
   findings: FindingsParts
   secret: string
   limits(): RunLimits
-  usage(record: UsageRecord): void
+  usage(entry: UsageEntry): void
   onPending(): void
 }): RunsParts & Pick<Parameters<typeof import('./runs/calls.ts').runWrites>[0], 'firingId' | 'ctx'> {
   const { declared, ctx, clock, stamp, findings, secret, limits, usage, onPending } = parts

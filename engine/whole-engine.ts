@@ -5,7 +5,8 @@
 import type { DeclaredCalls } from './declared/calls.ts'
 import type { EngineCore } from './engine.ts'
 import type { McpToolCalls } from './mcp-tools/calls.ts'
+import type { ModelCalls } from './models/calls.ts'
 import type { RunCalls } from './runs/calls.ts'
 import type { TriggerCalls } from './triggers/calls.ts'
 
-export interface Engine extends EngineCore, DeclaredCalls, TriggerCalls, McpToolCalls, RunCalls {}
+export interface Engine extends EngineCore, DeclaredCalls, TriggerCalls, McpToolCalls, RunCalls, ModelCalls {}

@@ -181,6 +181,35 @@ export interface PreviewTool {
   description: string
 }
 /**
+ * Bounds of what agents may do.
+ */
+export interface AgentSettings {
+  /**
+   * Runs of one agent in 24 hours, where it has no cap of its own.
+   */
+  daily_cap: number
+  /**
+   * Where that is from.
+   */
+  daily_cap_source: 'console' | 'env' | 'default'
+  /**
+   * Cap where neither the console nor the environment sets one.
+   */
+  default: number
+  /**
+   * Cap that SVC_AGENT_DAILY_CAP sets; null: none.
+   */
+  env: number | null
+  /**
+   * What all agents may spend in 24 hours, US dollars; null: no bound.
+   */
+  daily_budget_usd: number | null
+  /**
+   * Runs of all agents at the same time.
+   */
+  concurrency: number
+}
+/**
  * What is declared of an agent, apart from its name.
  */
 export interface AgentSpec {
@@ -455,6 +484,53 @@ export interface Agent {
  */
 export interface AgentsResult {
   agents: Agent[]
+  /**
+   * There is a model provider to run on.
+   */
+  key_configured: boolean
+  /**
+   * Where the default provider's credential is from: console:gateway, console, env:<VARIABLE>, or empty.
+   */
+  key_source: string
+  /**
+   * Models of the default provider.
+   */
+  models: string[]
+  /**
+   * Model of an agent that names none; null: none is known.
+   */
+  default_model: string | null
+  /**
+   * Providers an agent may name.
+   */
+  providers: {
+    /**
+     * Id.
+     */
+    id: string
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * What it is asked in.
+     */
+    kind: 'providera' | 'providerb' | 'compatible'
+    /**
+     * Models, as it last listed them.
+     */
+    models: string[]
+  }[]
+  /**
+   * Id of the default provider; null: there is none.
+   */
+  default_provider: string | null
+  /**
+   * Default model by provider.
+   */
+  default_models: {
+    [k: string]: string
+  }
   /**
    * Rounds without MCP servers.
    */
@@ -3412,6 +3488,303 @@ export interface MergeConflict {
   theirs: unknown
 }
 /**
+ * What a family of models costs.
+ */
+export interface ModelPrice {
+  /**
+   * How the model's name begins, after its last slash; the longest that fits counts.
+   */
+  prefix: string
+  /**
+   * US dollars per million tokens of input.
+   */
+  input: number
+  /**
+   * US dollars per million tokens of output.
+   */
+  output: number
+  /**
+   * What a token read from the cache costs, as a part of input.
+   */
+  cached?: number
+}
+/**
+ * Prices of models: the shipped ones, and those over them.
+ */
+export interface ModelPrices {
+  /**
+   * Day the shipped prices were last looked at (ISO 8601).
+   */
+  updated: string
+  /**
+   * Prices that come with svc.
+   */
+  shipped: ModelPrice[]
+  /**
+   * Prices of this instance, which hold over the shipped ones.
+   */
+  own: ModelPrice[]
+}
+/**
+ * A provider was saved, or asked for its models.
+ */
+export interface ModelProviderSaved {
+  ok: true
+  /**
+   * Id.
+   */
+  id: string
+  /**
+   * What came of asking it for its models.
+   */
+  discovery: {
+    /**
+     * Models it listed.
+     */
+    models: string[]
+    /**
+     * Why it listed none; null: it did.
+     */
+    error: string | null
+  }
+  /**
+   * Model providers.
+   */
+  providers: ModelProvider[]
+  /**
+   * Id of the default one; null: there is none.
+   */
+  default: string | null
+  /**
+   * Kinds there are.
+   */
+  kinds: {
+    /**
+     * Id.
+     */
+    id: 'providera' | 'providerb' | 'compatible'
+    /**
+     * In words.
+     */
+    label: string
+  }[]
+}
+/**
+ * A model provider; credentials are only said to be there.
+ */
+export interface ModelProvider {
+  /**
+   * Id.
+   */
+  id: string
+  /**
+   * What it is asked in.
+   */
+  kind: 'providera' | 'providerb' | 'compatible'
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * Address; empty: the provider's own.
+   */
+  base_url: string
+  /**
+   * Where the address is from: console, env:<VARIABLE>, or empty.
+   */
+  base_source: string
+  /**
+   * It can be called.
+   */
+  configured: boolean
+  /**
+   * Where the credential is from: console:gateway, console, env:<VARIABLE>, or empty.
+   */
+  source: string
+  /**
+   * Something of it is stored in the console.
+   */
+  stored: boolean
+  /**
+   * It can be changed in the console.
+   */
+  editable: boolean
+  /**
+   * It is the default one.
+   */
+  default: boolean
+  /**
+   * Model where none is named; null: none is known.
+   */
+  default_model: string | null
+  /**
+   * Models, as it last listed them.
+   */
+  models: string[]
+  /**
+   * Provider A: an address is stored.
+   */
+  gateway_stored?: boolean
+  /**
+   * Provider A: a gateway's token is stored.
+   */
+  gateway_token_stored?: boolean
+}
+/**
+ * What came of one small call.
+ */
+export interface ModelProviderTested {
+  /**
+   * It answered.
+   */
+  ok: boolean
+  /**
+   * Model that answered, or was asked.
+   */
+  model: string | null
+  /**
+   * Milliseconds.
+   */
+  ms: number
+  /**
+   * What is to be looked at.
+   */
+  failed?: 'address' | 'credential' | 'model' | 'format' | 'provider'
+  /**
+   * What went wrong.
+   */
+  error?: string
+}
+/**
+ * The model providers.
+ */
+export interface ModelProvidersResult {
+  /**
+   * Model providers.
+   */
+  providers: ModelProvider[]
+  /**
+   * Id of the default one; null: there is none.
+   */
+  default: string | null
+  /**
+   * Kinds there are.
+   */
+  kinds: {
+    /**
+     * Id.
+     */
+    id: 'providera' | 'providerb' | 'compatible'
+    /**
+     * In words.
+     */
+    label: string
+  }[]
+}
+/**
+ * Calls, tokens and cost of one day.
+ */
+export interface ModelSpendDay {
+  /**
+   * Day (ISO 8601, UTC).
+   */
+  day: string
+  /**
+   * Calls of models.
+   */
+  calls: number
+  /**
+   * Input tokens.
+   */
+  input_tokens: number
+  /**
+   * Output tokens.
+   */
+  output_tokens: number
+  /**
+   * Tokens written to the cache.
+   */
+  cache_creation_input_tokens: number
+  /**
+   * Tokens read from the cache.
+   */
+  cache_read_input_tokens: number
+  /**
+   * US dollars of the costed calls; null: none of them was.
+   */
+  cost_usd: number | null
+  /**
+   * Calls of no known price.
+   */
+  uncosted_calls: number
+}
+/**
+ * Calls, tokens and cost.
+ */
+export interface ModelSpend {
+  /**
+   * Calls of models.
+   */
+  calls: number
+  /**
+   * Input tokens.
+   */
+  input_tokens: number
+  /**
+   * Output tokens.
+   */
+  output_tokens: number
+  /**
+   * Tokens written to the cache.
+   */
+  cache_creation_input_tokens: number
+  /**
+   * Tokens read from the cache.
+   */
+  cache_read_input_tokens: number
+  /**
+   * US dollars of the costed calls; null: none of them was.
+   */
+  cost_usd: number | null
+  /**
+   * Calls of no known price.
+   */
+  uncosted_calls: number
+}
+/**
+ * What models were used for: all of it, and by day.
+ */
+export interface ModelUsageResult {
+  total: ModelSpend
+  /**
+   * By what asked.
+   */
+  by_surface: {
+    agent: ModelSpend
+    ask: ModelSpend
+  }
+  /**
+   * By where the credential was from.
+   */
+  by_key_source: {
+    [k: string]: ModelSpend
+  }
+  /**
+   * By provider.
+   */
+  by_provider: {
+    [k: string]: ModelSpend
+  }
+  /**
+   * Days of the window that had calls, the oldest first.
+   */
+  days: ModelSpendDay[]
+  /**
+   * Days looked at.
+   */
+  window_days: number
+}
+/**
  * A part by kind and name.
  */
 export interface ObjectRef {
@@ -4206,6 +4579,23 @@ export interface ActionArguments {
   [k: string]: unknown
 }
 /**
+ * Body of PUT /api/settings/agents; what is absent is kept, empty text goes back to the default.
+ */
+export interface AgentSettingsWrite {
+  /**
+   * Runs of one agent in 24 hours.
+   */
+  daily_cap?: number | ''
+  /**
+   * What all agents may spend in 24 hours, US dollars.
+   */
+  daily_budget_usd?: number | ''
+  /**
+   * Runs of all agents at the same time; 8 when it is empty.
+   */
+  concurrency?: number | ''
+}
+/**
  * Body of PUT of an agent: null or absent keeps what is stored, a blank secret too.
  */
 export interface AgentUpdate {
@@ -4749,6 +5139,17 @@ export interface McpToolApprove {
   hash?: string
 }
 /**
+ * Body of PUT /api/settings/prices: the own prices, whole.
+ */
+export interface PricesWrite {
+  /**
+   * Own prices, over the shipped ones; an empty list goes back to those.
+   *
+   * @maxItems 500
+   */
+  prices: ModelPrice[]
+}
+/**
  * Body of POST /api/projects: a template with its parameters, or custom with a name and objects.
  */
 export interface ProjectCreate {
@@ -4870,6 +5271,57 @@ export interface ProjectUpdate {
    * What it is for, in one line.
    */
   goal?: string
+}
+/**
+ * Body of PUT /api/settings/providers/default.
+ */
+export interface ProviderDefault {
+  /**
+   * Id of a provider with a credential.
+   */
+  id: string
+}
+/**
+ * Body of POST /api/settings/providers/{id}/test.
+ */
+export interface ProviderTest {
+  /**
+   * Model to ask; empty or absent: the default of the provider.
+   */
+  model?: string
+}
+/**
+ * Body of PUT /api/settings/providers/{id}; what is absent is kept.
+ */
+export interface ProviderWrite {
+  /**
+   * What it is asked in: provider A's message format, or chat completions.
+   */
+  kind?: 'providera' | 'providerb' | 'compatible'
+  /**
+   * Name; the id of a compatible endpoint is made of it.
+   */
+  name?: string
+  /**
+   * API key; blank keeps the stored one.
+   */
+  key?: string
+  /**
+   * Provider A: bearer token of a gateway, which wins over the key; blank keeps the stored one.
+   */
+  gateway_token?: string
+  /**
+   * Forgets the stored key.
+   */
+  key_clear?: boolean
+  /**
+   * Forgets the stored gateway token.
+   */
+  gateway_token_clear?: boolean
+  /**
+   * Address; of chat completions with the version in it. Empty: that of the environment, else the provider's own.
+   */
+  base_url?: string
 }
 /**
  * Body of POST /read.

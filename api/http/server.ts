@@ -28,6 +28,7 @@ import { readRoutes } from './routes/read.ts'
 import { resultRoutes } from './routes/results.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/session.ts'
+import { settingsRoutes } from './routes/settings.ts'
 import { skillRoutes } from './routes/skills.ts'
 import { sourceRoutes } from './routes/sources.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
@@ -122,6 +123,7 @@ export async function buildServer({
     readRoutes,
     tailRoutes,
     keyRoutes,
+    settingsRoutes,
     ingestRoutes,
   ])
     await app.register(async (scope) => routes(scope, doors))

@@ -31,6 +31,7 @@ import {
   recordFinding,
   todayOf,
 } from '../findings/findings.ts'
+import type { AgentModels } from '../models/settings.ts'
 import { presentCard } from '../projects/present.ts'
 import { readPicked } from '../projects/remove.ts'
 import { describeTemplate, detectTemplate } from '../templates/index.ts'
@@ -79,12 +80,14 @@ export interface CallsParts {
   catalog: CatalogFiles
   /** Fetches for template actions and detection; the injected one of the daemon. */
   http: typeof fetch
+  /** What there is to run agents on. */
+  agentModels(): AgentModels
 }
 
 const clamp = (limit: number, max: number): number => Math.min(max, Math.max(1, Math.trunc(limit)))
 
 /** Parts and resources. */
-export function partCalls({ declared }: CallsParts) {
+export function partCalls({ declared, agentModels }: CallsParts) {
   const belongs = () => {
     const of = belongings(declared)
     return (name: string) => of('source', name)
@@ -110,7 +113,7 @@ export function partCalls({ declared }: CallsParts) {
     moveTrigger: async (name: string, event: 'pause' | 'resume', by: WriteBy) =>
       moveTrigger(declared, name, event, by),
     listAgents: async (project?: string) =>
-      listAgents(declared, project ? requireProject(declared, project) : null),
+      listAgents(declared, project ? requireProject(declared, project) : null, agentModels()),
     getAgent: async (name: string, project?: string) =>
       getAgent(declared, name, project ? requireProject(declared, project) : null),
     createAgent: async (body: AgentWrite, by: WriteBy) => createAgent(declared, body, by),

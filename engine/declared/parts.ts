@@ -14,6 +14,7 @@ import type { PartKind, Stored } from '../changes/declared.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
 import { countTools } from '../mcp-tools/rows.ts'
+import type { AgentModels } from '../models/settings.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
 import { isReference } from '../parts/secret-fields.ts'
 import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
@@ -43,21 +44,26 @@ export function getTrigger(declared: Declared, name: string): Trigger {
   )
 }
 
-/** @param project id: trigger, handoffs and enabled are then that project's, else of all. */
-export function listAgents(declared: Declared, project: string | null): AgentsResult {
-  const belongs = belongings(declared)
-  const docs = projectDocs(declared)
-  const agents = declared.kinds.agent
-    .list()
-    .filter(({ name }) => project === null || declared.projects.users('agent', name).includes(project))
-    .map((stored) => presentAgent(stored, belongs, docs, project))
+/** The list of agents. @param models what there is to run them on. */
+export function listAgents(declared: Declared, project: string | null, models: AgentModels): AgentsResult {
   return {
-    agents,
+    agents: agentsOf(declared, project),
+    ...models,
     default_max_rounds: ROUNDS.plain,
     default_max_rounds_with_mcp: ROUNDS.withMcp,
     max_rounds_limit: ROUNDS.limit,
     presets: agentPresets,
   }
+}
+
+/** @param project id: trigger, handoffs and enabled are then that project's, else of all. */
+export function agentsOf(declared: Declared, project: string | null): Agent[] {
+  const belongs = belongings(declared)
+  const docs = projectDocs(declared)
+  return declared.kinds.agent
+    .list()
+    .filter(({ name }) => project === null || declared.projects.users('agent', name).includes(project))
+    .map((stored) => presentAgent(stored, belongs, docs, project))
 }
 
 /** @throws SvcError not_found */

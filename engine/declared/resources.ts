@@ -15,7 +15,7 @@ import { fail } from '../errors.ts'
 import { projectsOf } from '../wiring/project-doc.ts'
 import { belongings } from './belonging.ts'
 import type { Declared } from './declared.ts'
-import { listAgents, listMcpServers, listTriggers } from './parts.ts'
+import { agentsOf, listMcpServers, listTriggers } from './parts.ts'
 import { dependentsOf } from './source-writes.ts'
 
 export function listResources(declared: Declared): ResourcesResult {
@@ -50,7 +50,7 @@ export function listResources(declared: Declared): ResourcesResult {
     triggers: listTriggers(declared).map((trigger) =>
       row('trigger', trigger.name, sentenceOf(trigger), trigger.state, { sources: trigger.sources }),
     ),
-    agents: listAgents(declared, null).agents.map((agent) =>
+    agents: agentsOf(declared, null).map((agent) =>
       row('agent', agent.name, firstLine(agent.prompt), agent.enabled ? 'on' : 'off', {}),
     ),
     tools: listMcpServers(declared).map((server) =>

@@ -6,6 +6,8 @@ import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
 import type { StepData, StepWrite } from './types.ts'
 
+const DAY_MS = 86_400_000
+
 export function createJournal({ store, clock, queries, limits, usage }: RunsParts) {
   const { db } = store
 
@@ -49,13 +51,16 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
       released,
     })
     usage({
+      id: `${run.id}/${step.n}`,
       at: clock.now(),
+      surface: 'agent',
       agent: run.agent,
       runId: run.id,
       practice: run.practice === 1,
-      provider,
       model,
+      provider,
       keySource,
+      calls: 1,
       usage: used,
       costUsd,
     })
@@ -73,8 +78,8 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
       return `the next call could cost ${usd(ceiling)}, which passes the ${usd(own!)} of one run; raise run_budget_usd`
     if (over(queries.spentBy.get(run.agent)!, lifetime))
       return `the next call could cost ${usd(ceiling)}, which passes the budget of ${usd(lifetime!)}; raise budget_usd`
-    if (over(queries.spentSince.get(midnightOf(clock.now()))!, dailyBudgetUsd))
-      return `the next call could cost ${usd(ceiling)}, which passes the ${usd(dailyBudgetUsd!)} of this day; raise the daily budget under Settings, Agents`
+    if (over(queries.spentSince.get(clock.now() - DAY_MS)!, dailyBudgetUsd))
+      return `the next call could cost ${usd(ceiling)}, which passes the ${usd(dailyBudgetUsd!)} of 24 hours; raise the daily budget under Settings, Agents`
     return null
   }
 
@@ -102,8 +107,4 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
         return null
       }),
   }
-}
-
-export function midnightOf(now: number): number {
-  return new Date(now).setUTCHours(0, 0, 0, 0)
 }

@@ -2,6 +2,7 @@
 import type { AgentSpec, HandoffRule } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import type { FindingItem } from '../connectors/finding.ts'
+import type { UsageEntry } from '../models/usage.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import type { RunQueries } from './queries.ts'
 import type { Origin } from './types.ts'
@@ -10,27 +11,10 @@ import type { Origin } from './types.ts'
 export interface RunLimits {
   /** Runs of an agent in 24 hours, where it says none of its own. */
   dailyCap: number
-  /** Spend of a day (UTC) over all agents, US dollars; null: no limit. */
+  /** Spend of 24 hours over all agents, US dollars; null: no limit. */
   dailyBudgetUsd: number | null
   /** Runs of all agents at once. */
   concurrency: number
-}
-
-export interface UsageRecord {
-  at: number
-  agent: string
-  runId: string
-  practice: boolean
-  provider: string
-  model: string
-  keySource: string
-  usage: {
-    input_tokens: number
-    output_tokens: number
-    cache_creation_input_tokens: number
-    cache_read_input_tokens: number
-  }
-  costUsd: number | null
 }
 
 export interface RunsParts {
@@ -48,7 +32,7 @@ export interface RunsParts {
   /** What a firing says of itself; null when it is gone. */
   firing(id: number, project: string | null): Pick<Origin, 'trigger' | 'dispatchId' | 'firing'> | null
   limits(): RunLimits
-  usage(record: UsageRecord): void
+  usage(entry: UsageEntry): void
   /** Stores the finding as an event and calls `alongside` in the same transaction. */
   append(item: FindingItem, alongside: (eventId: string) => void): Promise<void>
   /** Fences data with it. */

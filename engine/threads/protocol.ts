@@ -4,6 +4,7 @@ import type { BootCatalog } from '../catalog/boot.ts'
 import type { IngestCall, TailFilter, TailMessage } from '../engine.ts'
 import type { ErrorCode, ErrorExtra } from '../errors.ts'
 import type { PreparedBody } from '../ingest/prepare-body.ts'
+import type { ModelEnvironment } from '../models/environment.ts'
 import type { SourceSpec } from '../sources/live.ts'
 import type { Retention } from '../store/maintenance.ts'
 
@@ -12,6 +13,7 @@ export interface StoreOptions {
   maxDbSize: number | null
   retention: Retention
   env?: Record<string, string | undefined>
+  models?: ModelEnvironment
   boot?: BootCatalog
   webhookAllowPrivate?: boolean
 }

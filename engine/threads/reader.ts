@@ -2,6 +2,8 @@
 import { once } from 'node:events'
 import { parentPort } from 'node:worker_threads'
 import { systemClock } from '../clock.ts'
+import type { ModelReads } from '../models/calls.ts'
+import { modelUsageOf } from '../models/usage.ts'
 import { createReads } from '../reads.ts'
 import { createRunReads } from '../runs/run-reads.ts'
 import { snapshotsOf } from '../snapshot.ts'
@@ -19,9 +21,13 @@ export async function runReader(dataFile: string): Promise<void> {
   const secret = db.prepare("SELECT value FROM meta WHERE key = 'cursor_secret'").pluck().get() as string
   const ctx = createReadContext(db, false, secret)
   const reads = createReads(ctx, systemClock, true)
-  const triggers = createTriggerReads(ctx, systemClock, snapshotsOf(ctx, true))
-  const runs = createRunReads(ctx, systemClock, snapshotsOf(ctx, true))
-  const calls = { ...reads, ...triggers, ...runs, close: async () => db.close() }
+  const view = snapshotsOf(ctx, true)
+  const triggers = createTriggerReads(ctx, systemClock, view)
+  const runs = createRunReads(ctx, systemClock, view)
+  const models: ModelReads = {
+    modelUsage: (days) => view(() => modelUsageOf(db, days, systemClock.now())),
+  }
+  const calls = { ...reads, ...triggers, ...runs, ...models, close: async () => db.close() }
   port.on('message', (message: ToThread) => {
     if (message.t === 'call') answer(calls as unknown as Record<string, unknown>, message, port)
   })

@@ -15,10 +15,14 @@ import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
 import { mcpToolWriteNames } from '../mcp-tools/call-names.ts'
 import { mcpToolTests } from '../mcp-tools/tests.ts'
+import { type ModelPort, modelPortNames, modelReadNames, modelWriteNames } from '../models/calls.ts'
+import type { ModelEnvironment } from '../models/environment.ts'
+import { openModels } from '../models/open.ts'
 import { runReadNames, runWriteNames } from '../runs/calls.ts'
 import type { Retention } from '../store/maintenance.ts'
 import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
+import { type AgentsAtWork, startAgents } from './agents.ts'
 import { packCalls } from './call-bytes.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
 
@@ -30,6 +34,8 @@ export interface StartOptions {
   retention: Retention
   /** Read for `${NAME}` references and templates. */
   env: Readonly<Record<string, string | undefined>>
+  /** Model providers of the environment. */
+  models: ModelEnvironment
   /** The catalog file and the project to begin with. */
   boot: BootCatalog
   /** Told what the boot did with the catalog. */
@@ -50,6 +56,7 @@ const READS = [
   'event',
   ...triggerReadNames,
   ...runReadNames,
+  ...modelReadNames,
 ] as const
 const WRITES = [
   'remember',
@@ -73,6 +80,7 @@ const WRITES = [
   ...triggerWriteNames,
   ...mcpToolWriteNames,
   ...runWriteNames,
+  ...modelWriteNames,
 ] as const
 
 /**
@@ -85,10 +93,14 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     import.meta.url,
   )
   let dispatcher: Dispatcher | null = null
+  let agents: AgentsAtWork | null = null
   const events: ThreadEvents = {
     onFatal: options.onFatal,
     onFault: options.onFault,
-    onPending: () => dispatcher?.nudge(),
+    onPending: () => {
+      dispatcher?.nudge()
+      agents?.nudge()
+    },
   }
   const shared = { dataFile: options.dataFile, maxDbSize: options.maxDbSize, retention: options.retention }
   const { port1, port2 } = new MessageChannel()
@@ -99,6 +111,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       port: port1,
       ...shared,
       env: { ...options.env },
+      models: options.models,
       boot: options.boot,
       webhookAllowPrivate: options.webhookAllowPrivate,
     },
@@ -119,9 +132,14 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   const ingest = new IngestBatcher(writer, preparer)
   const forward = (thread: EngineThread, methods: readonly string[]) =>
     Object.fromEntries(methods.map((method) => [method, (...args: unknown[]) => thread.call(method, args)]))
+  const writes = forward(writer, WRITES) as unknown as Engine
+  // Credentials pass between the threads, and are no calls of the engine.
+  const modelPort = forward(writer, modelPortNames) as unknown as ModelPort
+  const network = openModels({ ...writes, ...modelPort }, systemClock)
   const engine = {
     ...forward(reader, READS),
-    ...forward(writer, WRITES),
+    ...writes,
+    ...network.calls,
     read: async (request) => {
       if (request.as_of !== undefined && request.cursor === undefined) {
         const instant = Date.parse(request.as_of)
@@ -130,6 +148,11 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
         await writer.call('closeInstant', [instant])
       }
       return reader.call('read', [request])
+    },
+    cancelRun: async (run, by) => {
+      const ended = await writes.cancelRun(run, by)
+      agents?.cut(run)
+      return ended
     },
     ingest: (call) => ingest.add(call),
     tail: (filter, listener) =>
@@ -145,8 +168,9 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
         listener,
       ),
     close: async () => {
-      await dispatcher?.stop()
+      await Promise.all([dispatcher?.stop(), agents?.stop()])
       egress.close()
+      network.close()
       await reader.stop()
       // All it was given is with the writer once it answers.
       await preparer.call('handOver', [])
@@ -164,7 +188,15 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     random: Math.random,
     onError: (error) => options.onFault('deliveries', error.stack ?? error.message),
   })
+  agents = startAgents({
+    engine,
+    models: network.models,
+    egress,
+    ...time,
+    onError: (error) => options.onFault('agents', error.stack ?? error.message),
+  })
   dispatcher.nudge()
+  agents.nudge()
   return engine
 }
 

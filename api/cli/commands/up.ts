@@ -73,6 +73,7 @@ function openEngine(config: Config, env: Io['env'], log: Logger, failures: strin
     retention: config.retention,
     webhookAllowPrivate: config.webhookAllowPrivate,
     env,
+    models: config.models,
     boot: {
       ...(yaml === null ? {} : { catalog: { path: config.catalog.file, yaml } }),
       sync: config.catalog.sync,

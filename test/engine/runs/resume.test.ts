@@ -94,7 +94,7 @@ describe('a run', () => {
   it('ends the same whenever the daemon stops, and asks the model at most once more', async () => {
     const writes: string[] = []
     const calm = await openRunWorld({
-      models,
+      scripted: models,
       dataFile: join(folder, 'calm.db'),
       fault: (when, call) => {
         if (when === 'before') writes.push(call)
@@ -116,7 +116,7 @@ describe('a run', () => {
         let n = 0
         let isDown = false
         const first = await openRunWorld({
-          models,
+          scripted: models,
           dataFile,
           fault: (when) => {
             if (when === side && n++ === at) isDown = true
@@ -127,7 +127,7 @@ describe('a run', () => {
         await prepare(first)
         await first.settled().catch(() => {})
         await first.close()
-        const second = await openRunWorld({ models, dataFile, clock: first.clock })
+        const second = await openRunWorld({ scripted: models, dataFile, clock: first.clock })
         const what = `stopped ${side} ${writes[at]} number ${at}`
         expect({ what, ...(await outcome(second, await second.settled())) }).toEqual({ what, ...expected })
         expect(models.requests.length - start, what).toBeLessThanOrEqual(asked + 1)

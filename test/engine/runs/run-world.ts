@@ -34,12 +34,12 @@ export async function openRunWorld(
     prices?: boolean
     provider?: boolean
     /** Goes on with the scripted server of an earlier world. */
-    models?: ScriptedModels
+    scripted?: ScriptedModels
     /** Called before and after each write of the runner; what it throws is a crash. */
     fault?(when: 'before' | 'after', call: string): void
   } = {},
 ): Promise<RunWorld> {
-  const { prices = true, provider: hasProvider = true, fault, models: given, ...more } = options
+  const { prices = true, provider: hasProvider = true, fault, scripted: given, ...more } = options
   const models = given ?? (await startScriptedModels())
   const world = await openWorld({ ...more, onPending: () => runner.nudge() })
   const time = manualTime(world.clock.at)

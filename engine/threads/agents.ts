@@ -1,0 +1,42 @@
+/** Agents at work beside the store: what they ask of models and tools, and the findings they post. */
+import type { Clock, Timers } from '../clock.ts'
+import type { Egress } from '../egress/index.ts'
+import { mcpFetch } from '../mcp-tools/tests.ts'
+import type { Models } from '../models/types.ts'
+import { connector } from '../runs/connecting.ts'
+import { startRunner } from '../runs/runner.ts'
+import { startWriteBacks } from '../runs/write-backs.ts'
+import type { Engine } from '../whole-engine.ts'
+
+export interface AgentsAtWork {
+  /** Something may wait. */
+  nudge(): void
+  /** A person ended a run. */
+  cut(run: string): void
+  stop(): Promise<void>
+}
+
+export function startAgents(parts: {
+  engine: Engine
+  models: Models
+  egress: Egress
+  clock: Clock
+  timers: Timers
+  onError(error: Error): void
+}): AgentsAtWork {
+  const { engine, models, egress, clock, timers, onError } = parts
+  const connect = connector({ calls: engine, http: mcpFetch(egress), clock, timers })
+  const runner = startRunner({ port: engine, models, connect, clock, timers, onError })
+  const writeBacks = startWriteBacks({ port: engine, egress, clock, timers, onError })
+  return {
+    nudge: () => {
+      runner.nudge()
+      writeBacks.nudge()
+    },
+    cut: runner.cut,
+    stop: async () => {
+      await runner.stop()
+      await writeBacks.stop()
+    },
+  }
+}

@@ -1,0 +1,44 @@
+/** Models in the daemon: the store is in one thread, the calls in another, and a secret is on disk sealed. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { buildDaemon } from '../../scripts/build.mjs'
+import { startDaemon } from '../chaos/daemon.ts'
+import { clientOf } from '../contract/instance.ts'
+import { scripted } from './setup.ts'
+
+const OUTPUT = 'dist/test-models'
+const bundle = fileURLToPath(new URL(`../../${OUTPUT}/svc.mjs`, import.meta.url))
+const SECRET = 'canary-secret-1'
+
+beforeAll(() => buildDaemon(OUTPUT))
+
+it('keeps a provider over a restart, its secret sealed and out of the log', async () => {
+  const server = await scripted()
+  server.reply('m1', ({ headers }) =>
+    headers['x-api-key'] === SECRET ? { text: 'ok' } : { status: 401, error: `bad key ${SECRET}` },
+  )
+  const folder = mkdtempSync(join(tmpdir(), 'svc-models-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const env = { PROVIDERA_BASE_URL: server.url, PROVIDERA_API_KEY: 'canary-env-2', SVC_LOG_LEVEL: 'trace' }
+  const first = await startDaemon(folder, [], env, bundle)
+  onTestFinished(() => first.kill())
+  const svc = clientOf(first.url)
+  const test = (of = svc) => of.post('/api/settings/providers/providera/test', { model: 'm1' })
+  expect(await test()).toMatchObject({ ok: false, failed: 'credential' })
+  const saved = await svc.put('/api/settings/providers/providera', { key: SECRET })
+  expect(saved).toMatchObject({ discovery: { models: ['m1'], error: null }, default: 'providera' })
+  expect(await test()).toMatchObject({ ok: true, model: 'm1' })
+  expect(await svc.get('/api/usage/model')).toMatchObject({ total: { calls: 0 } })
+  expect(await first.stop()).toBe(0)
+  for (const file of readdirSync(folder))
+    expect(readFileSync(join(folder, file)).includes('canary'), file).toBe(false)
+
+  const second = await startDaemon(folder, [], env, bundle)
+  onTestFinished(() => second.kill())
+  expect(await test(clientOf(second.url))).toMatchObject({ ok: true })
+  expect(await second.stop()).toBe(0)
+  expect([...first.output, ...second.output].join('\n')).not.toContain('canary')
+})
