@@ -31,6 +31,8 @@ const SourcesPage = lazy(() => import('./pages/sources/sources-page.tsx'))
 const NewSourcePage = lazy(() => import('./pages/sources/new-source-page.tsx'))
 const SourcePage = lazy(() => import('./pages/sources/source-page.tsx'))
 const ExplorePage = lazy(() => import('./pages/explore/explore-page.tsx'))
+const UsagePage = lazy(() => import('./pages/usage/usage-page.tsx'))
+const SettingsPage = lazy(() => import('./pages/settings/settings-page.tsx'))
 const KeysPage = lazy(() => import('./pages/keys/keys-page.tsx'))
 const LoginPage = lazy(() => import('./pages/login/login-page.tsx'))
 
@@ -96,6 +98,8 @@ export function App() {
           <Route path="/sources/new" element={<NewSourcePage />} />
           <Route path="/sources/:name" element={<SourcePage />} />
           <Route path="/explore" element={<ExplorePage />} />
+          <Route path="/usage" element={<UsagePage />} />
+          <Route path="/settings" element={<SettingsPage />} />
           <Route path="/keys" element={<KeysPage />} />
           <Route path="*" element={<NotFoundPage />} />
         </Routes>

@@ -1,14 +1,10 @@
 /** Providers and models an agent may name. */
 import type { AgentsResult } from '../../schemas/types.ts'
 
-/** The parts of the agents' answer that say them. */
-export interface Offered {
-  models?: string[]
-  default_model?: string | null
-  default_provider?: string | null
-  default_models?: Record<string, string>
-  providers?: { id: string; name: string; models: string[] }[]
-}
+type Offered = Pick<
+  AgentsResult,
+  'models' | 'default_model' | 'default_models' | 'providers' | 'default_provider'
+>
 
 export interface ModelChoices {
   providers: { value: string; label: string }[]
@@ -19,11 +15,11 @@ export interface ModelChoices {
 }
 
 export function modelChoices(
-  answer: (Partial<AgentsResult> & Offered) | undefined,
+  answer: Offered | undefined,
   { provider, model }: { provider: string; model: string },
 ): ModelChoices {
   const known = (answer?.providers ?? []).map(({ id, name }) => ({ value: id, label: name || id }))
-  const chosen = answer?.providers?.find(({ id }) => id === provider)
+  const chosen = answer?.providers.find(({ id }) => id === provider)
   const models = chosen?.models ?? (provider ? [] : (answer?.models ?? []))
   return {
     // An agent may name one that the instance does not have any more.
@@ -32,6 +28,6 @@ export function modelChoices(
         ? [...known, { value: provider, label: `${provider} (not there)` }]
         : known,
     models: [...new Set([...models, ...(model ? [model] : [])])],
-    fallback: (provider ? answer?.default_models?.[provider] : answer?.default_model) ?? '',
+    fallback: (provider ? answer?.default_models[provider] : answer?.default_model) ?? '',
   }
 }

@@ -139,10 +139,12 @@ function valueWords(value: unknown): string {
 }
 
 const CHARS_SHOWN = 140
+/** The lines around data from outside; the whole text still has them. */
+const FENCE = /^(<<<data [0-9a-f]+|data [0-9a-f]+>>>)$/gm
 
 /** The beginning of a text on one line. */
 export function opening(of: string, max = CHARS_SHOWN): string {
-  const line = of.replace(/\s+/g, ' ').trim()
+  const line = of.replace(FENCE, '').replace(/\s+/g, ' ').trim()
   return line.length > max ? `${line.slice(0, max - 1)}…` : line
 }
 

@@ -1,5 +1,6 @@
 /** The pages of the sidebar and the palette. */
 import {
+  BarChart3,
   BellRing,
   Bot,
   Cable,
@@ -10,6 +11,7 @@ import {
   KeyRound,
   PlayCircle,
   Send,
+  Settings,
   Waypoints,
   Wrench,
   Zap,
@@ -29,5 +31,7 @@ export const PAGES = [
   { to: '/skills', label: 'Skills', icon: GraduationCap },
   { to: '/catalog-file', label: 'Catalog', icon: FileCode },
   { to: '/changes', label: 'Change history', icon: History },
+  { to: '/usage', label: 'Usage', icon: BarChart3 },
+  { to: '/settings', label: 'Settings', icon: Settings },
   { to: '/keys', label: 'API keys', icon: KeyRound },
 ]

@@ -25,7 +25,7 @@ export function RunFinding({ run }: { run: RunDetail }) {
             <Group gap="xs">
               {verdict && <Mark tone="busy">{verdict}</Mark>}
               {headline && (
-                <Title order={3} style={{ overflowWrap: 'anywhere' }}>
+                <Title order={3} fz="lg" style={{ overflowWrap: 'anywhere' }}>
                   {headline}
                 </Title>
               )}
@@ -47,7 +47,9 @@ export function RunFinding({ run }: { run: RunDetail }) {
       </Paper>
       {claims.length > 0 && (
         <Stack gap="xs" mt="md">
-          <Title order={3}>Claims: {claimsWords(run.verified) ?? `${claims.length}`}</Title>
+          <Title order={3} fz="md">
+            Claims: {claimsWords(run.verified) ?? `${claims.length}`}
+          </Title>
           <Text size="xs" c="dimmed">
             Each is compared with the events it rests on, not judged by a model.
           </Text>
