@@ -5,21 +5,20 @@
  */
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import type { IngestResult, RememberRequest, RememberResult } from '../schemas/types.ts'
+import type { IngestResult } from '../schemas/types.ts'
 import { type BootCatalog, type BootReport, bootCatalog } from './catalog/boot.ts'
 import { openCatalog } from './catalog/catalog.ts'
 import { type Clock, systemClock, systemTimers } from './clock.ts'
 import { describeConnectors } from './connectors/index.ts'
 import { declaredCalls } from './declared/calls.ts'
 import { createBoundKey } from './declared/create-key.ts'
-import { type Declared, openDeclared } from './declared/declared.ts'
+import { openDeclared } from './declared/declared.ts'
 import { requireProject } from './declared/skill-writes.ts'
-import { memorySource } from './declared/source-writes.ts'
 import { createOutbox } from './deliveries/outbox.ts'
 import { createSubscriptions, removeSubscriptions } from './deliveries/subscriptions.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
-import type { Caller, IngestCall, TailFilter, TailMessage } from './engine.ts'
+import type { TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
 import { IngestQueue } from './ingest-queue.ts'
@@ -39,6 +38,8 @@ import { modelUsageOf } from './models/usage.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { openTemplates } from './projects/templates.ts'
 import { createReads, type Reads } from './reads.ts'
+import { newestOf, recentOf } from './recent.ts'
+import { remember } from './remember.ts'
 import { runWrites } from './runs/calls.ts'
 import { createMaking } from './runs/making.ts'
 import { createRunReads } from './runs/run-reads.ts'
@@ -46,18 +47,14 @@ import { runsParts } from './runs-parts.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
 import { snapshotsOf } from './snapshot.ts'
 import { type SourceSpec, specOf } from './sources/live.ts'
-import { createSources, type Sources } from './sources/sources.ts'
+import { createSources } from './sources/sources.ts'
 import { type AppendedBatch, Appender } from './store/append.ts'
 import { Capacity } from './store/capacity.ts'
-import { SOURCE_LABEL } from './store/dictionary.ts'
 import { Idempotency } from './store/idempotency.ts'
 import { Maintenance, type Retention } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
-import { firstPositions } from './store/scan.ts'
 import { Stamp } from './store/stamp.ts'
-import { createReadContext, type ReadContext } from './timeline/context.ts'
-import { compilePlan, queryOf } from './timeline/plan.ts'
-import { presentRow } from './timeline/present.ts'
+import { createReadContext } from './timeline/context.ts'
 import { triggerWrites } from './triggers/calls.ts'
 import { LiveTriggers } from './triggers/live.ts'
 import { createTriggerReads, requireTrigger } from './triggers/reads.ts'
@@ -329,31 +326,6 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   }
 }
 
-async function remember(
-  declared: Declared,
-  ingest: (call: IngestCall) => Promise<IngestResult>,
-  request: RememberRequest,
-  caller: Caller,
-  idempotencyKey: string | undefined,
-): Promise<RememberResult> {
-  const source = memorySource(declared, request.source, { caller, origin: 'api' })
-  const { source: _source, ...payload } = request
-  const body = Buffer.from(JSON.stringify({ memory_type: 'observation', ...payload }))
-  const result = await ingest({
-    ingestKey: source.ingestKey,
-    body,
-    bypassCooldown: false,
-    caller: caller.id,
-    idempotencyKey,
-  })
-  return {
-    ok: true,
-    source: source.name,
-    ingested: result.ingested,
-    ...(result.ids?.[0] === undefined ? {} : { id: result.ids[0] }),
-  }
-}
-
 function closeInstant(asOf: string, clock: Clock, stamp: Stamp): void {
   const instant = Date.parse(asOf)
   if (instant > clock.now()) fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
@@ -373,52 +345,6 @@ function lastIngest(store: OpenStore): number {
       | number
       | undefined) ?? 0
   )
-}
-
-/** Payload bytes looked at for a preview or the Fields view. */
-const RECENT_BYTES = 16 * 1024 * 1024
-const RECENT_PAGE = 50
-
-type RecentEvent = ReturnType<Parameters<typeof createSources>[0]['recent']>[number]
-
-/** Newest arrivals of a source with payload, for previews and field coverage. */
-function recentOf(ctx: ReadContext, sourceId: number, limit: number): RecentEvent[] {
-  const labelId = ctx.dictionary.find(SOURCE_LABEL, String(sourceId))
-  if (labelId === undefined) return []
-  ctx.names.refresh()
-  const query = {
-    groups: [[labelId]],
-    masked: [],
-    from: Number.MIN_SAFE_INTEGER,
-    to: Number.MAX_SAFE_INTEGER,
-    afterId: -1,
-    ceiling: Number.MAX_SAFE_INTEGER,
-  }
-  const ids = firstPositions(ctx.index.all(), query, 'desc', limit, null).map((position) => position.id)
-  const recent: RecentEvent[] = []
-  let bytes = 0
-  // Read in pages up to a budget: 2,000 items of 1 MiB would not fit in memory.
-  for (let from = 0; from < ids.length && bytes < RECENT_BYTES; from += RECENT_PAGE)
-    for (const stored of ctx.rows.read(ids.slice(from, from + RECENT_PAGE), true)) {
-      const row = presentRow(stored, ctx.dictionary, ctx.names, 0)
-      recent.push({ raw: stored.raw!, labels: row.labels, entity: row.entity })
-      bytes += stored.raw!.length
-    }
-  return recent
-}
-
-function newestOf(ctx: ReadContext, sources: Sources, name: string, limit: number, now: number) {
-  sources.requireByName(name)
-  const plan = compilePlan({ sources: [name] }, ctx.db, ctx.dictionary, ctx.names)
-  const window = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
-  const ids = firstPositions(
-    ctx.index.all(),
-    queryOf(plan, window, ctx.index.tail.lastId),
-    'desc',
-    Math.min(500, Math.max(1, limit)),
-    null,
-  ).map((position) => position.id)
-  return ctx.rows.read(ids, false).map((row) => presentRow(row, ctx.dictionary, ctx.names, now))
 }
 
 /** Marks a source for removal of its events. @returns how many there are. */

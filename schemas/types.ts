@@ -478,6 +478,60 @@ export interface Agent {
    * Changed (ISO 8601, UTC).
    */
   updated_at: string
+  /**
+   * Its runs, practice left out.
+   */
+  stats: {
+    /**
+     * Runs.
+     */
+    runs: number
+    /**
+     * Runs that have ended.
+     */
+    finished: number
+    /**
+     * Runs that succeeded.
+     */
+    ok: number
+    /**
+     * Average length of those that ended.
+     */
+    avg_duration_ms: number | null
+    /**
+     * Spent, US dollars.
+     */
+    cost_usd: number
+    /**
+     * Tokens in.
+     */
+    input_tokens: number
+    /**
+     * Tokens out.
+     */
+    output_tokens: number
+    /**
+     * Runs with calls that have no price.
+     */
+    uncosted_runs: number
+  }
+  /**
+   * Its newest run; null: it never ran.
+   */
+  last_run: null | {
+    /**
+     * Run.
+     */
+    id: string
+    /**
+     * Status.
+     */
+    status: string
+    /**
+     * Woken.
+     */
+    at: string
+  }
 }
 /**
  * The service agents with the limits and presets their form needs.

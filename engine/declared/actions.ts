@@ -24,7 +24,7 @@ export async function runAction(
   if (!request)
     return fail(
       'conflict',
-      `action ${name} runs an agent, and agents do not run in this version of the service`,
+      `action ${name} runs an agent by itself, which this version does not do yet: wake it by its trigger`,
     )
   const status = await send(http, request)
   if (status >= 300) fail('unavailable', `action ${name}: ${new URL(request.url).host} answered ${status}`)

@@ -18,6 +18,7 @@ import type { AgentModels } from '../models/settings.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
 import { isReference } from '../parts/secret-fields.ts'
 import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
+import { workOfAgents } from '../runs/agent-work.ts'
 import { type Activity, activities } from '../triggers/activity.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { handoffsOf } from '../wiring/wires.ts'
@@ -60,16 +61,18 @@ export function listAgents(declared: Declared, project: string | null, models: A
 export function agentsOf(declared: Declared, project: string | null): Agent[] {
   const belongs = belongings(declared)
   const docs = projectDocs(declared)
+  const work = workOfAgents(declared.store.db)
   return declared.kinds.agent
     .list()
     .filter(({ name }) => project === null || declared.projects.users('agent', name).includes(project))
-    .map((stored) => presentAgent(stored, belongs, docs, project))
+    .map((stored) => presentAgent(stored, belongs, docs, project, work))
 }
 
 /** @throws SvcError not_found */
 export function getAgent(declared: Declared, name: string, project: string | null): Agent {
   const stored = find(declared, 'agent', name)
-  return presentAgent(stored, belongings(declared), projectDocs(declared), project)
+  const work = workOfAgents(declared.store.db)
+  return presentAgent(stored, belongings(declared), projectDocs(declared), project, work)
 }
 
 export function listMcpServers(declared: Declared): McpServer[] {
@@ -149,6 +152,7 @@ function presentAgent(
   belongs: Belongs,
   docs: ReadonlyMap<string, ProjectDoc>,
   project: string | null,
+  work: ReturnType<typeof workOfAgents>,
 ): Agent {
   const { slack_webhook, webhook_token, ...spec } = stored.doc as unknown as AgentSpec
   const shown = common('agent', stored, belongs)
@@ -188,6 +192,7 @@ function presentAgent(
     handoffs: handoffDoc ? handoffsOf(handoffDoc, stored.name) : [],
     enabled: wakes.some((wake) => wake.enabled),
     effective_max_rounds: spec.max_rounds ?? (mcpServers.length ? ROUNDS.withMcp : ROUNDS.plain),
+    ...work(stored.name),
     state: 'active',
     ...shown,
   }

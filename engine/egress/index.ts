@@ -3,6 +3,6 @@ export { createEgress, type Egress, type EgressOptions, type EgressRequest } fro
 export type { EgressAnswer } from './exchange.ts'
 export { type EgressFault, type FaultCode, faultOf, networkFault } from './faults.ts'
 export { EgressError, type FetchBounds, fetchOver } from './fetch.ts'
-export { createEgressFetch, type EgressFetch } from './streaming-fetch.ts'
+export { createEgressFetch } from './streaming-fetch.ts'
 export type { Audience } from './target.ts'
 export { within } from './timers.ts'

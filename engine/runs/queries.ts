@@ -232,6 +232,9 @@ function prepare(db: Database) {
     chain: db.prepare<[string, number], RunRow>(
       'SELECT * FROM runs WHERE root_run_id = ? AND seq <= ? ORDER BY seq',
     ),
+    join: db.prepare<[string, string, number, string]>(
+      'UPDATE runs SET parent_run_id = ?, root_run_id = ?, depth = ? WHERE id = ?',
+    ),
     byEvent: db.prepare<[string], RunRow>('SELECT * FROM runs WHERE event_id = ?'),
     isBusy: db
       .prepare<[string, string, string], number>(

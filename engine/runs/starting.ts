@@ -15,6 +15,8 @@ const DAY_MS = 86_400_000
 const DEADLINE_MS = 15 * 60_000
 /** Of one agent at once, where it says nothing else. */
 const CONCURRENCY = 4
+/** Runs of a chain after its first (SPEC.md, Limits: handoff chain). */
+const CHAIN_MAX = 3
 /** Waiting runs looked at in one go. */
 const LOOKED_AT = 5_000
 
@@ -99,9 +101,23 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     return startedOf(queries.byId.get(row.id)!, queries.steps.all(row.id))
   }
 
-  function start(row: RunRow, now: number): StartedRun | null {
-    const agent = JSON.parse(row.definition) as AgentSpec
-    const reason = refusal(row, agent, now)
+  /** A run that a finding woke goes on that finding's chain; known only once the finding's run has ended. */
+  function joinChain(row: RunRow): RunRow {
+    const firing =
+      row.depth === 0 && row.firing_id !== null ? parts.firing(row.firing_id, null)?.firing : null
+    const from = firing?.evidence.flatMap((id) => queries.byEvent.get(id) ?? []).at(-1)
+    if (!from || row.rerun_of !== null) return row
+    queries.join.run(from.id, from.root_run_id, from.depth + 1, row.id)
+    return queries.byId.get(row.id)!
+  }
+
+  function start(waiting: RunRow, now: number): StartedRun | null {
+    const agent = JSON.parse(waiting.definition) as AgentSpec
+    const row = joinChain(waiting)
+    const reason =
+      row.depth > CHAIN_MAX
+        ? `its chain has had ${CHAIN_MAX} runs after the first: agents wake one another by their findings`
+        : refusal(row, agent, now)
     if (reason !== null) {
       finishing.cap(row.id, reason, now)
       return null

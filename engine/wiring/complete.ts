@@ -6,6 +6,7 @@ import type { AgentSpec, ToolPolicy, TriggerSpec } from '../../schemas/types.ts'
 import { type Doc, kindWord, type PartKind, partKinds } from '../changes/declared.ts'
 import type { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
+import { refuseFindingLoops } from './finding-loops.ts'
 import {
   defaultProject,
   NOTED,
@@ -125,6 +126,7 @@ function closeOver(edit: Edit, id: string): void {
   const doc = edit.get('project', id) as unknown as ProjectDoc
   const label = `project ${doc.name}`
   const { wakes, handoffs } = wiringOf(doc)
+  refuseFindingLoops(edit, wakes)
   requireWired(
     edit,
     'trigger',

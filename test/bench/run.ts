@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 import { buildSync } from 'esbuild'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
+import { measureRunCost } from './agents.ts'
 import { bareInsertRate } from './bare.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { measureDeclared } from './declared.ts'
@@ -208,7 +209,22 @@ async function measureTriggers(): Promise<void> {
   await daemon.stop()
 }
 
-const parts = { store: measureStore, declared: measureDeclaredParts, triggers: measureTriggers }
+async function measureAgents(): Promise<void> {
+  const { ratio, atWork } = await measureRunCost(join(folder, 'agents'))
+  report(
+    `ingest while ${atWork} runs of agents are at work, against none`,
+    ratio.toFixed(2),
+    '>= 0.80',
+    ratio >= 0.8,
+  )
+}
+
+const parts = {
+  store: measureStore,
+  declared: measureDeclaredParts,
+  triggers: measureTriggers,
+  agents: measureAgents,
+}
 const only = values.only?.split(',') ?? Object.keys(parts)
 console.log(`events ${thousands(total)}, seed ${values.seed}, data in ${folder}`)
 for (const [name, measure] of Object.entries(parts)) if (only.includes(name)) await measure()

@@ -1,12 +1,34 @@
-/** The long forms: `npm run chaos` (500 kills), `npm run chaos -- 50`, `npm run chaos -- declared`. */
+/** The long forms: `npm run chaos` (500 kills), `npm run chaos -- 50`, and `-- declared`, `-- firings`, `-- runs`. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killEverywhere } from './declared-every.ts'
+import { runFiringKills } from './firings.ts'
 import { runKills } from './kill.ts'
+import { runAgentKills } from './runs.ts'
 
-const ok = process.argv[2] === 'declared' ? await killDeclared() : await killWriters()
+const forms: Record<string, () => Promise<boolean>> = {
+  declared: killDeclared,
+  firings: () => killAtWork('firings', runFiringKills),
+  runs: () => killAtWork('runs', runAgentKills),
+}
+const ok = await (forms[process.argv[2] ?? ''] ?? killWriters)()
 process.exit(ok ? 0 : 1)
+
+/** A hundred kills; everything in the report that is a list must be empty. */
+async function killAtWork(
+  name: string,
+  kill: (folder: string, kills: number, seed: number) => Promise<object>,
+): Promise<boolean> {
+  const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
+  const folder = mkdtempSync(join(tmpdir(), `svc-${name}-`))
+  console.log(`100 kills, CHAOS_SEED=${seed}, data in ${folder}`)
+  const report = await kill(folder, 100, seed)
+  const faults = Object.values(report).flatMap((value) => (Array.isArray(value) ? value : []))
+  console.log(report)
+  if (faults.length === 0) rmSync(folder, { recursive: true, force: true })
+  return faults.length === 0
+}
 
 async function killWriters(): Promise<boolean> {
   const kills = Number(process.argv[2] ?? 500)

@@ -60,6 +60,7 @@ CREATE INDEX runs_agent ON runs (agent, seq);
 CREATE INDEX runs_open ON runs (state, seq) WHERE state IN ('queued', 'running');
 CREATE INDEX runs_entity ON runs (label, entity, seq);
 CREATE INDEX runs_root ON runs (root_run_id, seq);
+CREATE INDEX runs_event ON runs (event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX runs_firing ON runs (firing_id) WHERE firing_id IS NOT NULL;
 CREATE INDEX runs_finished ON runs (finished_at);
 CREATE INDEX runs_write_back ON runs (delivery_due_at) WHERE delivery = 'pending';

@@ -87,6 +87,10 @@ describe('a firing', () => {
     ])
     expect(today).toMatchObject({ found: 1, looked_at: 1 })
     expect(today.spent_usd).toBeCloseTo(done!.cost_usd!, 12)
+    expect(await engine.getAgent('first-look')).toMatchObject({
+      stats: { runs: 1, finished: 1, ok: 1, input_tokens: 20, output_tokens: 10, uncosted_runs: 0 },
+      last_run: { id: done!.id, status: 'succeeded' },
+    })
   })
 
   it('tells the model its prompt, its verdicts, what tripped it, and the timeline as data', async () => {
