@@ -10,8 +10,8 @@ export interface UsageBar {
   day: string
   calls: number
   tokens: number
-  /** US dollars of the costed calls. */
-  cost: number
+  /** US dollars of the costed calls; null: none of them was. */
+  cost: number | null
   uncosted: number
 }
 
@@ -28,7 +28,7 @@ export function usageBars(days: readonly ModelSpendDay[], window: number, now: n
       day,
       calls: spend?.calls ?? 0,
       tokens: spend ? tokensOf(spend) : 0,
-      cost: spend?.cost_usd ?? 0,
+      cost: spend ? spend.cost_usd : 0,
       uncosted: spend?.uncosted_calls ?? 0,
     }
   })
@@ -36,9 +36,10 @@ export function usageBars(days: readonly ModelSpendDay[], window: number, now: n
 
 /** What a bar is as high as: dollars, where any call was priced, else tokens. */
 export function barHeights(bars: readonly UsageBar[]): { by: 'cost' | 'tokens'; heights: number[] } {
-  const by = bars.some(({ cost }) => cost > 0) ? 'cost' : 'tokens'
-  const top = Math.max(...bars.map((bar) => bar[by]), 0)
-  return { by, heights: bars.map((bar) => (top === 0 ? 0 : bar[by] / top)) }
+  const by = bars.some(({ cost }) => (cost ?? 0) > 0) ? 'cost' : 'tokens'
+  const values = bars.map((bar) => bar[by] ?? 0)
+  const top = Math.max(...values, 0)
+  return { by, heights: values.map((value) => (top === 0 ? 0 : value / top)) }
 }
 
 /** "$1.20, and 3 calls without a price": what is not known is said. */

@@ -56,7 +56,9 @@ export function withFilter(address: URLSearchParams, name: string, value: string
 /** A query string of what is given. */
 export function asked(query: Record<string, string | number | boolean | undefined>): string {
   const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
-  return set.length ? `?${new URLSearchParams(set.map(([key, value]) => [key, String(value)]))}` : ''
+  return set.length
+    ? `?${new URLSearchParams(set.map(([key, value]): [string, string] => [key, String(value)]))}`
+    : ''
 }
 
 /** "51–100 of 230". */

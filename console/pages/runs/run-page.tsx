@@ -1,17 +1,18 @@
 /** One run as a story: what tripped it, what it was told, what it did, what it found, who took over. */
-import { Alert, Button, Menu, Stack, Text } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link, useParams } from 'react-router'
+import { useParams } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
 import { chaptersOf } from '../../lib/run-story.ts'
-import { comparePath, isOpen, STATUS_HINTS } from '../../lib/runs.ts'
+import { isOpen, STATUS_HINTS } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { rkeys, runs } from '../../run-client.ts'
+import { CompareButton } from './compare-dialog.tsx'
 import { RerunDialog } from './rerun-dialog.tsx'
 import { RunChain } from './run-chain.tsx'
 import { RunFacts } from './run-facts.tsx'
@@ -102,48 +103,9 @@ function Moves({ run }: { run: RunDetail }) {
           Cancel the run
         </Button>
       )}
-      {!isOpen(run) && <Compare run={run} />}
+      {!isOpen(run) && <CompareButton run={run} />}
       {canRerun && <Button onClick={() => setRerunning(true)}>Rerun…</Button>}
       {rerunning && <RerunDialog run={run} onClose={() => setRerunning(false)} />}
     </>
   )
 }
-
-const CANDIDATES = 20
-
-/** Other runs of the agent on this entity, the one it repeats first. */
-function Compare({ run }: { run: RunDetail }) {
-  const query = { agent: run.agent, entity: run.key }
-  const { data } = useQuery({
-    queryKey: rkeys.list(query, CANDIDATES, 0),
-    queryFn: () => runs.list(query, CANDIDATES),
-    staleTime: 5_000,
-  })
-  const others = (data?.runs ?? []).filter(({ id }) => id !== run.id)
-  const listed = others.some(({ id }) => id === run.rerun_of) || !run.rerun_of
-  if (others.length === 0 && listed) return null
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button variant="default">Compare</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {!listed && (
-          <Menu.Item component={Link} to={comparePath(run.rerun_of!, run.id)}>
-            With the run it repeats
-          </Menu.Item>
-        )}
-        {others.map((other) => (
-          <Menu.Item key={other.id} component={Link} to={comparePath(...inOrder(run.id, other.id))}>
-            {other.id === run.rerun_of ? 'With the run it repeats: ' : 'With '}
-            {new Date(other.made_at).toLocaleString()}, {other.status}
-            {other.verdict ? `, ${other.verdict}` : ''}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
-  )
-}
-
-/** The earlier one is on the left; ids of runs grow with time. */
-const inOrder = (a: string, b: string): [string, string] => (a < b ? [a, b] : [b, a])
