@@ -15,6 +15,10 @@ const TriggerPage = lazy(() => import('./pages/triggers/trigger-page.tsx'))
 const FiringsPage = lazy(() => import('./pages/firings/firings-page.tsx'))
 const FiringPage = lazy(() => import('./pages/firings/firing-page.tsx'))
 const DeliveriesPage = lazy(() => import('./pages/deliveries/deliveries-page.tsx'))
+const RunsPage = lazy(() => import('./pages/runs/runs-page.tsx'))
+const RunPage = lazy(() => import('./pages/runs/run-page.tsx'))
+const ComparePage = lazy(() => import('./pages/runs/compare-page.tsx'))
+const EventPage = lazy(() => import('./pages/explore/event-page.tsx'))
 const AgentsPage = lazy(() => import('./pages/agents/agents-page.tsx'))
 const AgentPage = lazy(() => import('./pages/agents/agent-page.tsx'))
 const McpServersPage = lazy(() => import('./pages/mcp-servers/mcp-servers-page.tsx'))
@@ -27,6 +31,8 @@ const SourcesPage = lazy(() => import('./pages/sources/sources-page.tsx'))
 const NewSourcePage = lazy(() => import('./pages/sources/new-source-page.tsx'))
 const SourcePage = lazy(() => import('./pages/sources/source-page.tsx'))
 const ExplorePage = lazy(() => import('./pages/explore/explore-page.tsx'))
+const UsagePage = lazy(() => import('./pages/usage/usage-page.tsx'))
+const SettingsPage = lazy(() => import('./pages/settings/settings-page.tsx'))
 const KeysPage = lazy(() => import('./pages/keys/keys-page.tsx'))
 const LoginPage = lazy(() => import('./pages/login/login-page.tsx'))
 
@@ -73,6 +79,10 @@ export function App() {
           <Route path="/firings" element={<FiringsPage />} />
           <Route path="/firings/:id" element={<FiringPage />} />
           <Route path="/deliveries" element={<DeliveriesPage />} />
+          <Route path="/runs" element={<RunsPage />} />
+          <Route path="/runs/:id" element={<RunPage />} />
+          <Route path="/runs/:id/compare" element={<ComparePage />} />
+          <Route path="/events/:id" element={<EventPage />} />
           <Route path="/agents" element={<AgentsPage />} />
           <Route path="/agents/new" element={<AgentPage />} />
           <Route path="/agents/:name" element={<AgentPage />} />
@@ -88,6 +98,8 @@ export function App() {
           <Route path="/sources/new" element={<NewSourcePage />} />
           <Route path="/sources/:name" element={<SourcePage />} />
           <Route path="/explore" element={<ExplorePage />} />
+          <Route path="/usage" element={<UsagePage />} />
+          <Route path="/settings" element={<SettingsPage />} />
           <Route path="/keys" element={<KeysPage />} />
           <Route path="*" element={<NotFoundPage />} />
         </Routes>

@@ -135,7 +135,7 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
   await visit('/triggers', link('errs'))
   await visit('/triggers/errs?tab=edit', () => expect(page.getByText('Only events where')).toBeVisible())
   await visit('/agents', link('first'))
-  await visit('/agents/first', () => expect(page.getByText('Verdicts it may give')).toBeVisible())
+  await visit('/agents/first?tab=edit', () => expect(page.getByText('Verdicts it may give')).toBeVisible())
   await visit('/mcp-servers', link('tools'))
   await visit('/mcp-servers/tools', () => expect(page.getByLabel('Address')).toBeVisible())
   await visit('/skills', link('checkout-runbook'))

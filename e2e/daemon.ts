@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { test as base } from '@playwright/test'
 
-interface RunningDaemon {
+export interface RunningDaemon {
   url: string
   /** Printed with --auth: the address that logs in. */
   loginUrl: string
@@ -21,11 +21,21 @@ interface RunningDaemon {
   source(name: string, config: Record<string, unknown>): Promise<string>
 }
 
-export async function startDaemon(args: string[] = []): Promise<RunningDaemon & { stop(): Promise<void> }> {
+/** @param env of the daemon, besides what it always has */
+export async function startDaemon(
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<RunningDaemon & { stop(): Promise<void> }> {
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
   const command = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
   const child = spawn(process.execPath, [command, 'up', '--port', '0', '--data-dir', home, ...args], {
-    env: { PATH: process.env.PATH ?? '', HOME: home, SVC_LOG_FORMAT: 'json', SVC_LOG_LEVEL: 'debug' },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: home,
+      SVC_LOG_FORMAT: 'json',
+      SVC_LOG_LEVEL: 'debug',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines: string[] = []

@@ -44,7 +44,7 @@ test('a server is tested before it is saved, a changed tool is reviewed, an agen
       prompt: 'Look.',
       mcp_servers: ['desk'],
     })
-    await page.goto(`${daemon.url}/agents/triage`)
+    await page.goto(`${daemon.url}/agents/triage?tab=edit`)
     await page.getByRole('button', { name: 'Allow a tool' }).click()
     await page.getByRole('combobox', { name: 'Tool of line 1' }).fill('close')
     await expect(page.getByText('May write', { exact: true })).toBeVisible()

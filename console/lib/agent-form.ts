@@ -5,14 +5,20 @@ export interface AgentDraft {
   name: string
   prompt: string
   trigger: string
+  provider: string
   model: string
   mcp_servers: string[]
   tools: ToolPolicy[]
   max_rounds: number | null
   budget_usd: number | null
+  run_budget_usd: number | null
   daily_cap: number | null
+  concurrency: number | null
   concludes: boolean
+  remembers: boolean
   verdicts: { verdict: string; when: string }[]
+  /** A blank cooldown is the default. */
+  handoffs: { verdict: string; agent: string; cooldown: string }[]
   webhook_url: string
   /** Blank keeps the stored one. */
   webhook_token: string
@@ -22,14 +28,19 @@ export const NEW_AGENT: AgentDraft = {
   name: '',
   prompt: '',
   trigger: '',
+  provider: '',
   model: '',
   mcp_servers: [],
   tools: [],
   max_rounds: null,
   budget_usd: null,
+  run_budget_usd: null,
   daily_cap: null,
+  concurrency: null,
   concludes: false,
+  remembers: false,
   verdicts: [],
+  handoffs: [],
   webhook_url: '',
   webhook_token: '',
 }
@@ -40,25 +51,37 @@ export function draftOf(agent: Agent): AgentDraft {
     name: agent.name,
     prompt: agent.prompt,
     trigger: agent.trigger,
+    provider: agent.provider ?? '',
     model: agent.model ?? '',
     mcp_servers: agent.mcp_servers ?? [],
     tools: agent.tools,
     max_rounds: agent.max_rounds ?? null,
     budget_usd: agent.budget_usd ?? null,
+    run_budget_usd: agent.run_budget_usd ?? null,
     daily_cap: agent.daily_cap ?? null,
+    concurrency: agent.concurrency ?? null,
     concludes: agent.concludes ?? false,
+    remembers: agent.remembers ?? false,
+    handoffs: (agent.handoffs ?? []).map(({ verdict, agent: to, cooldown }) => ({
+      verdict,
+      agent: to,
+      cooldown: cooldown ?? '',
+    })),
     verdicts: (agent.verdicts ?? []).map(({ verdict, when }) => ({ verdict, when: when ?? '' })),
     webhook_url: agent.webhook_url ?? '',
   }
 }
 
-/** The draft as the API takes it; the trigger only where it was changed, since it is one project's wiring. */
+/** The draft as the API takes it; trigger and handoffs only where changed, since they are one project's wiring. */
 export function writeOf(draft: AgentDraft, before: AgentDraft): AgentWrite {
-  const { trigger, webhook_token, verdicts, tools, ...rest } = draft
+  const { trigger, webhook_token, verdicts, handoffs, tools, ...rest } = draft
   return {
     ...rest,
     name: draft.name.trim(),
     ...(trigger !== before.trigger ? { trigger } : {}),
+    ...(JSON.stringify(handoffs) === JSON.stringify(before.handoffs)
+      ? {}
+      : { handoffs: handoffRows(handoffs) }),
     ...(webhook_token ? { webhook_token } : {}),
     // A line of a server that it no longer uses says nothing, and one without a tool is not begun.
     tools: tools.filter(({ server, tool }) => tool.trim() !== '' && draft.mcp_servers.includes(server)),
@@ -70,3 +93,13 @@ export function writeOf(draft: AgentDraft, before: AgentDraft): AgentWrite {
       })),
   } as AgentWrite
 }
+
+/** A row that is not filled in is not begun. */
+const handoffRows = (rows: AgentDraft['handoffs']) =>
+  rows
+    .filter(({ verdict, agent }) => verdict.trim() !== '' && agent !== '')
+    .map(({ verdict, agent, cooldown }) => ({
+      verdict: verdict.trim(),
+      agent,
+      ...(cooldown.trim() ? { cooldown: cooldown.trim() } : {}),
+    }))

@@ -17,6 +17,8 @@ export interface ExploreState {
   asOf: string | null
   group: Group
   live: boolean
+  /** Event that is opened at first. */
+  event: string | null
 }
 
 export function readState(query: URLSearchParams): ExploreState {
@@ -38,6 +40,7 @@ export function readState(query: URLSearchParams): ExploreState {
     asOf: query.get('as_of'),
     group: group === 'source' || group === 'type' || group === 'minute' ? group : 'none',
     live: query.get('live') === '1',
+    event: query.get('event'),
   }
 }
 
@@ -54,6 +57,7 @@ export function writeState(state: ExploreState): URLSearchParams {
   if (state.asOf) query.set('as_of', state.asOf)
   if (state.group !== 'none') query.set('group', state.group)
   if (state.live) query.set('live', '1')
+  if (state.event) query.set('event', state.event)
   return query
 }
 
@@ -86,6 +90,12 @@ export function histogramRequest(state: ExploreState, buckets: number): Histogra
     ...(state.sources.length ? { sources: state.sources } : {}),
     ...(state.types.length ? { event_types: state.types } : {}),
   }
+}
+
+/** Where an event is looked at: on the timeline of an entity, where it is on that, else on its own. */
+export function eventPath(id: string, entity?: { label: string; value: string }): string {
+  const of = entity ? `?${new URLSearchParams({ l: `${entity.label}=${entity.value}` })}` : ''
+  return `/events/${encodeURIComponent(id)}${of}`
 }
 
 /** "label=value" typed by a person. */

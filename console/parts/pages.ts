@@ -1,5 +1,6 @@
 /** The pages of the sidebar and the palette. */
 import {
+  BarChart3,
   BellRing,
   Bot,
   Cable,
@@ -8,7 +9,9 @@ import {
   GraduationCap,
   History,
   KeyRound,
+  PlayCircle,
   Send,
+  Settings,
   Waypoints,
   Wrench,
   Zap,
@@ -22,10 +25,13 @@ export const PAGES = [
   { to: '/triggers', label: 'Triggers', icon: Zap },
   { to: '/firings', label: 'Firings', icon: BellRing },
   { to: '/deliveries', label: 'Deliveries', icon: Send },
+  { to: '/runs', label: 'Runs', icon: PlayCircle },
   { to: '/agents', label: 'Agents', icon: Bot },
   { to: '/mcp-servers', label: 'MCP servers', icon: Wrench },
   { to: '/skills', label: 'Skills', icon: GraduationCap },
   { to: '/catalog-file', label: 'Catalog', icon: FileCode },
   { to: '/changes', label: 'Change history', icon: History },
+  { to: '/usage', label: 'Usage', icon: BarChart3 },
+  { to: '/settings', label: 'Settings', icon: Settings },
   { to: '/keys', label: 'API keys', icon: KeyRound },
 ]

@@ -28,6 +28,7 @@ describe('the address of Explore', () => {
     asOf: '2026-11-20T12:00:00.000Z',
     group: 'source',
     live: true,
+    event: null,
   }
 
   it('holds the whole view and gives it back', () => {

@@ -1,27 +1,26 @@
 /** The form of an agent: prompt, limits, verdicts, and what wakes it. */
 import {
-  ActionIcon,
   Button,
   Checkbox,
   Group,
   MultiSelect,
-  NumberInput,
   PasswordInput,
   Select,
   Stack,
-  Text,
   Textarea,
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Agent, AgentWrite, PartWritten } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { type AgentDraft, writeOf } from '../../lib/agent-form.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { ModelPicker } from '../../parts/model-picker.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { ToolPolicyEditor } from '../../parts/tool-policy.tsx'
+import { BoundFields } from './bound-fields.tsx'
+import { HandoffRows, VerdictRows } from './verdict-rows.tsx'
 
 interface Props {
   start: AgentDraft
@@ -46,10 +45,6 @@ export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label 
     said: (result) => `${result.name} is saved${result.note ? `: ${result.note}` : ''}`,
     onDone: (result) => onSaved?.(result),
     quiet: true,
-  })
-  const number = (field: 'max_rounds' | 'budget_usd' | 'daily_cap') => ({
-    value: draft[field] ?? '',
-    onChange: (value: string | number) => set(field, value === '' ? null : Number(value)),
   })
   return (
     <form
@@ -118,41 +113,38 @@ export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label 
             servers={draft.mcp_servers}
           />
         )}
-        <Verdicts rows={draft.verdicts} onChange={(rows) => set('verdicts', rows)} />
-        <Checkbox
-          label="Ends every run with a conclusion"
-          checked={draft.concludes}
-          onChange={(e) => set('concludes', e.currentTarget.checked)}
+        <VerdictRows rows={draft.verdicts} onChange={(rows) => set('verdicts', rows)} />
+        <HandoffRows
+          rows={draft.handoffs}
+          onChange={(rows) => set('handoffs', rows)}
+          verdicts={draft.verdicts.map(({ verdict }) => verdict.trim()).filter(Boolean)}
+          agents={(agents.data?.agents ?? []).map(({ name }) => name).filter((name) => name !== draft.name)}
         />
-        <Group grow align="flex-start" preventGrowOverflow={false}>
-          <TextInput
-            label="Model"
-            description="Blank: the default."
-            value={draft.model}
-            onChange={(e) => set('model', e.currentTarget.value)}
+        <Group gap="lg">
+          <Checkbox
+            label="Ends every run with a conclusion"
+            checked={draft.concludes}
+            onChange={(e) => set('concludes', e.currentTarget.checked)}
           />
-          <NumberInput
-            label="Rounds"
-            description="Blank: 6, or 12 with tools."
-            min={1}
-            max={24}
-            {...number('max_rounds')}
-          />
-          <NumberInput
-            label="Budget, US dollars"
-            description="For its whole life; blank: none."
-            min={0}
-            decimalScale={2}
-            {...number('budget_usd')}
-          />
-          <NumberInput
-            label="Runs a day"
-            description="Blank: the instance’s cap."
-            min={1}
-            max={10_000}
-            {...number('daily_cap')}
+          <Checkbox
+            label="Keeps observations for later runs"
+            checked={draft.remembers}
+            onChange={(e) => set('remembers', e.currentTarget.checked)}
           />
         </Group>
+        <ModelPicker
+          value={{ provider: draft.provider, model: draft.model }}
+          onChange={(choice) => setDraft((now) => ({ ...now, ...choice }))}
+        />
+        <BoundFields
+          draft={draft}
+          set={set}
+          rounds={{
+            plain: agents.data?.default_max_rounds ?? 6,
+            withMcp: agents.data?.default_max_rounds_with_mcp ?? 12,
+            limit: agents.data?.max_rounds_limit ?? 24,
+          }}
+        />
         <Group grow align="flex-start" preventGrowOverflow={false}>
           <TextInput
             label="Write each finding back to"
@@ -168,9 +160,6 @@ export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label 
             autoComplete="off"
           />
         </Group>
-        <Text size="sm" c="dimmed">
-          Agents are stored and wired now; they run in a later version.
-        </Text>
         <Refusal
           error={change.error}
           {...(onTakeTheirs ? { onTakeTheirs } : {})}
@@ -187,58 +176,5 @@ export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label 
         </Group>
       </Stack>
     </form>
-  )
-}
-
-type Rows = AgentDraft['verdicts']
-
-function Verdicts({ rows, onChange }: { rows: Rows; onChange: (rows: Rows) => void }) {
-  const put = (at: number, change: Partial<Rows[number]>) =>
-    onChange(rows.map((row, i) => (i === at ? { ...row, ...change } : row)))
-  return (
-    <Stack gap="xs">
-      <Text fw={600} size="sm">
-        Verdicts it may give
-      </Text>
-      {rows.map((row, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
-        <Group key={i} gap="xs" wrap="nowrap">
-          <TextInput
-            aria-label={`Verdict ${i + 1}`}
-            placeholder="investigate"
-            value={row.verdict}
-            onChange={(e) => put(i, { verdict: e.currentTarget.value })}
-            w={150}
-          />
-          <TextInput
-            aria-label={`When to give verdict ${i + 1}`}
-            placeholder="a deploy looks guilty"
-            value={row.when}
-            onChange={(e) => put(i, { when: e.currentTarget.value })}
-            style={{ flex: 1 }}
-            maxLength={300}
-          />
-          <ActionIcon
-            variant="subtle"
-            color="red"
-            aria-label={`Remove verdict ${i + 1}`}
-            onClick={() => onChange(rows.filter((_row, at) => at !== i))}
-          >
-            <Trash2 size={15} aria-hidden />
-          </ActionIcon>
-        </Group>
-      ))}
-      <Group>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<Plus size={14} aria-hidden />}
-          onClick={() => onChange([...rows, { verdict: '', when: '' }])}
-          disabled={rows.length >= 10}
-        >
-          Add a verdict
-        </Button>
-      </Group>
-    </Stack>
   )
 }

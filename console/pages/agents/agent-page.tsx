@@ -1,18 +1,33 @@
-/** One agent, to make or to change. */
-import { Text } from '@mantine/core'
+/** One agent: what wakes it and what it costs, its runs, what it would be told; to change, or to make. */
+import { Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
+import { useNavigate, useParams, useSearchParams } from 'react-router'
+import type { Agent } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { draftOf, NEW_AGENT } from '../../lib/agent-form.ts'
+import { readRunFilter, withFilter } from '../../lib/run-filters.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { ChangeHistory } from '../../parts/change-history.tsx'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { RunList } from '../runs/run-list.tsx'
 import { AgentEditor } from './agent-editor.tsx'
+import { AgentOverview } from './agent-overview.tsx'
+import { AgentPreview } from './agent-preview.tsx'
+import { AgentSwitch } from './agents-page.tsx'
+
+const TABS = [
+  { value: 'overview', label: 'Overview' },
+  { value: 'runs', label: 'Runs' },
+  { value: 'edit', label: 'Edit' },
+  { value: 'preview', label: 'Preview' },
+  { value: 'history', label: 'History' },
+]
 
 export default function AgentPage() {
   const { name } = useParams()
-  return name === undefined ? <NewAgent /> : <ExistingAgent name={name} />
+  return name === undefined ? <NewAgent /> : <ExistingAgent key={name} name={name} />
 }
 
 function NewAgent() {
@@ -36,44 +51,81 @@ function NewAgent() {
 
 function ExistingAgent({ name }: { name: string }) {
   const go = useNavigate()
+  const [address, setAddress] = useSearchParams()
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.agent(name),
     queryFn: () => declared.agent(name),
   })
-  const { shown, round, reload } = useShown(data, refetch)
   if (isPending) return <LoadingRows />
+  if (error)
+    return (
+      <>
+        <PageHead title={name} />
+        <Failed error={error} onRetry={() => void refetch()} />
+      </>
+    )
+  const { query, offset } = readRunFilter(address)
   return (
     <>
       <PageHead title={name}>
-        {data && (
-          <DeletePart
-            kind="agent"
-            name={name}
-            remove={declared.deleteAgent}
-            onDone={() => void go('/agents')}
-          />
-        )}
+        <AgentSwitch agent={data} label="On" />
+        <DeletePart
+          kind="agent"
+          name={name}
+          remove={declared.deleteAgent}
+          onDone={() => void go('/agents')}
+        />
       </PageHead>
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
-      {data && shown && (
-        <>
-          <Text size="sm" mb="md">
-            {data.triggers.length ? `Woken by ${data.triggers.join(', ')}` : 'Woken only by a handoff'}
-            {data.handoffs.length > 0 &&
-              `; hands over to ${data.handoffs.map((row) => `${row.agent} on ${row.verdict}`).join(', ')}`}
-            . {data.project && <Link to={`/projects/${data.project}?tab=wiring`}>Change the wiring</Link>}
-          </Text>
-          <AgentEditor
-            key={round}
-            start={draftOf(shown)}
-            stored={shown}
-            onSaved={() => void reload()}
-            onTakeTheirs={() => void reload()}
-            save={(body, version) => declared.updateAgent(name, body, version)}
-            label="Save"
+      <Tabs
+        value={address.get('tab') ?? 'overview'}
+        onChange={(tab) => setAddress(tab === 'overview' || !tab ? {} : { tab })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="overview">
+          <AgentOverview agent={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="runs">
+          <RunList
+            query={{ ...(query.status ? { status: query.status } : {}), agent: name }}
+            offset={offset}
+            onOffset={(to) => setAddress((now) => withFilter(now, 'offset', String(to)))}
+            without="agent"
           />
-        </>
-      )}
+        </Tabs.Panel>
+        <Tabs.Panel value="edit">
+          <Edit agent={data} refetch={refetch} />
+        </Tabs.Panel>
+        <Tabs.Panel value="preview">
+          <AgentPreview agent={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <ChangeHistory about={{ kind: 'agent', name }} />
+        </Tabs.Panel>
+      </Tabs>
     </>
+  )
+}
+
+/** The form keeps what it was filled from, whatever others save meanwhile. */
+function Edit({ agent, refetch }: { agent: Agent; refetch: () => Promise<{ data: Agent | undefined }> }) {
+  const { shown, round, reload } = useShown(agent, refetch)
+  if (!shown) return <LoadingRows />
+  return (
+    <AgentEditor
+      key={round}
+      start={draftOf(shown)}
+      stored={shown}
+      onSaved={() => void reload()}
+      onTakeTheirs={() => void reload()}
+      save={(body, version) => declared.updateAgent(shown.name, body, version)}
+      label="Save"
+    />
   )
 }

@@ -1,33 +1,162 @@
-/** Agents: what each is told, what wakes it. */
-import { Switch } from '@mantine/core'
+/** Agents: what wakes each, what it spent of its budget, and how its last runs went. */
+import { Alert, Badge, Button, Group, Paper, Switch, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { Agent } from '../../../schemas/types.ts'
+import { Plus } from 'lucide-react'
+import { Link } from 'react-router'
+import type { Agent, RunsResult } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { triggerPath } from '../../lib/firings.ts'
+import { type AgentRecord, agentPath, freshMs, money, recordsOf, runPath, spentOf } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
-import { PartListPage } from '../../parts/part-list.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { ProjectLinks } from '../../parts/project-links.tsx'
+import { RunMarks } from '../../parts/run-marks.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { When } from '../../parts/when.tsx'
+import { rkeys, runs } from '../../run-client.ts'
+
+/** Runs that are looked at for how the agents fare: one answer for all of them. */
+const LOOKED_AT = 200
 
 export default function AgentsPage() {
   const { data, error, refetch } = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
+  const recent = useQuery({
+    queryKey: rkeys.list({}, LOOKED_AT, 0),
+    queryFn: () => runs.list({}, LOOKED_AT),
+    refetchInterval: ({ state }) => freshMs(state.data?.runs ?? []),
+  })
   return (
-    <PartListPage
-      kind="agent"
-      title="Agents"
-      add={{ to: '/agents/new', label: 'Add agent' }}
-      parts={data?.agents}
-      error={error}
-      onRetry={() => void refetch()}
-      what={(agent) => `${wokenBy(agent)} ${agent.prompt.split('\n')[0]}`}
-      state={(agent) => <AgentSwitch agent={agent} />}
-      empty="An agent is woken with an entity’s timeline, investigates, and writes its finding back. Give it a prompt and the trigger that wakes it."
-    />
+    <>
+      <PageHead title="Agents">
+        <Button component={Link} to="/agents/new" leftSection={<Plus size={16} aria-hidden />}>
+          Add agent
+        </Button>
+      </PageHead>
+      {!data && !error && <LoadingRows />}
+      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {data && !data.key_configured && (
+        <Alert color="yellow" mb="md" title="There is no model to run on">
+          An agent that is woken fails until there is one. <Link to="/settings">Set a model provider</Link>.
+        </Alert>
+      )}
+      {data &&
+        (data.agents.length === 0 ? <NoAgents /> : <AgentTable agents={data.agents} recent={recent.data} />)}
+    </>
   )
 }
 
-function wokenBy(agent: Agent): string {
-  return agent.triggers.length ? `Woken by ${agent.triggers.join(', ')}.` : 'Woken only by a handoff.'
+function NoAgents() {
+  return (
+    <Empty title="No Agents yet">
+      <Text c="dimmed" maw={540}>
+        An agent is woken with an entity’s timeline, investigates, and writes its finding back. Give it a
+        prompt and the trigger that wakes it.
+      </Text>
+      <Button component={Link} to="/agents/new">
+        Add agent
+      </Button>
+    </Empty>
+  )
 }
 
-function AgentSwitch({ agent }: { agent: Agent }) {
+function AgentTable({ agents, recent }: { agents: readonly Agent[]; recent: RunsResult | undefined }) {
+  const records = recordsOf(recent?.runs ?? [])
+  return (
+    <Paper withBorder radius="md">
+      <Table.ScrollContainer minWidth={900}>
+        <Table verticalSpacing="xs" highlightOnHover aria-label="Agents">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Agent</Table.Th>
+              <Table.Th>On</Table.Th>
+              <Table.Th>Woken by</Table.Th>
+              <Table.Th>Projects</Table.Th>
+              <Table.Th>Spent</Table.Th>
+              <Table.Th>Last runs</Table.Th>
+              <Table.Th>Last run</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {agents.map((agent) => (
+              <Row
+                key={agent.name}
+                agent={agent}
+                record={records.get(agent.name)}
+                spent={recent ? spentOf(agent.name, recent.runs, recent.total) : null}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Paper>
+  )
+}
+
+interface RowProps {
+  agent: Agent
+  record: AgentRecord | undefined
+  spent: number | null
+}
+
+function Row({ agent, record, spent }: RowProps) {
+  const { name, prompt, triggers, budget_usd, projects, customized } = agent
+  return (
+    <Table.Tr>
+      <Table.Td style={{ overflowWrap: 'anywhere', minWidth: 200 }}>
+        <Group gap="xs">
+          <Text component={Link} to={agentPath(name)} fw={600} className="link">
+            {name}
+          </Text>
+          {customized && (
+            <Badge size="sm" variant="default" tt="none">
+              edited by hand
+            </Badge>
+          )}
+        </Group>
+        <Text size="sm" c="dimmed" lineClamp={1}>
+          {prompt.split('\n')[0]}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <AgentSwitch agent={agent} />
+      </Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+        {triggers.length === 0
+          ? 'only a handoff'
+          : triggers.map((trigger) => (
+              <div key={trigger}>
+                <Link to={triggerPath(trigger)}>{trigger}</Link>
+              </div>
+            ))}
+      </Table.Td>
+      <Table.Td>
+        <ProjectLinks ids={projects} />
+      </Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        {spent !== null && money(spent)}
+        {spent === null && budget_usd === null && <Link to={agentPath(name)}>see its page</Link>}
+        {budget_usd !== null && ` of ${money(budget_usd)}`}
+      </Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        {record && record.ended > 0 ? `${record.succeeded} of ${record.ended} succeeded` : 'none'}
+      </Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        {record ? (
+          <Group gap={6} wrap="nowrap">
+            <Link to={runPath(record.last.id)} aria-label={`Last run of ${name}, ${record.last.status}`}>
+              <When at={record.last.made_at} />
+            </Link>
+            <RunMarks run={record.last} />
+          </Group>
+        ) : (
+          'never'
+        )}
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+export function AgentSwitch({ agent, label }: { agent: Agent; label?: string }) {
   const change = useChange((on: boolean) => declared.switchAgent(agent.name, on), {
     said: (_result, on) => `${agent.name} is ${on ? 'on' : 'off'}`,
   })
@@ -36,7 +165,7 @@ function AgentSwitch({ agent }: { agent: Agent }) {
       checked={agent.enabled}
       onChange={(event) => change.mutate(event.currentTarget.checked)}
       disabled={change.isPending || agent.triggers.length === 0}
-      aria-label={`${agent.name} is on`}
+      {...(label ? { label } : { 'aria-label': `${agent.name} is on` })}
     />
   )
 }

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import type { Delivery } from '../../../schemas/types.ts'
 import { DELIVERY_TONES, firingPath, statusWord } from '../../lib/firings.ts'
+import { agentPath, runPath } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Mark } from '../../parts/mark.tsx'
 import { When } from '../../parts/when.tsx'
@@ -68,7 +69,7 @@ function Row({
   isOpen: boolean
   onToggle: () => void
 }) {
-  const { delivery_id, recipient, trigger, key, status, tries, max_tries } = delivery
+  const { delivery_id, recipient, trigger, key, status, tries, max_tries, run_id } = delivery
   const Icon = isOpen ? ChevronDown : ChevronRight
   return (
     <>
@@ -86,11 +87,21 @@ function Row({
         </Table.Td>
         <Table.Td style={{ overflowWrap: 'anywhere' }}>
           <Text size="sm" fw={600}>
-            {recipient.name}
+            {recipient.kind === 'agent' ? (
+              <Link to={agentPath(recipient.name)}>{recipient.name}</Link>
+            ) : (
+              recipient.name
+            )}
           </Text>
-          <Text size="xs" c="dimmed" className="mono">
-            {recipient.address}
-          </Text>
+          {run_id ? (
+            <Link to={runPath(run_id)} aria-label={`Run of ${recipient.name} for ${key || trigger}`}>
+              its run
+            </Link>
+          ) : (
+            <Text size="xs" c="dimmed" className="mono">
+              {recipient.address}
+            </Text>
+          )}
         </Table.Td>
         {hasFiring && (
           <Table.Td style={{ overflowWrap: 'anywhere' }}>
@@ -131,12 +142,12 @@ function Row({
   )
 }
 
-function LastWord({ delivery: { status, delivered_at, due_at, reason } }: { delivery: Delivery }) {
+function LastWord({ delivery: { status, delivered_at, due_at, reason, run_id } }: { delivery: Delivery }) {
   return (
     <Text size="sm">
       {status === 'delivered' && (
         <>
-          delivered <When at={delivered_at} />
+          {run_id ? 'its run succeeded' : 'delivered'} <When at={delivered_at} />
         </>
       )}
       {status === 'running' && due_at && (
@@ -146,7 +157,10 @@ function LastWord({ delivery: { status, delivered_at, due_at, reason } }: { deli
         </>
       )}
       {status !== 'delivered' && reason}
-      {status === 'running' && !due_at && !reason && 'is sent now, or waits for its turn'}
+      {status === 'running' &&
+        !due_at &&
+        !reason &&
+        (run_id ? 'its run is under way' : 'is sent now, or waits for its turn')}
     </Text>
   )
 }

@@ -288,7 +288,7 @@ function Rows({
           </Text>
         </Empty>
       ) : (
-        <TimelineList timeline={timeline} group={state.group} onLabel={onLabel} />
+        <TimelineList first={state.event} timeline={timeline} group={state.group} onLabel={onLabel} />
       )}
     </>
   )

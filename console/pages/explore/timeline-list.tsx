@@ -15,12 +15,14 @@ interface Props {
   timeline: Timeline
   group: Group
   onLabel: (name: string, value: string) => void
+  /** Event that is opened at first. */
+  first: string | null
 }
 
-export function TimelineList({ timeline, group, onLabel }: Props) {
+export function TimelineList({ timeline, group, onLabel, first }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const now = useNow()
-  const [open, setOpen] = useState<string | null>(null)
+  const [open, setOpen] = useState<string | null>(first)
   const [active, setActive] = useState(-1)
   const lines = useMemo(() => groupRows(timeline.rows, group), [timeline.rows, group])
   const list = useVirtualizer({
@@ -29,6 +31,11 @@ export function TimelineList({ timeline, group, onLabel }: Props) {
     estimateSize: () => 33,
     overscan: 12,
     getItemKey: (i) => keyOf(lines[i]!),
+  })
+  useShownFirst(first, lines, (at) => {
+    setOpen(first)
+    setActive(at)
+    list.scrollToIndex(at, { align: 'center' })
   })
   const items = list.getVirtualItems()
   const lastShown = items.at(-1)?.index ?? 0
@@ -123,6 +130,18 @@ export function TimelineList({ timeline, group, onLabel }: Props) {
 }
 
 const keyOf = (line: Line): string => ('head' in line ? `head:${line.head}` : line.event.id)
+
+/** Goes to an event once, when it is there. */
+function useShownFirst(id: string | null, lines: Line[], show: (at: number) => void): void {
+  const shown = useRef<string | null>(null)
+  useEffect(() => {
+    if (id === null || shown.current === id) return
+    const at = lines.findIndex((line) => 'event' in line && line.event.id === id)
+    if (at < 0) return
+    shown.current = id
+    show(at)
+  })
+}
 
 /** Rows that arrive in front do not move what one reads: the position is held and they are counted. */
 function useHeldPosition(

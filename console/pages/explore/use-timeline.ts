@@ -27,7 +27,7 @@ export interface Timeline {
 
 export function useTimeline(state: ExploreState): Timeline {
   const enabled = Object.keys(state.selector).length > 0
-  const { live: isLive, group: _group, ...asked } = state
+  const { live: isLive, group: _group, event: _event, ...asked } = state
   const identity = JSON.stringify(asked)
   const pages = useInfiniteQuery({
     queryKey: ['timeline', identity],

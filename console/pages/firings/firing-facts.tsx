@@ -5,6 +5,7 @@ import type { FiringDetail } from '../../../schemas/types.ts'
 import { predicateWords } from '../../../schemas/words.ts'
 import { shortNumber } from '../../lib/backtest.ts'
 import { deliveredWords, firingPath, triggerPath } from '../../lib/firings.ts'
+import { runPath } from '../../lib/runs.ts'
 import { count } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { When } from '../../parts/when.tsx'
@@ -46,7 +47,11 @@ export function FiringFacts({ firing }: { firing: FiringDetail }) {
         {firing.late_by !== null && (
           <Text size="sm">{count(Math.round(firing.late_by))} seconds after its time</Text>
         )}
-        {firing.parent_run_id && <Text size="sm">Tripped by a finding of run {firing.parent_run_id}</Text>}
+        {firing.parent_run_id && (
+          <Text size="sm">
+            Tripped by a finding of <Link to={runPath(firing.parent_run_id)}>this run</Link>
+          </Text>
+        )}
       </Group>
     </Stack>
   )

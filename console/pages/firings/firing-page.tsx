@@ -1,13 +1,13 @@
 /** One firing: why it fired, what tripped it, and who was told. */
-import { Alert, Button, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { Link, useParams } from 'react-router'
 import type { FiringDetail } from '../../../schemas/types.ts'
 import { explorePath, isUnderWay } from '../../lib/firings.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { FiringMarks } from '../../parts/firing-marks.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { wkeys, work } from '../../trigger-client.ts'
 import { DeliveryTable } from '../deliveries/delivery-table.tsx'
@@ -73,16 +73,5 @@ function Firing({ firing }: { firing: FiringDetail }) {
         )}
       </Stack>
     </>
-  )
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section aria-label={title}>
-      <Title order={2} mb="xs">
-        {title}
-      </Title>
-      {children}
-    </section>
   )
 }

@@ -6,9 +6,9 @@ import { type ReactNode, useState } from 'react'
 import type { McpTestedTool, McpTestResult, McpTool } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
-import { type DiffPart, wordDiff } from '../../lib/word-diff.ts'
 import { Mark, type Tone } from '../../parts/mark.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { TextDiff } from '../../parts/text-diff.tsx'
 import { When } from '../../parts/when.tsx'
 
 export function ServerTools({ server }: { server: string }) {
@@ -187,10 +187,10 @@ function Review({ server, tool, onClose }: { server: string; tool: McpTool; onCl
           model: approve only what the tool should say.
         </Text>
         {tool.read_only !== change.read_only && (
-          <Diff title="What it may do" from={mark(tool.read_only)} to={mark(change.read_only)} />
+          <TextDiff title="What it may do" from={mark(tool.read_only)} to={mark(change.read_only)} />
         )}
-        <Diff title="Description" from={tool.description} to={change.description} />
-        <Diff
+        <TextDiff title="Description" from={tool.description} to={change.description} />
+        <TextDiff
           title="Arguments"
           from={JSON.stringify(tool.input, null, 2)}
           to={JSON.stringify(change.input, null, 2)}
@@ -206,37 +206,4 @@ function Review({ server, tool, onClose }: { server: string; tool: McpTool; onCl
       </Stack>
     </Modal>
   )
-}
-
-function Diff({ title, from, to }: { title: string; from: string; to: string }) {
-  return (
-    <div>
-      <Text fw={600} size="sm">
-        {title}
-      </Text>
-      {from === to ? (
-        <Text size="sm" c="dimmed">
-          As before.
-        </Text>
-      ) : (
-        <Text
-          size="sm"
-          component="div"
-          className="word-diff"
-          style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
-        >
-          {wordDiff(from, to).map((part, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: parts have no identity but their place.
-            <Part key={i} part={part} />
-          ))}
-        </Text>
-      )}
-    </div>
-  )
-}
-
-function Part({ part: { mark, text } }: { part: DiffPart }) {
-  if (mark === 'removed') return <del>{text}</del>
-  if (mark === 'added') return <ins>{text}</ins>
-  return text
 }

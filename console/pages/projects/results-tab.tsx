@@ -5,10 +5,14 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import type { Project, ProjectResult } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { claimsWords, money, runPath } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
+import { rkeys, runs } from '../../run-client.ts'
+
+const RUNS_READ = 200
 
 export function ResultsTab({ project }: { project: Project }) {
   const { data, error, isPending, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery({
@@ -18,6 +22,14 @@ export function ResultsTab({ project }: { project: Project }) {
     getNextPageParam: (page) => page.next_before ?? undefined,
     refetchInterval: 15_000,
   })
+  // How many claims of each hold is said by its run.
+  const query = { project: project.id }
+  const recent = useQuery({
+    queryKey: rkeys.list(query, RUNS_READ, 0),
+    queryFn: () => runs.list(query, RUNS_READ),
+    refetchInterval: 15_000,
+  })
+  const claims = new Map(recent.data?.runs.map(({ id, verified }) => [id, claimsWords(verified)]))
   const [open, setOpen] = useState<ProjectResult | null>(null)
   if (isPending) return <LoadingRows />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
@@ -26,15 +38,21 @@ export function ResultsTab({ project }: { project: Project }) {
     return (
       <Empty title="Nothing found yet">
         <Text c="dimmed" maw={520}>
-          Findings are listed here with their headline and next step. An outside agent records them with a
-          project key: make one under <Link to="?tab=keys">Keys</Link>.
+          What the agents of this project find is listed here with its headline and next step. An outside
+          agent records findings with a project key: make one under <Link to="?tab=keys">Keys</Link>.
         </Text>
       </Empty>
     )
   return (
     <Stack>
       {results.map((result) => (
-        <ResultRow key={result.id} project={project} result={result} onOpen={() => setOpen(result)} />
+        <ResultRow
+          key={result.id}
+          project={project}
+          result={result}
+          claims={claims.get(result.id) ?? null}
+          onOpen={() => setOpen(result)}
+        />
       ))}
       {hasNextPage && (
         <Button variant="default" onClick={() => void fetchNextPage()}>
@@ -49,10 +67,13 @@ export function ResultsTab({ project }: { project: Project }) {
 function ResultRow({
   project,
   result,
+  claims,
   onOpen,
 }: {
   project: Project
   result: ProjectResult
+  /** How many of its claims hold, in words. */
+  claims: string | null
   onOpen: () => void
 }) {
   const mark = useChange((handled: boolean) => declared.markHandled(project.id, result.id, handled))
@@ -77,8 +98,16 @@ function ResultRow({
           </Group>
         </Group>
         <Text size="xs" c="dimmed" component="div">
-          <When at={result.at} /> · {result.entity} · {result.chain.join(' → ')}
+          <When at={result.at} /> · {result.entity} ·{' '}
+          <Link
+            to={runPath(result.id)}
+            aria-label={`Run of ${result.chain.join(', then ')} for ${result.entity}`}
+          >
+            {result.chain.join(' → ')}
+          </Link>
           {result.external && ' (outside agent)'}
+          {claims && ` · ${claims}`}
+          {result.cost_usd !== null && ` · ${money(result.cost_usd)}`}
           {result.handled && ` · handled by ${result.handled.by}`}
         </Text>
         {result.next_step && (

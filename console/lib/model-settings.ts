@@ -1,0 +1,155 @@
+/** Model providers, prices and bounds of agents as their forms edit them. */
+import type {
+  AgentSettings,
+  AgentSettingsWrite,
+  ModelPrice,
+  ModelProvider,
+  ModelProviderTested,
+  ProviderWrite,
+} from '../../schemas/types.ts'
+
+/** Where a credential is from, in words. */
+export function originWords({ source, configured }: Pick<ModelProvider, 'source' | 'configured'>): string {
+  if (source === 'console:gateway') return 'stored here: token of a gateway'
+  if (source === 'console') return 'stored here'
+  if (source.startsWith('env:')) return `environment: ${source.slice(4)}`
+  return configured ? 'none is needed' : 'none'
+}
+
+/** Where an address is from, in words. */
+export function addressWords({
+  base_url,
+  base_source,
+}: Pick<ModelProvider, 'base_url' | 'base_source'>): string {
+  if (base_url === '') return 'the provider’s own'
+  return base_source.startsWith('env:') ? `${base_url} (environment: ${base_source.slice(4)})` : base_url
+}
+
+const LOOK_AT: Record<NonNullable<ModelProviderTested['failed']>, string> = {
+  address: 'Look at the address',
+  credential: 'Look at the credential',
+  model: 'Look at the model',
+  format: 'Look at the kind: it answers in another format',
+  provider: 'The provider itself: it is overloaded, or out of quota',
+}
+
+/** What came of a test: a title, and what the provider said. */
+export function testWords({ ok, model, ms, failed, error }: ModelProviderTested): {
+  title: string
+  text: string
+} {
+  if (ok) return { title: 'It answers', text: `${model ?? 'It'} answered within ${ms} ms.` }
+  return {
+    title: failed ? LOOK_AT[failed] : 'It does not answer',
+    text: error ?? `${model ?? 'It'} gave no answer within ${ms} ms.`,
+  }
+}
+
+export interface ProviderDraft {
+  kind: ModelProvider['kind']
+  name: string
+  base_url: string
+  /** Blank keeps the stored one. */
+  key: string
+  gateway_token: string
+  key_clear: boolean
+  gateway_token_clear: boolean
+}
+
+export const NEW_PROVIDER: ProviderDraft = {
+  kind: 'providera',
+  name: '',
+  base_url: '',
+  key: '',
+  gateway_token: '',
+  key_clear: false,
+  gateway_token_clear: false,
+}
+
+/** An address of the environment is no part of what is stored: it shows as a placeholder only. */
+export function providerDraft({ kind, name, base_url, base_source }: ModelProvider): ProviderDraft {
+  return { ...NEW_PROVIDER, kind, name, base_url: base_source.startsWith('env:') ? '' : base_url }
+}
+
+/** The draft as the API takes it: only what was changed. */
+export function providerWrite(draft: ProviderDraft, stored: ModelProvider | null): ProviderWrite {
+  const { kind, key, gateway_token, key_clear, gateway_token_clear } = draft
+  const name = draft.name.trim()
+  const address = draft.base_url.trim()
+  const before = stored ? providerDraft(stored) : null
+  return {
+    ...(stored ? {} : { kind }),
+    ...(name && name !== before?.name ? { name } : {}),
+    ...(address === (before?.base_url ?? '') ? {} : { base_url: address }),
+    ...(key.trim() ? { key: key.trim() } : {}),
+    ...(kind === 'providera' && gateway_token.trim() ? { gateway_token: gateway_token.trim() } : {}),
+    ...(key_clear ? { key_clear } : {}),
+    ...(gateway_token_clear ? { gateway_token_clear } : {}),
+  }
+}
+
+/** What still has to be filled in; null: it can be saved. */
+export function providerFault(draft: ProviderDraft, stored: ModelProvider | null): string | null {
+  if (draft.kind === 'compatible' && draft.name.trim() === '')
+    return 'A chat-completions endpoint needs a name'
+  if (draft.kind === 'compatible' && draft.base_url.trim() === '')
+    return 'A chat-completions endpoint needs its address, with the version in it'
+  if (draft.kind !== 'compatible' && !stored && draft.key.trim() === '' && draft.gateway_token.trim() === '')
+    return 'It needs a key'
+  return null
+}
+
+/** A row of the form of prices; blanks while it is filled in. */
+export interface PriceRow {
+  prefix: string
+  input: number | null
+  output: number | null
+  cached: number | null
+}
+
+export const priceRow = ({ prefix, input, output, cached }: ModelPrice): PriceRow => ({
+  prefix,
+  input,
+  output,
+  cached: cached ?? null,
+})
+
+/** Rows as the API takes them; null: one of them is not filled in. Rows that are all blank are left out. */
+export function pricesOf(rows: readonly PriceRow[]): ModelPrice[] | null {
+  const begun = rows.filter(({ prefix, input, output }) => prefix.trim() || input !== null || output !== null)
+  const whole = begun.flatMap(({ prefix, input, output, cached }) =>
+    prefix.trim() && input !== null && output !== null
+      ? [{ prefix: prefix.trim(), input, output, ...(cached === null ? {} : { cached }) }]
+      : [],
+  )
+  return whole.length === begun.length ? whole : null
+}
+
+export interface LimitsDraft {
+  /** Null: the default, or the environment's. */
+  daily_cap: number | null
+  daily_budget_usd: number | null
+  concurrency: number | null
+}
+
+export function limitsDraft(stored: AgentSettings): LimitsDraft {
+  return {
+    daily_cap: stored.daily_cap_source === 'console' ? stored.daily_cap : null,
+    daily_budget_usd: stored.daily_budget_usd,
+    concurrency: stored.concurrency,
+  }
+}
+
+/** Only what was changed; empty text goes back to the default. */
+export function limitsWrite(draft: LimitsDraft, before: LimitsDraft): AgentSettingsWrite {
+  return Object.fromEntries(
+    (Object.keys(draft) as (keyof LimitsDraft)[])
+      .filter((field) => draft[field] !== before[field])
+      .map((field) => [field, draft[field] ?? '']),
+  ) as AgentSettingsWrite
+}
+
+/** "50, the default" or where else the cap of a day is from. */
+export function capWords({ default: fallback, env }: Pick<AgentSettings, 'default' | 'env'>): string {
+  return env === null ? `Blank: ${fallback}.` : `Blank: ${env}, of SVC_AGENT_DAILY_CAP.`
+}

@@ -1,0 +1,69 @@
+/** Filters of the list of runs as their address, so that every view is a permalink. */
+import type { Run } from '../../schemas/types.ts'
+
+export const RUN_STATUSES: Run['status'][] = [
+  'queued',
+  'running',
+  'succeeded',
+  'exhausted',
+  'failed',
+  'capped',
+  'empty',
+]
+export const RUNS_A_PAGE = 50
+
+/** As the API asks for them. */
+export interface RunQuery {
+  status?: string
+  agent?: string
+  project?: string
+  entity?: string
+  /** False leaves practice runs out. */
+  practice?: boolean
+}
+
+export interface RunFilter {
+  query: RunQuery
+  offset: number
+  /** Whether a person narrowed the list. */
+  isNarrowed: boolean
+}
+
+const WORDS = ['agent', 'project', 'entity'] as const
+
+/** What the address asks for; words that there are not count for nothing. */
+export function readRunFilter(address: URLSearchParams): RunFilter {
+  const word = (name: string) => address.get(name)?.trim() ?? ''
+  const status = word('status')
+  const query: RunQuery = {
+    ...((RUN_STATUSES as string[]).includes(status) ? { status } : {}),
+    ...Object.fromEntries(WORDS.map((name) => [name, word(name)]).filter(([, value]) => value)),
+  }
+  const isNarrowed = Object.keys(query).length > 0
+  const offset = /^\d{1,9}$/.test(word('offset')) ? Number(word('offset')) : 0
+  return { query: { ...query, ...(word('practice') === '1' ? {} : { practice: false }) }, offset, isNarrowed }
+}
+
+/** The address with a filter set, or without it; another filter begins at the first page again. */
+export function withFilter(address: URLSearchParams, name: string, value: string | null): URLSearchParams {
+  const next = new URLSearchParams(address)
+  if (name !== 'offset') next.delete('offset')
+  if (value?.trim() && !(name === 'offset' && value === '0')) next.set(name, value.trim())
+  else next.delete(name)
+  return next
+}
+
+/** A query string of what is given. */
+export function asked(query: Record<string, string | number | boolean | undefined>): string {
+  const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  return set.length
+    ? `?${new URLSearchParams(set.map(([key, value]): [string, string] => [key, String(value)]))}`
+    : ''
+}
+
+/** "51–100 of 230". */
+export function spanWords(offset: number, shown: number, total: number): string {
+  if (total === 0 || shown === 0) return `none of ${total.toLocaleString('en-US')}`
+  const number = (n: number) => n.toLocaleString('en-US')
+  return `${number(offset + 1)}–${number(offset + shown)} of ${number(total)}`
+}

@@ -1,0 +1,166 @@
+/** Runs of agents in words. */
+import type { Run, RunHandoff, Verified } from '../../schemas/types.ts'
+import type { Tone } from '../parts/mark.tsx'
+import { count } from './time.ts'
+
+export const runPath = (id: string): string => `/runs/${encodeURIComponent(id)}`
+export const comparePath = (id: string, other: string): string =>
+  `${runPath(id)}/compare?with=${encodeURIComponent(other)}`
+export const agentPath = (name: string, tab?: string): string =>
+  `/agents/${encodeURIComponent(name)}${tab ? `?tab=${tab}` : ''}`
+
+/** Whether more is to come of it by itself. */
+export const isOpen = ({ status }: Pick<Run, 'status'>): boolean =>
+  status === 'queued' || status === 'running'
+
+/** How soon a list of runs is read again, ms. */
+export const freshMs = (runs: readonly Pick<Run, 'status'>[]): number => (runs.some(isOpen) ? 2_000 : 15_000)
+
+export const RUN_TONES: Record<Run['status'], Tone> = {
+  queued: 'busy',
+  running: 'busy',
+  succeeded: 'good',
+  exhausted: 'bad',
+  failed: 'bad',
+  capped: 'bad',
+  empty: 'bad',
+}
+
+export const STATUS_HINTS: Record<Run['status'], string> = {
+  queued: 'It waits for its turn',
+  running: 'It is at work',
+  succeeded: 'It came to an end of its own',
+  exhausted: 'Its rounds were used up; what it had written is kept',
+  failed: 'It could not go on',
+  capped: 'A budget, or the runs of a day, were used up',
+  empty: 'It ended without a text and without a conclusion',
+}
+
+const WOKEN: Record<Run['woken_by'], string> = {
+  trigger: 'a firing',
+  schedule: 'a schedule',
+  handoff: 'a handoff',
+  rerun: 'a rerun',
+  practice: 'a practice firing',
+  manual: 'hand',
+  external: 'an outside agent',
+}
+
+/** "trigger gateway-errors", "a handoff". */
+export function wokenWords({ woken_by, trigger }: Pick<Run, 'woken_by' | 'trigger'>): string {
+  if ((woken_by === 'trigger' || woken_by === 'schedule') && trigger) return `${woken_by} ${trigger}`
+  return WOKEN[woken_by] ?? woken_by
+}
+
+/** Dollars as short as they can be said; a cost under a cent keeps two digits that count. */
+export function money(usd: number | null): string {
+  if (usd === null) return '—'
+  if (usd === 0) return '$0'
+  if (Math.abs(usd) >= 0.01)
+    return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
+  return `$${usd.toLocaleString('en-US', { maximumSignificantDigits: 2 })}`
+}
+
+/** 850 ms, 12.3 s, 4 m 5 s, 2 h 3 m. */
+export function took(ms: number | null): string {
+  if (ms === null) return '—'
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} m ${seconds % 60} s`
+  return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} m`
+}
+
+/** How long it has taken so far, or took. @param now epoch ms */
+export function durationOf(
+  { duration_ms, started_at, finished_at }: Pick<Run, 'duration_ms' | 'started_at' | 'finished_at'>,
+  now: number,
+): string {
+  if (duration_ms !== null || started_at === null || finished_at !== null) return took(duration_ms)
+  return took(Math.max(0, now - Date.parse(started_at)))
+}
+
+export const claimsWords = (verified: Verified | null): string | null =>
+  verified && `${verified.ok} of ${verified.total} ${verified.total === 1 ? 'claim holds' : 'claims hold'}`
+
+/** Tokens of a call or a run: "1,204 in, 310 out, 900 from the cache". */
+export function tokenWords(
+  usage: Partial<
+    Pick<Run, 'input_tokens' | 'output_tokens' | 'cache_creation_input_tokens' | 'cache_read_input_tokens'>
+  >,
+): string {
+  const { input_tokens = 0, output_tokens = 0 } = usage
+  const parts = [
+    `${count(input_tokens)} in`,
+    `${count(output_tokens)} out`,
+    usage.cache_read_input_tokens ? `${count(usage.cache_read_input_tokens)} from the cache` : '',
+    usage.cache_creation_input_tokens ? `${count(usage.cache_creation_input_tokens)} to the cache` : '',
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+/** What came of a handoff. */
+export function handoffWords({ state }: Pick<RunHandoff, 'state'>): { tone: Tone; words: string } {
+  switch (state) {
+    case 'proposed':
+      return { tone: 'busy', words: 'proposed' }
+    case 'started':
+      return { tone: 'busy', words: 'at work' }
+    case 'done':
+      return { tone: 'good', words: 'done' }
+    case 'refused_chain_limit':
+      return { tone: 'bad', words: 'refused: the chain has had three handoffs' }
+    case 'refused_cooldown':
+      return { tone: 'quiet', words: 'refused: it took this entity over only a while ago' }
+    case 'refused_target_busy':
+      return { tone: 'quiet', words: 'refused: it is at work on this entity' }
+    default:
+      return { tone: 'quiet', words: state.replaceAll('_', ' ') }
+  }
+}
+
+/** How its finding is written back to an address; null: it has none. */
+export function writeBackWords({
+  delivery,
+  delivery_error,
+}: Pick<Run, 'delivery' | 'delivery_error'>): { tone: Tone; words: string } | null {
+  if (delivery === null) return null
+  if (delivery === 'pending')
+    return { tone: 'busy', words: delivery_error ? `tried again: ${delivery_error}` : 'under way' }
+  if (delivery === 'failed')
+    return { tone: 'bad', words: delivery_error ? `failed: ${delivery_error}` : 'failed' }
+  return {
+    tone: 'good',
+    words: delivery === 'ok' ? 'written' : `written, answered ${delivery.replace(/^http /, '')}`,
+  }
+}
+
+/** Success of the last runs of each agent, and what they cost; from one page of runs, newest first. */
+export interface AgentRecord {
+  /** Those that ended, at most ten, without practice. */
+  ended: number
+  succeeded: number
+  last: Run
+}
+
+const LAST = 10
+
+export function recordsOf(runs: readonly Run[]): Map<string, AgentRecord> {
+  const records = new Map<string, AgentRecord>()
+  for (const run of runs) {
+    if (run.practice) continue
+    const known = records.get(run.agent) ?? { ended: 0, succeeded: 0, last: run }
+    if (!isOpen(run) && known.ended < LAST) {
+      known.ended++
+      if (run.status === 'succeeded') known.succeeded++
+    }
+    records.set(run.agent, known)
+  }
+  return records
+}
+
+/** What an agent spent, of all runs there are; null: the page does not have them all. */
+export function spentOf(agent: string, runs: readonly Run[], total: number): number | null {
+  if (total > runs.length) return null
+  return runs.reduce((sum, run) => sum + (run.agent === agent ? (run.cost_usd ?? 0) : 0), 0)
+}

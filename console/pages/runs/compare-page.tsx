@@ -1,0 +1,193 @@
+/** Two runs side by side: what was different in what they were told, did, found and cost. */
+import { Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams, useSearchParams } from 'react-router'
+import type { RunDetail } from '../../../schemas/types.ts'
+import { compareRows, promptsOf, stepLine } from '../../lib/compare.ts'
+import { chaptersOf } from '../../lib/run-story.ts'
+import { isOpen, money, runPath, took } from '../../lib/runs.ts'
+import { MarkdownText } from '../../parts/markdown.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { RunMarks } from '../../parts/run-marks.tsx'
+import { Section } from '../../parts/section.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { TextDiff } from '../../parts/text-diff.tsx'
+import { rkeys, runs } from '../../run-client.ts'
+import { ClaimList } from './claim-list.tsx'
+
+export default function ComparePage() {
+  const { id = '' } = useParams()
+  const [query] = useSearchParams()
+  const other = query.get('with') ?? ''
+  const left = useFollowed(id)
+  const right = useFollowed(other)
+  const error = left.error ?? right.error
+  return (
+    <>
+      <PageHead title="Two runs" />
+      {other === '' ? (
+        <Empty title="With which run?">
+          <Text>
+            Pick another under Compare on <Link to={runPath(id)}>the page of this run</Link>.
+          </Text>
+        </Empty>
+      ) : error ? (
+        <Failed error={error} onRetry={() => void Promise.all([left.refetch(), right.refetch()])} />
+      ) : left.data && right.data ? (
+        <Both left={left.data} right={right.data} />
+      ) : (
+        <LoadingRows />
+      )}
+    </>
+  )
+}
+
+const useFollowed = (id: string) =>
+  useQuery({
+    queryKey: rkeys.one(id),
+    queryFn: () => runs.one(id),
+    enabled: id !== '',
+    refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 1_000 : false),
+  })
+
+function Both({ left, right }: { left: RunDetail; right: RunDetail }) {
+  const before = promptsOf(left)
+  const after = promptsOf(right)
+  return (
+    <Stack gap="lg">
+      <div role="status">
+        {[left, right].some(isOpen) && (
+          <Text size="sm" c="dimmed">
+            One of them is still at work; this page follows it.
+          </Text>
+        )}
+      </div>
+      <div className="beside">
+        <Heading run={left} />
+        <Heading run={right} />
+      </div>
+      <Section title="At a glance">
+        <Facts left={left} right={right} />
+      </Section>
+      <Section title="What they were told">
+        <Paper withBorder p="md" radius="md">
+          <Stack>
+            <TextDiff title="Prompt of the agent" from={before.prompt} to={after.prompt} same="The same." />
+            <TextDiff title="Instructions" from={before.system} to={after.system} same="The same." />
+            <TextDiff title="First message" from={before.message} to={after.message} same="The same." />
+          </Stack>
+        </Paper>
+      </Section>
+      <Section title="What they found">
+        <div className="beside">
+          <Found run={left} />
+          <Found run={right} />
+        </div>
+      </Section>
+      <Section title="What they did">
+        <div className="beside">
+          <Steps run={left} />
+          <Steps run={right} />
+        </div>
+      </Section>
+    </Stack>
+  )
+}
+
+function Heading({ run }: { run: RunDetail }) {
+  return (
+    <Group gap="xs">
+      <Title order={2} size="h4">
+        <Link to={runPath(run.id)}>
+          {run.agent}: {run.key}
+        </Link>
+      </Title>
+      <RunMarks run={run} />
+      <Text size="sm" c="dimmed">
+        {new Date(run.made_at).toLocaleString()}
+      </Text>
+    </Group>
+  )
+}
+
+function Facts({ left, right }: { left: RunDetail; right: RunDetail }) {
+  return (
+    <Paper withBorder radius="md">
+      <Table.ScrollContainer minWidth={520}>
+        <Table verticalSpacing={4} aria-label="Both runs">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th w={160}>What</Table.Th>
+              <Table.Th>Earlier</Table.Th>
+              <Table.Th>Later</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {compareRows(left, right).map(({ title, left: a, right: b, differs }) => (
+              <Table.Tr key={title}>
+                <Table.Th scope="row" fw={400}>
+                  {title}
+                </Table.Th>
+                <Table.Td>{a}</Table.Td>
+                <Table.Td fw={differs ? 700 : 400}>{b}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Paper>
+  )
+}
+
+function Found({ run }: { run: RunDetail }) {
+  return (
+    <Paper withBorder p="md" radius="md">
+      <Stack gap="sm">
+        {(run.verdict || run.headline) && (
+          <Text fw={600}>
+            {run.verdict && `${run.verdict}: `}
+            {run.headline}
+          </Text>
+        )}
+        {run.finding ? (
+          <MarkdownText text={run.finding} />
+        ) : (
+          <Text size="sm" c="dimmed">
+            {isOpen(run) ? 'Nothing yet.' : 'No note.'}
+          </Text>
+        )}
+        {run.next_step && (
+          <Text size="sm">
+            <b>Next:</b> {run.next_step}
+          </Text>
+        )}
+        {run.error && <Text size="sm">{run.error}</Text>}
+        {run.claims.length > 0 && (
+          <ClaimList claims={run.claims} entity={{ label: run.label, value: run.key }} />
+        )}
+      </Stack>
+    </Paper>
+  )
+}
+
+function Steps({ run }: { run: RunDetail }) {
+  return (
+    <Paper withBorder p="md" radius="md">
+      <ol className="step-lines" aria-label={`Steps of ${run.id}`}>
+        {chaptersOf(run.steps).map((step) => (
+          <li key={step.n}>
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {stepLine(step)}
+            </Text>
+            {(step.kind === 'model' || step.kind === 'tool') && (
+              <Text size="xs" c="dimmed">
+                {step.ms === null ? 'not completed' : took(step.ms)}
+                {step.kind === 'model' && step.text !== null && ` · ${money(step.cost)}`}
+              </Text>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Paper>
+  )
+}

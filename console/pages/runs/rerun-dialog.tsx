@@ -1,0 +1,105 @@
+/** Repeats a run against its agent as it is: as of which instant, whether it counts, with what changed. */
+import { Button, Group, Modal, Radio, Stack, Switch, Text, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { RerunRequest, RunDetail } from '../../../schemas/types.ts'
+import { comparePath, runPath } from '../../lib/runs.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { ModelPicker } from '../../parts/model-picker.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { runs } from '../../run-client.ts'
+
+const PROMPT_MAX = 8_000
+
+export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
+  const was = typeof run.definition.prompt === 'string' ? run.definition.prompt : ''
+  const [asOf, setAsOf] = useState<'same' | 'now'>('same')
+  const [counts, setCounts] = useState(false)
+  const [other, setOther] = useState(false)
+  const [prompt, setPrompt] = useState(was)
+  const [choice, setChoice] = useState({ provider: '', model: '' })
+  const rerun = useChange((body: RerunRequest) => runs.rerun(run.id, body), { quiet: true })
+  const body: RerunRequest = {
+    as_of: asOf,
+    practice: !counts,
+    ...(other && prompt.trim() ? { prompt } : {}),
+    ...(choice.provider ? { provider: choice.provider } : {}),
+    ...(choice.model ? { model: choice.model } : {}),
+  }
+  const made = rerun.data?.run_id
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Rerun ${run.agent} on ${run.key}`}
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {made ? (
+        <Stack>
+          <Text size="sm" role="status">
+            It waits for its turn. Both can be looked at side by side.
+          </Text>
+          <Group>
+            <Button component={Link} to={comparePath(run.id, made)}>
+              Compare both
+            </Button>
+            <Button variant="default" component={Link} to={runPath(made)} onClick={onClose}>
+              Go to the rerun
+            </Button>
+          </Group>
+        </Stack>
+      ) : (
+        <Stack>
+          <Radio.Group
+            label="It reads"
+            value={asOf}
+            onChange={(value) => setAsOf(value === 'now' ? 'now' : 'same')}
+          >
+            <Stack gap={6} mt={6}>
+              <Radio value="same" label="what the run could read: the same instant" />
+              <Radio value="now" label="what there is now" />
+            </Stack>
+          </Radio.Group>
+          <Switch
+            label="It counts"
+            description="Otherwise it is practice: told to nobody, and in no total."
+            checked={counts}
+            onChange={(event) => setCounts(event.currentTarget.checked)}
+          />
+          <Switch
+            label="With another prompt, for this run alone"
+            checked={other}
+            onChange={(event) => setOther(event.currentTarget.checked)}
+          />
+          {other && (
+            <Textarea
+              label="Prompt"
+              value={prompt}
+              onChange={(event) => setPrompt(event.currentTarget.value)}
+              autosize
+              minRows={5}
+              maxRows={16}
+              maxLength={PROMPT_MAX}
+              error={prompt.trim() === '' ? 'It must say something' : undefined}
+            />
+          )}
+          <ModelPicker value={choice} onChange={setChoice} blank="As the agent says" />
+          <Refusal error={rerun.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Leave it
+            </Button>
+            <Button
+              loading={rerun.isPending}
+              disabled={other && prompt.trim() === ''}
+              onClick={() => rerun.mutate(body)}
+            >
+              Rerun
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  )
+}

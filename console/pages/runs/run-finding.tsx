@@ -1,0 +1,61 @@
+/** What a run found: its headline and verdict, the note, what to do next, and claims checked against events. */
+import { Alert, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Link } from 'react-router'
+import type { RunDetail } from '../../../schemas/types.ts'
+import { eventPath } from '../../lib/explore-state.ts'
+import { claimsWords, isOpen } from '../../lib/runs.ts'
+import { Mark } from '../../parts/mark.tsx'
+import { MarkdownText } from '../../parts/markdown.tsx'
+import { Section } from '../../parts/section.tsx'
+import { ClaimList } from './claim-list.tsx'
+
+export function RunFinding({ run }: { run: RunDetail }) {
+  const { finding, headline, verdict, next_step, claims, event_id, outcome, status, label, key } = run
+  if (isOpen(run) && !finding) return null
+  const entity = { label, value: key }
+  const isPartial = finding !== null && status !== 'succeeded'
+  return (
+    <Section
+      title={isPartial ? 'What it had written' : 'What it found'}
+      aside={event_id && <Link to={eventPath(event_id, entity)}>On the timeline as {event_id}</Link>}
+    >
+      <Paper withBorder p="md" radius="md">
+        <Stack gap="sm">
+          {(headline || verdict) && (
+            <Group gap="xs">
+              {verdict && <Mark tone="busy">{verdict}</Mark>}
+              {headline && (
+                <Title order={3} fz="lg" style={{ overflowWrap: 'anywhere' }}>
+                  {headline}
+                </Title>
+              )}
+            </Group>
+          )}
+          {finding ? (
+            <MarkdownText text={finding} />
+          ) : (
+            <Text c="dimmed" size="sm">
+              {outcome === 'no_op' ? 'It found nothing to report.' : 'It left no note.'}
+            </Text>
+          )}
+          {next_step && (
+            <Alert color="indigo" p="xs" title="Next step">
+              {next_step}
+            </Alert>
+          )}
+        </Stack>
+      </Paper>
+      {claims.length > 0 && (
+        <Stack gap="xs" mt="md">
+          <Title order={3} fz="md">
+            Claims: {claimsWords(run.verified) ?? `${claims.length}`}
+          </Title>
+          <Text size="xs" c="dimmed">
+            Each is compared with the events it rests on, not judged by a model.
+          </Text>
+          <ClaimList claims={claims} entity={entity} />
+        </Stack>
+      )}
+    </Section>
+  )
+}

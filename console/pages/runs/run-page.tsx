@@ -1,0 +1,111 @@
+/** One run as a story: what tripped it, what it was told, what it did, what it found, who took over. */
+import { Alert, Button, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useParams } from 'react-router'
+import type { RunDetail } from '../../../schemas/types.ts'
+import { chaptersOf } from '../../lib/run-story.ts'
+import { isOpen, STATUS_HINTS } from '../../lib/runs.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { PageHead } from '../../parts/page.tsx'
+import { RunMarks } from '../../parts/run-marks.tsx'
+import { Section } from '../../parts/section.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { rkeys, runs } from '../../run-client.ts'
+import { CompareButton } from './compare-dialog.tsx'
+import { RerunDialog } from './rerun-dialog.tsx'
+import { RunChain } from './run-chain.tsx'
+import { RunFacts } from './run-facts.tsx'
+import { RunFinding } from './run-finding.tsx'
+import { RunStory } from './run-story.tsx'
+
+export default function RunPage() {
+  const { id = '' } = useParams()
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: rkeys.one(id),
+    queryFn: () => runs.one(id),
+    refetchInterval: ({ state }) => paceOf(state.data),
+  })
+  if (isPending) return <LoadingRows />
+  if (error)
+    return (
+      <>
+        <PageHead title="Run" />
+        <Failed error={error} onRetry={() => void refetch()} />
+      </>
+    )
+  return <Story key={id} run={data} />
+}
+
+/** Each second while it is at work; then only while something of it is still to come. */
+function paceOf(run: RunDetail | undefined): number | false {
+  if (!run) return false
+  if (isOpen(run)) return 1_000
+  return run.chain.some(isOpen) || run.delivery === 'pending' ? 2_000 : false
+}
+
+function Story({ run }: { run: RunDetail }) {
+  const { agent, key, error, status } = run
+  return (
+    <>
+      <PageHead title={`${agent}: ${key}`}>
+        <RunMarks run={run} />
+        <Moves run={run} />
+      </PageHead>
+      <Stack gap="lg" maw={1180}>
+        {error && (
+          <Alert
+            color={status === 'capped' || status === 'exhausted' ? 'yellow' : 'red'}
+            title={`It ${ENDED[status]}`}
+          >
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {error}
+            </Text>
+          </Alert>
+        )}
+        <div role="status">
+          {isOpen(run) && (
+            <Text size="sm" c="dimmed">
+              {STATUS_HINTS[status]}. This page follows it.
+            </Text>
+          )}
+        </div>
+        <RunFacts run={run} />
+        <RunFinding run={run} />
+        {(run.chain.length > 1 || run.handoffs.length > 0) && <RunChain run={run} />}
+        <Section title="What it did">
+          <RunStory run={run} chapters={chaptersOf(run.steps)} />
+        </Section>
+      </Stack>
+    </>
+  )
+}
+
+const ENDED: Record<RunDetail['status'], string> = {
+  queued: 'waits',
+  running: 'is at work',
+  succeeded: 'succeeded',
+  exhausted: 'used up its rounds',
+  failed: 'failed',
+  capped: 'was capped',
+  empty: 'ended with nothing',
+}
+
+function Moves({ run }: { run: RunDetail }) {
+  const [rerunning, setRerunning] = useState(false)
+  const cancel = useChange((_: undefined) => runs.cancel(run.id), { said: () => 'It is cancelled' })
+  const canCancel = run.accepts.includes('cancel')
+  const canRerun = !isOpen(run) && run.woken_by !== 'external'
+  return (
+    <>
+      {canCancel && (
+        <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate(undefined)}>
+          Cancel the run
+        </Button>
+      )}
+      {!isOpen(run) && <CompareButton run={run} />}
+      {canRerun && <Button onClick={() => setRerunning(true)}>Rerun…</Button>}
+      {rerunning && <RerunDialog run={run} onClose={() => setRerunning(false)} />}
+    </>
+  )
+}

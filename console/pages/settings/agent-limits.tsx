@@ -1,0 +1,76 @@
+/** Bounds that hold for all agents: runs of a day, dollars of a day, runs at the same time. */
+import { Button, Group, NumberInput, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { AgentSettings } from '../../../schemas/types.ts'
+import { capWords, type LimitsDraft, limitsDraft, limitsWrite } from '../../lib/model-settings.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { useShown } from '../../lib/use-shown.ts'
+import { Refusal } from '../../parts/refusal.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { settings, skeys } from '../../settings-client.ts'
+
+export function AgentLimits() {
+  const { data, error, refetch } = useQuery({ queryKey: skeys.agents, queryFn: settings.agents })
+  const { shown, round, reload } = useShown(data, refetch)
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (!shown) return <LoadingRows rows={3} />
+  return <Limits key={round} stored={shown} onSaved={() => void reload()} />
+}
+
+function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => void }) {
+  const before = limitsDraft(stored)
+  const [draft, setDraft] = useState<LimitsDraft>(before)
+  const write = limitsWrite(draft, before)
+  const save = useChange((_: undefined) => settings.saveAgents(write), {
+    said: () => 'The bounds of agents are saved',
+    onDone: onSaved,
+    quiet: true,
+  })
+  const number = (field: keyof LimitsDraft) => ({
+    value: draft[field] ?? '',
+    onChange: (value: string | number) =>
+      setDraft((now) => ({ ...now, [field]: value === '' ? null : Number(value) })),
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        save.mutate(undefined)
+      }}
+    >
+      <Stack maw={480}>
+        <NumberInput
+          label="Runs of one agent in 24 hours"
+          description={`Where it has no cap of its own. ${capWords(stored)}`}
+          min={1}
+          max={10_000}
+          allowDecimal={false}
+          {...number('daily_cap')}
+        />
+        <NumberInput
+          label="Dollars of all agents in a day"
+          description="A call that could pass it is not made: the run is capped. Blank: no bound."
+          min={0}
+          max={1_000_000}
+          prefix="$"
+          {...number('daily_budget_usd')}
+        />
+        <NumberInput
+          label="Runs of all agents at the same time"
+          description="More wait for their turn. Blank: the default."
+          min={1}
+          max={200}
+          allowDecimal={false}
+          {...number('concurrency')}
+        />
+        <Refusal error={save.error} />
+        <Group>
+          <Button type="submit" loading={save.isPending} disabled={Object.keys(write).length === 0}>
+            Save bounds
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,206 @@
+/** One model provider: what it is, a test that says what fails, the models it lists, and what can be done. */
+import { Alert, Autocomplete, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import type { ModelProvider } from '../../../schemas/types.ts'
+import { addressWords, originWords, testWords } from '../../lib/model-settings.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { Fold } from '../../parts/fold.tsx'
+import { Mark } from '../../parts/mark.tsx'
+import { settings } from '../../settings-client.ts'
+
+interface Props {
+  provider: ModelProvider
+  /** Its kind in words. */
+  kind: string
+  onEdit: () => void
+}
+
+export function ProviderCard({ provider, kind, onEdit }: Props) {
+  const { id, name, configured, stored, editable, default_model, models } = provider
+  const choose = useChange((_: undefined) => settings.chooseProvider(id), {
+    said: () => `${name} is the default`,
+  })
+  const [deleting, setDeleting] = useState(false)
+  return (
+    <Paper withBorder p="md" radius="md" component="section" aria-label={name}>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Group gap="xs">
+            <Title order={2} fz="md">
+              {name}
+            </Title>
+            <Text size="sm" c="dimmed">
+              {kind}
+            </Text>
+            {provider.default && <Mark tone="good">default</Mark>}
+            {!configured && <Mark tone="bad">cannot be called</Mark>}
+          </Group>
+          <Group gap="xs">
+            {!provider.default && configured && (
+              <Button
+                size="xs"
+                variant="default"
+                loading={choose.isPending}
+                onClick={() => choose.mutate(undefined)}
+                aria-label={`Make ${name} the default`}
+              >
+                Make default
+              </Button>
+            )}
+            {editable && (
+              <Button size="xs" variant="default" onClick={onEdit} aria-label={`Edit ${name}`}>
+                Edit
+              </Button>
+            )}
+            {stored && (
+              <Button
+                size="xs"
+                variant="light"
+                color="red"
+                onClick={() => setDeleting(true)}
+                aria-label={`Delete ${name}`}
+              >
+                Delete…
+              </Button>
+            )}
+          </Group>
+        </Group>
+        <dl className="facts">
+          <div>
+            <dt>Credential</dt>
+            <dd>{originWords(provider)}</dd>
+          </div>
+          <div>
+            <dt>Address</dt>
+            <dd>{addressWords(provider)}</dd>
+          </div>
+          <div>
+            <dt>Model by default</dt>
+            <dd>{default_model ?? 'none is known: list its models, or name one in each agent'}</dd>
+          </div>
+        </dl>
+        <Models provider={provider} />
+        {configured && <Test id={id} models={models} />}
+      </Stack>
+      {deleting && <Delete provider={provider} onClose={() => setDeleting(false)} />}
+    </Paper>
+  )
+}
+
+function Models({ provider: { id, name, models, configured } }: { provider: ModelProvider }) {
+  const list = useChange((_: undefined) => settings.listModels(id), {
+    said: ({ discovery }) =>
+      discovery.error === null ? `${name} lists ${discovery.models.length} models` : '',
+  })
+  const fault = list.data?.discovery.error
+  return (
+    <Stack gap={4}>
+      <Group gap="xs">
+        {models.length > 0 ? (
+          <Fold title="Models" hint={`${models.length}`}>
+            <Text size="sm" className="mono" style={{ overflowWrap: 'anywhere' }}>
+              {models.join(', ')}
+            </Text>
+          </Fold>
+        ) : (
+          <Text size="sm" c="dimmed">
+            It has listed no models yet.
+          </Text>
+        )}
+        {configured && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={list.isPending}
+            onClick={() => list.mutate(undefined)}
+            aria-label={`List the models of ${name}`}
+          >
+            List models
+          </Button>
+        )}
+      </Group>
+      {fault && (
+        <Alert color="yellow" p="xs" role="status" title="It listed none">
+          {fault}
+        </Alert>
+      )}
+    </Stack>
+  )
+}
+
+function Test({ id, models }: { id: string; models: readonly string[] }) {
+  const [model, setModel] = useState('')
+  const test = useChange((asked: string) => settings.testProvider(id, asked))
+  const said = test.data && testWords(test.data)
+  return (
+    <Stack gap="xs">
+      <Group gap="xs" align="flex-end">
+        <Autocomplete
+          size="xs"
+          label="Model to test"
+          placeholder="The default"
+          data={[...models]}
+          value={model}
+          onChange={setModel}
+          limit={50}
+          maxLength={200}
+          w={260}
+        />
+        <Button
+          size="xs"
+          variant="default"
+          loading={test.isPending}
+          onClick={() => test.mutate(model.trim())}
+          aria-label={`Test ${id}`}
+        >
+          Test
+        </Button>
+      </Group>
+      <div role="status">
+        {test.isPending && (
+          <Text size="sm" c="dimmed">
+            One small call is made.
+          </Text>
+        )}
+        {!test.isPending && said && (
+          <Alert color={test.data?.ok ? 'teal' : 'red'} p="xs" title={said.title}>
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {said.text}
+            </Text>
+          </Alert>
+        )}
+      </div>
+    </Stack>
+  )
+}
+
+function Delete({ provider: { id, name }, onClose }: { provider: ModelProvider; onClose: () => void }) {
+  const remove = useChange((_: undefined) => settings.deleteProvider(id), {
+    said: () => `What was stored of ${name} is gone`,
+    onDone: onClose,
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Delete ${name}?`}
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Stack>
+        <Text size="sm">
+          Its address and credential are forgotten here; what the environment says of it holds again. Agents
+          that name it run on the default provider.
+        </Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Keep it
+          </Button>
+          <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
+            Delete
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,172 @@
+/** A model provider, to add or to change. Its credential goes in and is never shown again. */
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Group,
+  Modal,
+  PasswordInput,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useState } from 'react'
+import type { ModelProvider, ModelProvidersResult } from '../../../schemas/types.ts'
+import {
+  NEW_PROVIDER,
+  type ProviderDraft,
+  providerDraft,
+  providerFault,
+  providerWrite,
+} from '../../lib/model-settings.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { Refusal } from '../../parts/refusal.tsx'
+import { settings } from '../../settings-client.ts'
+
+interface Props {
+  /** Null makes one. */
+  stored: ModelProvider | null
+  kinds: ModelProvidersResult['kinds']
+  onClose: () => void
+}
+
+const ADDRESS_HINTS: Record<ModelProvider['kind'], string> = {
+  providera: 'Blank: the provider’s own. Or a gateway that speaks its format.',
+  providerb: 'Blank: the provider’s own. Or a proxy, with the version in it.',
+  compatible: 'With the version in it, such as http://127.0.0.1:11434/v1.',
+}
+
+export function ProviderForm({ stored, kinds, onClose }: Props) {
+  const [draft, setDraft] = useState<ProviderDraft>(stored ? providerDraft(stored) : NEW_PROVIDER)
+  const set = <K extends keyof ProviderDraft>(field: K, value: ProviderDraft[K]) =>
+    setDraft((now) => ({ ...now, [field]: value }))
+  const save = useChange(
+    (_: undefined) => settings.saveProvider(stored?.id ?? 'new', providerWrite(draft, stored)),
+    {
+      said: ({ id, discovery }) =>
+        discovery.error === null
+          ? `${id} is saved; it lists ${discovery.models.length} models`
+          : `${id} is saved`,
+      // A provider that lists no models is saved all the same: why is said before the dialog goes.
+      onDone: ({ discovery }) => discovery.error === null && onClose(),
+      quiet: true,
+    },
+  )
+  const unlisted = save.data?.discovery.error
+  const fault = providerFault(draft, stored)
+  const isA = draft.kind === 'providera'
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={stored ? `Edit ${stored.name}` : 'Add a model provider'}
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {unlisted ? (
+        <Stack>
+          <Alert color="yellow" title="It is saved, but listed no models" role="status">
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {unlisted}
+            </Text>
+          </Alert>
+          <Group justify="flex-end">
+            <Button onClick={onClose}>Done</Button>
+          </Group>
+        </Stack>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            save.mutate(undefined)
+          }}
+        >
+          <Stack>
+            {!stored && (
+              <Select
+                label="Kind"
+                data={kinds.map(({ id, label }) => ({ value: id, label }))}
+                value={draft.kind}
+                onChange={(kind) => set('kind', (kind ?? 'providera') as ProviderDraft['kind'])}
+                allowDeselect={false}
+                data-autofocus
+              />
+            )}
+            <TextInput
+              label="Name"
+              description={draft.kind === 'compatible' ? 'Its id is made of it.' : 'Blank: its kind.'}
+              value={draft.name}
+              onChange={(event) => set('name', event.currentTarget.value)}
+              required={draft.kind === 'compatible'}
+              maxLength={80}
+            />
+            <TextInput
+              label="Address"
+              description={ADDRESS_HINTS[draft.kind]}
+              value={draft.base_url}
+              placeholder={stored?.base_source.startsWith('env:') ? stored.base_url : ''}
+              onChange={(event) => set('base_url', event.currentTarget.value)}
+              required={draft.kind === 'compatible'}
+              maxLength={2_000}
+            />
+            <PasswordInput
+              label="Key"
+              description={
+                stored?.stored
+                  ? 'Never shown again; blank keeps what is stored.'
+                  : draft.kind === 'compatible'
+                    ? 'Blank: it is called without one. Never shown again.'
+                    : 'Never shown again.'
+              }
+              value={draft.key}
+              onChange={(event) => set('key', event.currentTarget.value)}
+              autoComplete="off"
+            />
+            {stored?.stored && (
+              <Checkbox
+                label="Forget the stored key"
+                checked={draft.key_clear}
+                onChange={(event) => set('key_clear', event.currentTarget.checked)}
+              />
+            )}
+            {isA && (
+              <PasswordInput
+                label="Token of a gateway"
+                description={
+                  stored?.gateway_token_stored
+                    ? 'One is stored, and wins over the key; blank keeps it.'
+                    : 'Wins over the key. Blank: none.'
+                }
+                value={draft.gateway_token}
+                onChange={(event) => set('gateway_token', event.currentTarget.value)}
+                autoComplete="off"
+              />
+            )}
+            {stored?.gateway_token_stored && (
+              <Checkbox
+                label="Forget the stored token"
+                checked={draft.gateway_token_clear}
+                onChange={(event) => set('gateway_token_clear', event.currentTarget.checked)}
+              />
+            )}
+            <Refusal error={save.error} />
+            <Group justify="flex-end">
+              {fault && (
+                <Text size="sm" c="dimmed">
+                  {fault}
+                </Text>
+              )}
+              <Button variant="default" onClick={onClose}>
+                Leave it
+              </Button>
+              <Button type="submit" loading={save.isPending} disabled={fault !== null}>
+                Save
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  )
+}

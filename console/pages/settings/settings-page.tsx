@@ -1,0 +1,46 @@
+/** Settings of the instance: model providers, prices, the bounds of agents. */
+import { Tabs } from '@mantine/core'
+import { useSearchParams } from 'react-router'
+import { PageHead } from '../../parts/page.tsx'
+import { AgentLimits } from './agent-limits.tsx'
+import { Prices } from './prices.tsx'
+import { Providers } from './providers.tsx'
+
+const TABS = [
+  { value: 'providers', label: 'Model providers' },
+  { value: 'prices', label: 'Prices' },
+  { value: 'agents', label: 'Agents' },
+]
+
+export default function SettingsPage() {
+  const [query, setQuery] = useSearchParams()
+  const asked = query.get('tab')
+  const tab = TABS.some(({ value }) => value === asked) ? asked : 'providers'
+  return (
+    <>
+      <PageHead title="Settings" />
+      <Tabs
+        value={tab}
+        onChange={(to) => setQuery(to === 'providers' || !to ? {} : { tab: to })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="providers">
+          <Providers />
+        </Tabs.Panel>
+        <Tabs.Panel value="prices">
+          <Prices />
+        </Tabs.Panel>
+        <Tabs.Panel value="agents">
+          <AgentLimits />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  )
+}

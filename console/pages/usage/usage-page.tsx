@@ -1,0 +1,130 @@
+/** What models were used for: of all time, each day, and by who asked, with whose credential, of whom. */
+import { Paper, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearchParams } from 'react-router'
+import type { ModelSpend, ModelUsageResult } from '../../../schemas/types.ts'
+import { originWords } from '../../lib/model-settings.ts'
+import { costWords, tokensOf } from '../../lib/model-usage.ts'
+import { money } from '../../lib/runs.ts'
+import { count } from '../../lib/time.ts'
+import { Fact } from '../../parts/fact.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Section } from '../../parts/section.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { settings, skeys } from '../../settings-client.ts'
+import { UsageDays } from './usage-days.tsx'
+
+const WINDOWS = ['7', '30', '90', '365']
+
+export default function UsagePage() {
+  const [query, setQuery] = useSearchParams()
+  const asked = query.get('days') ?? '30'
+  const days = WINDOWS.includes(asked) ? asked : '30'
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: skeys.usage(Number(days)),
+    queryFn: () => settings.usage(Number(days)),
+    placeholderData: (before) => before,
+    refetchInterval: 15_000,
+  })
+  return (
+    <>
+      <PageHead title="Usage of models">
+        <SegmentedControl
+          size="xs"
+          aria-label="Days"
+          data={WINDOWS.map((value) => ({ value, label: `${value} days` }))}
+          value={days}
+          onChange={(value) => setQuery(value === '30' ? {} : { days: value }, { replace: true })}
+        />
+      </PageHead>
+      {isPending && <LoadingRows />}
+      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {data && (data.total.calls === 0 ? <NoCalls /> : <Used usage={data} />)}
+    </>
+  )
+}
+
+function NoCalls() {
+  return (
+    <Empty title="No model was called yet">
+      <Text c="dimmed" maw={520}>
+        When an agent runs, each call of a model is counted here with its tokens and its cost. Model providers
+        are set under <Link to="/settings">Settings</Link>.
+      </Text>
+    </Empty>
+  )
+}
+
+function Used({ usage }: { usage: ModelUsageResult }) {
+  const { total, by_surface, by_key_source, by_provider, days, window_days } = usage
+  return (
+    <Stack gap="lg" maw={1100}>
+      <SimpleGrid cols={{ base: 2, sm: 4 }}>
+        <Fact title="Calls, of all time">{count(total.calls)}</Fact>
+        <Fact title="Tokens in">{count(total.input_tokens)}</Fact>
+        <Fact title="Tokens out">{count(total.output_tokens)}</Fact>
+        <Fact title="Cost">{money(total.cost_usd)}</Fact>
+      </SimpleGrid>
+      {total.uncosted_calls > 0 && (
+        <Text size="sm">
+          {count(total.uncosted_calls)} of {count(total.calls)} calls have no known price: their tokens count,
+          and no dollars. Set one under <Link to="/settings?tab=prices">Prices</Link>.
+        </Text>
+      )}
+      <Section title={`The last ${window_days} days`}>
+        <UsageDays days={days} window={window_days} />
+      </Section>
+      <Section title="Of all time">
+        <Stack>
+          <Split title="By what asked" rows={Object.entries(by_surface)} word={surfaceWord} />
+          <Split title="By provider" rows={Object.entries(by_provider)} word={(id) => id || 'unknown'} />
+          <Split
+            title="By where the credential was from"
+            rows={Object.entries(by_key_source)}
+            word={(source) => originWords({ source, configured: true })}
+          />
+        </Stack>
+      </Section>
+    </Stack>
+  )
+}
+
+const surfaceWord = (surface: string): string =>
+  surface === 'agent' ? 'agents' : surface === 'ask' ? 'questions of people' : surface
+
+function Split({
+  title,
+  rows,
+  word,
+}: {
+  title: string
+  rows: [string, ModelSpend][]
+  word: (key: string) => string
+}) {
+  return (
+    <Paper withBorder radius="md">
+      <Table.ScrollContainer minWidth={520}>
+        <Table verticalSpacing={4} aria-label={title}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{title}</Table.Th>
+              <Table.Th ta="right">Calls</Table.Th>
+              <Table.Th ta="right">Tokens</Table.Th>
+              <Table.Th ta="right">Cost</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(([key, spend]) => (
+              <Table.Tr key={key}>
+                <Table.Td>{word(key)}</Table.Td>
+                <Table.Td ta="right">{count(spend.calls)}</Table.Td>
+                <Table.Td ta="right">{count(tokensOf(spend))}</Table.Td>
+                <Table.Td ta="right">{costWords(spend)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Paper>
+  )
+}

@@ -1,0 +1,35 @@
+/** Calls about agents at work: runs, what an agent would be told, and what it may cost. */
+import type {
+  AgentForecast,
+  AgentPreview,
+  RerunRequest,
+  RerunResult,
+  RunDetail,
+  RunsResult,
+} from '../schemas/types.ts'
+import { call } from './client.ts'
+import { asked, type RunQuery } from './lib/run-filters.ts'
+
+const name = encodeURIComponent
+const get = async <T>(path: string): Promise<T> => (await call('GET', path)).json() as Promise<T>
+const agent = (of: string) => `/api/agents/builtin/${name(of)}`
+
+export const runs = {
+  list: (query: RunQuery, limit: number, offset = 0) =>
+    get<RunsResult>(`/api/runs${asked({ ...query, limit, offset })}`),
+  one: (id: string) => get<RunDetail>(`/api/runs/${name(id)}`),
+  rerun: async (id: string, body: RerunRequest) =>
+    (await call('POST', `/api/runs/${name(id)}/rerun`, body)).json() as Promise<RerunResult>,
+  cancel: async (id: string) =>
+    (await call('POST', `/api/runs/${name(id)}/cancel`)).json() as Promise<unknown>,
+  preview: (of: string, firing: string) => get<AgentPreview>(`${agent(of)}/preview?firing=${name(firing)}`),
+  forecast: (of: string) => get<AgentForecast>(`${agent(of)}/forecast`),
+}
+
+/** Query keys, in one place; they begin as those of triggers at work, so that both are read again together. */
+export const rkeys = {
+  list: (query: RunQuery, limit: number, offset: number) => ['work', 'runs', query, limit, offset],
+  one: (id: string) => ['work', 'run', id],
+  preview: (of: string, firing: string) => ['work', 'preview', of, firing],
+  forecast: (of: string) => ['work', 'forecast', of],
+} as const

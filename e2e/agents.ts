@@ -1,0 +1,137 @@
+/**
+ * A daemon whose agents ask a scripted model server: no model answers, the test says what is answered.
+ * Two agents in a chain: `triage` looks first and hands over to `digger` on the verdict investigate.
+ */
+import { expect } from '@playwright/test'
+import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
+import { test as base, type RunningDaemon, startDaemon } from './daemon.ts'
+
+export type { ScriptedModels }
+
+export const test = base.extend<{ models: ScriptedModels }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
+  models: async ({}, use) => {
+    const models = await startScriptedModels()
+    await use(models)
+    await models.close()
+  },
+  daemon: async ({ models }, use) => {
+    const daemon = await startDaemon([], {
+      PROVIDERA_BASE_URL: models.url,
+      PROVIDERA_API_KEY: 'key-of-the-environment',
+    })
+    await use(daemon)
+    await daemon.stop()
+  },
+})
+
+interface Run {
+  id: string
+  agent: string
+  status: string
+}
+
+/** Wakes both, and waits until they have ended. @returns their runs, first to last */
+export async function wakeChain(daemon: RunningDaemon, models: ScriptedModels): Promise<Run[]> {
+  await trip(daemon, await prepareChain(daemon, models))
+  return await ended(daemon, 2)
+}
+
+/** Three errors of pay, which trip the trigger. @param url where the source takes events */
+export async function trip(daemon: RunningDaemon, url: string): Promise<void> {
+  for (const status of [200, 500, 502, 503])
+    await daemon.call('POST', url, { service: 'pay', status, msg: `pay answered ${status}` })
+}
+
+/** Two agents and the trigger that wakes the first. @returns where its source takes events */
+export async function prepareChain(daemon: RunningDaemon, models: ScriptedModels): Promise<string> {
+  models.reply('model-triage', (_request, n) =>
+    n % 2 === 0
+      ? {
+          text: 'I look at what pay did before.',
+          calls: [{ name: 'read', arguments: { selector: { service: 'pay' }, window: '2h' } }],
+          cost: 0.0021,
+        }
+      : {
+          calls: [
+            {
+              name: 'conclude',
+              arguments: {
+                outcome: 'finding',
+                verdict: 'investigate',
+                headline: n === 1 ? 'pay fails on every order' : 'pay fails, said another way',
+                summary: 'Orders fail with **500**: see evt_2.',
+                next_step: 'Look at the last deploy of pay.',
+                claims: [{ text: 'pay answered 500', events: ['evt_2'], number: 500 }],
+              },
+            },
+          ],
+          cost: 0.0034,
+        },
+  )
+  models.reply('model-digger', (_request, n) =>
+    n % 2 === 0
+      ? { calls: [{ name: 'stats', arguments: { by: 'service' } }] }
+      : {
+          calls: [
+            {
+              name: 'conclude',
+              arguments: {
+                outcome: 'finding',
+                headline: 'The deploy broke pay',
+                summary: 'The deploy came before the first error.',
+                claims: [
+                  { text: 'pay answered 500', events: ['evt_2'], number: 500 },
+                  { text: 'a deploy came first', events: ['evt_999'] },
+                ],
+              },
+            },
+          ],
+        },
+  )
+  const url = await daemon.source('gateway', {
+    text_template: '{msg}',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+  const made = [
+    await daemon.call('POST', '/api/triggers', {
+      name: 'gateway-errors',
+      sources: ['gateway'],
+      filters: [{ field: 'payload.status', op: 'gte', value: 500 }],
+      condition: { aggregate: 'count', predicate: '> 2', window: '5m' },
+    }),
+    await daemon.call('POST', '/api/agents/builtin', {
+      name: 'digger',
+      prompt: 'Find the cause.',
+      model: 'model-digger',
+    }),
+    await daemon.call('POST', '/api/agents/builtin', {
+      name: 'triage',
+      prompt: 'Say whether it is worth looking into.',
+      model: 'model-triage',
+      trigger: 'gateway-errors',
+      concludes: true,
+      verdicts: [{ verdict: 'investigate', when: 'orders fail' }, { verdict: 'ignore' }],
+      handoffs: [{ verdict: 'investigate', agent: 'digger' }],
+      budget_usd: 5,
+    }),
+    await daemon.call('POST', '/api/agents/builtin/triage/enable'),
+  ]
+  for (const answer of made) expect(answer.ok, await answer.clone().text()).toBe(true)
+  return url
+}
+
+/** Waits until so many runs are there and all have ended. @returns them, first to last */
+export async function ended(daemon: RunningDaemon, runs: number): Promise<Run[]> {
+  let found: Run[] = []
+  await expect
+    .poll(
+      async () => {
+        found = (await daemon.ask<{ runs: Run[] }>('GET', '/api/runs?practice=true')).runs.reverse()
+        return found.filter(({ status }) => status !== 'queued' && status !== 'running').length
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(runs)
+  return found
+}
