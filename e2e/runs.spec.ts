@@ -3,6 +3,9 @@ import { expect, type Page } from '@playwright/test'
 import { ended, prepareChain, test, trip, wakeChain } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
 
+// A daemon, two agents and a browser share what the machine has.
+test.setTimeout(120_000)
+
 const rows = (page: Page, table: string) => page.getByRole('table', { name: table }).getByRole('row')
 const steps = (page: Page) => page.getByRole('list', { name: 'Steps', exact: true }).locator('> li')
 
@@ -124,6 +127,33 @@ test('a run is followed while it is at work, and ended by hand', async ({ page, 
   }
 })
 
+test('a run that failed says why, and the run of an outside agent is one to look at', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  const url = await prepareChain(daemon, models)
+  models.reply('model-triage', () => ({ status: 401, error: 'invalid key' }))
+  await trip(daemon, url)
+  const [failed] = await ended(daemon, 1)
+  await page.goto(`${daemon.url}/runs/${failed!.id}`)
+  await expect(page.getByRole('alert')).toContainText('It failed')
+  await expect(page.getByRole('alert')).toContainText('invalid key')
+  await expect(steps(page).last()).toContainText('Round 1: the model did not answer')
+
+  const [project] = (await daemon.ask<{ projects: { id: string }[] }>('GET', '/api/projects')).projects
+  await daemon.call('POST', `/api/projects/${project!.id}/findings`, {
+    entity: 'pay',
+    finding: '# Payments time out',
+    agent: 'scout',
+  })
+  await page.goto(`${daemon.url}/runs`)
+  await page.getByRole('link', { name: 'Run of scout for pay, succeeded' }).click()
+  await expect(page.getByText('an outside agent')).toBeVisible()
+  await expect(page.getByText('No steps are kept of it.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Rerun…' })).toHaveCount(0)
+})
+
 test('an agent says what it costs and what it would be told, and its form keeps models and handoffs', async ({
   page,
   daemon,
@@ -134,6 +164,7 @@ test('an agent says what it costs and what it would be told, and its form keeps 
   const row = rows(page, 'Agents').filter({ hasText: 'triage' })
   await expect(row).toContainText('$0.0055 of $5.00')
   await expect(row).toContainText('1 of 1 succeeded')
+  await expect(rows(page, 'Agents').filter({ hasText: 'digger' })).toContainText('1 run not priced')
   await row.getByRole('link', { name: 'triage', exact: true }).click()
   await expect(page.getByText('on investigate to digger')).toBeVisible()
   await expect(page.getByText(/At the pace of the last seven days it costs \$0\.1[67] a month/)).toBeVisible()
@@ -228,25 +259,29 @@ test('a model provider is added, tested and deleted; its key is not shown again;
   await expect(page.getByRole('img', { name: 'Dollars a day: 1 of 30 days had calls' })).toBeVisible()
 })
 
-test('runs, agents, settings and usage have no accessibility fault, light or dark', async ({
-  page,
-  daemon,
-  models,
-}) => {
-  test.setTimeout(180_000)
+/** Looks through pages of a daemon; `faults` has what is wrong with them. */
+function looker(page: Page, url: string) {
   const faults: string[] = []
   const check = async (what: string): Promise<void> => {
     faults.push(...(await accessibilityFaults(page, what)))
   }
-  const visit = async (path: string, ready: () => Promise<unknown>): Promise<void> => {
-    await page.goto(daemon.url + path)
-    await ready()
-    await check(path)
+  return {
+    faults,
+    check,
+    visit: async (path: string, ready: () => Promise<unknown>): Promise<void> => {
+      await page.goto(url + path)
+      await ready()
+      await check(path)
+    },
+    text: (words: string | RegExp) => page.getByText(words).first().waitFor(),
   }
-  const text = (words: string | RegExp) => page.getByText(words).first().waitFor()
+}
+
+test('runs and agents have no accessibility fault, light or dark', async ({ page, daemon, models }) => {
+  test.setTimeout(300_000)
+  const { faults, check, visit, text } = looker(page, daemon.url)
   await visit('/runs', () => text('No runs yet'))
   await visit('/agents', () => text('No Agents yet'))
-  await visit('/usage', () => text('No model was called yet'))
   const [triage, digger] = await wakeChain(daemon, models)
   await daemon.call('POST', `/api/runs/${triage!.id}/rerun`, {})
   const all = await ended(daemon, 4)
@@ -269,9 +304,16 @@ test('runs, agents, settings and usage have no accessibility fault, light or dar
   )
   await visit('/agents', () => page.getByRole('table', { name: 'Agents' }).waitFor())
   await visit('/agents/triage', () => text(/At the pace of the last seven days/))
-  await visit('/agents/triage?tab=runs', () => page.getByRole('table', { name: 'Runs' }).waitFor())
   await visit('/agents/triage?tab=edit', () => text('Who takes over'))
   await visit('/agents/triage?tab=preview', () => text(/^About/))
+  expect(faults).toEqual([])
+})
+
+test('settings and usage have no accessibility fault, light or dark', async ({ page, daemon, models }) => {
+  test.setTimeout(240_000)
+  const { faults, check, visit, text } = looker(page, daemon.url)
+  await visit('/usage', () => text('No model was called yet'))
+  await wakeChain(daemon, models)
   await visit('/settings', () => text('environment: PROVIDERA_API_KEY'))
   await page.getByRole('button', { name: 'Test providera' }).click()
   await page.getByRole('alert').waitFor()

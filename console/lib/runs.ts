@@ -47,7 +47,13 @@ const WOKEN: Record<Run['woken_by'], string> = {
 }
 
 /** "trigger gateway-errors", "a handoff". */
-export function wokenWords({ woken_by, trigger }: Pick<Run, 'woken_by' | 'trigger'>): string {
+export function wokenWords({
+  woken_by,
+  trigger,
+  rerun_of,
+}: Pick<Run, 'woken_by' | 'trigger' | 'rerun_of'>): string {
+  // A rerun is practice, too, unless it counts.
+  if (rerun_of) return WOKEN.rerun
   if ((woken_by === 'trigger' || woken_by === 'schedule') && trigger) return `${woken_by} ${trigger}`
   return WOKEN[woken_by] ?? woken_by
 }
@@ -159,8 +165,29 @@ export function recordsOf(runs: readonly Run[]): Map<string, AgentRecord> {
   return records
 }
 
+export interface Spent {
+  /** US dollars of the runs that are priced. */
+  usd: number
+  /** Runs that called a model without a price. */
+  unpriced: number
+}
+
 /** What an agent spent, of all runs there are; null: the page does not have them all. */
-export function spentOf(agent: string, runs: readonly Run[], total: number): number | null {
+export function spentOf(agent: string, runs: readonly Run[], total: number): Spent | null {
   if (total > runs.length) return null
-  return runs.reduce((sum, run) => sum + (run.agent === agent ? (run.cost_usd ?? 0) : 0), 0)
+  const own = runs.filter((run) => run.agent === agent)
+  return {
+    usd: own.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0),
+    unpriced: own.filter(({ cost_usd, rounds }) => cost_usd === null && rounds > 0).length,
+  }
+}
+
+/** "$0.40 of $5.00, 2 runs not priced"; empty: nothing is known of it. */
+export function spentWords(spent: Spent | null, budget: number | null): string {
+  const of = budget === null ? '' : `of ${money(budget)}`
+  if (spent === null) return of
+  const unpriced =
+    spent.unpriced === 0 ? '' : `${count(spent.unpriced)} ${spent.unpriced === 1 ? 'run' : 'runs'} not priced`
+  const usd = spent.usd === 0 && unpriced ? '' : money(spent.usd)
+  return [[usd || (of && money(0)), of].filter(Boolean).join(' '), unpriced].filter(Boolean).join(', ')
 }

@@ -2,11 +2,12 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionData } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
-import { Cable, FolderKanban, LogOut, Moon, Plus, Search, Tag, Zap } from 'lucide-react'
+import { Bot, Cable, FolderKanban, LogOut, Moon, Plus, Search, Tag, Zap } from 'lucide-react'
 import { useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
 import { triggerPath } from '../lib/firings.ts'
+import { agentPath } from '../lib/runs.ts'
 import { count } from '../lib/time.ts'
 import { PAGES } from './pages.ts'
 
@@ -16,6 +17,7 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
   const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
+  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
   const entities = useQuery({ queryKey: keys.entities, queryFn: () => api.entities() })
   const icon = (Icon: typeof Cable) => <Icon size={17} aria-hidden />
   const pages: SpotlightActionData[] = [
@@ -67,6 +69,13 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
     leftSection: icon(Zap),
     onClick: () => void go(triggerPath(trigger.name)),
   }))
+  const working: SpotlightActionData[] = (agents.data?.agents ?? []).map(({ name, prompt }) => ({
+    id: `a:${name}`,
+    label: name,
+    description: `Agent: ${prompt.split('\n')[0]}`,
+    leftSection: icon(Bot),
+    onClick: () => void go(agentPath(name)),
+  }))
   const values: SpotlightActionData[] = (entities.data?.labels ?? []).flatMap((facet) =>
     facet.values.map((value) => ({
       id: `e:${facet.label}=${value.value}`,
@@ -82,6 +91,7 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
         { group: 'Go to', actions: pages },
         { group: 'Projects', actions: owned },
         { group: 'Triggers', actions: waiting },
+        { group: 'Agents', actions: working },
         { group: 'Sources', actions: found },
         { group: 'Entities', actions: values },
       ]}

@@ -12,6 +12,7 @@ import {
   money,
   recordsOf,
   spentOf,
+  spentWords,
   tokenWords,
   took,
   wokenWords,
@@ -110,7 +111,7 @@ describe('a run in words', () => {
     expect(wokenWords(run())).toBe('trigger errs')
     expect(wokenWords(run({ woken_by: 'schedule', trigger: 'nightly' }))).toBe('schedule nightly')
     expect(wokenWords(run({ woken_by: 'handoff' }))).toBe('a handoff')
-    expect(wokenWords(run({ woken_by: 'rerun' }))).toBe('a rerun')
+    expect(wokenWords(run({ woken_by: 'practice', rerun_of: 'run_0' }))).toBe('a rerun')
   })
 
   it('has a cost that is never made up', () => {
@@ -189,8 +190,20 @@ describe('how an agent fares', () => {
   })
 
   it('spent what all its runs cost, practice too, where all of them are known', () => {
-    expect(spentOf('triage', runs, runs.length)).toBeCloseTo(0.511)
+    const spent = spentOf('triage', runs, runs.length)!
+    expect(spent.usd).toBeCloseTo(0.511)
+    expect(spent.unpriced).toBe(1)
     expect(spentOf('triage', runs, runs.length + 1)).toBeNull()
+  })
+
+  it('is not said to cost nothing where a price is missing', () => {
+    expect(spentWords({ usd: 0.4, unpriced: 0 }, 5)).toBe('$0.40 of $5.00')
+    expect(spentWords({ usd: 0.4, unpriced: 2 }, null)).toBe('$0.40, 2 runs not priced')
+    expect(spentWords({ usd: 0, unpriced: 1 }, null)).toBe('1 run not priced')
+    expect(spentWords({ usd: 0, unpriced: 1 }, 5)).toBe('$0 of $5.00, 1 run not priced')
+    expect(spentWords({ usd: 0, unpriced: 0 }, null)).toBe('$0')
+    expect(spentWords(null, 5)).toBe('of $5.00')
+    expect(spentWords(null, null)).toBe('')
   })
 })
 

@@ -21,7 +21,7 @@ export function AgentOverview({ agent }: { agent: Agent }) {
         </Alert>
       )}
       <Section
-        title="What wakes it"
+        title="How it is set up"
         aside={agent.project && <Link to={`/projects/${agent.project}?tab=wiring`}>Change the wiring</Link>}
       >
         <Wakes agent={agent} />

@@ -6,7 +6,16 @@ import { Link } from 'react-router'
 import type { Agent, RunsResult } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { triggerPath } from '../../lib/firings.ts'
-import { type AgentRecord, agentPath, freshMs, money, recordsOf, runPath, spentOf } from '../../lib/runs.ts'
+import {
+  type AgentRecord,
+  agentPath,
+  freshMs,
+  recordsOf,
+  runPath,
+  type Spent,
+  spentOf,
+  spentWords,
+} from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
@@ -95,7 +104,7 @@ function AgentTable({ agents, recent }: { agents: readonly Agent[]; recent: Runs
 interface RowProps {
   agent: Agent
   record: AgentRecord | undefined
-  spent: number | null
+  spent: Spent | null
 }
 
 function Row({ agent, record, spent }: RowProps) {
@@ -133,9 +142,7 @@ function Row({ agent, record, spent }: RowProps) {
         <ProjectLinks ids={projects} />
       </Table.Td>
       <Table.Td style={{ whiteSpace: 'nowrap' }}>
-        {spent !== null && money(spent)}
-        {spent === null && budget_usd === null && <Link to={agentPath(name)}>see its page</Link>}
-        {budget_usd !== null && ` of ${money(budget_usd)}`}
+        {spentWords(spent, budget_usd) || <Link to={agentPath(name)}>see its page</Link>}
       </Table.Td>
       <Table.Td style={{ whiteSpace: 'nowrap' }}>
         {record && record.ended > 0 ? `${record.succeeded} of ${record.ended} succeeded` : 'none'}

@@ -92,7 +92,7 @@ function Line({ title, children }: { title: string; children: ReactNode }) {
 }
 
 function Origin({ run }: { run: RunDetail }) {
-  const { dispatch_id, trigger, parent_run_id, rerun_of, wakes } = run
+  const { dispatch_id, trigger, parent_run_id, rerun_of, wakes, woken_by } = run
   return (
     <>
       {rerun_of ? (
@@ -103,23 +103,19 @@ function Origin({ run }: { run: RunDetail }) {
         <>
           a handoff from <Link to={runPath(parent_run_id)}>the run before it</Link>
         </>
+      ) : trigger ? (
+        <>
+          {woken_by === 'schedule' ? 'schedule' : 'trigger'} <Link to={triggerPath(trigger)}>{trigger}</Link>
+        </>
       ) : (
         wokenWords(run)
       )}
       {dispatch_id && (
         <>
-          {' '}
-          (<Link to={firingPath(dispatch_id)}>the firing</Link>
-          {trigger && (
-            <>
-              {' '}
-              of <Link to={triggerPath(trigger)}>{trigger}</Link>
-            </>
-          )}
-          )
+          : <Link to={firingPath(dispatch_id)}>the firing</Link>
         </>
       )}
-      {wakes > 1 && `; ${count(wakes)} firings that came while it waited are answered by it`}
+      {wakes > 1 && `; it answers ${count(wakes)} firings, those that came while it waited too`}
     </>
   )
 }

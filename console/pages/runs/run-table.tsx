@@ -78,10 +78,10 @@ function Row({ run, now, hasAgent }: { run: Run; now: number; hasAgent: boolean 
         )}
       </Table.Td>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
-        {run.dispatch_id ? (
-          <Link to={firingPath(run.dispatch_id)}>{wokenWords(run)}</Link>
-        ) : run.rerun_of ? (
+        {run.rerun_of ? (
           <Link to={runPath(run.rerun_of)}>{wokenWords(run)}</Link>
+        ) : run.dispatch_id ? (
+          <Link to={firingPath(run.dispatch_id)}>{wokenWords(run)}</Link>
         ) : (
           wokenWords(run)
         )}

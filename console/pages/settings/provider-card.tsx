@@ -29,9 +29,11 @@ export function ProviderCard({ provider, kind, onEdit }: Props) {
             <Title order={2} fz="md">
               {name}
             </Title>
-            <Text size="sm" c="dimmed">
-              {kind}
-            </Text>
+            {kind !== name && (
+              <Text size="sm" c="dimmed">
+                {kind}
+              </Text>
+            )}
             {provider.default && <Mark tone="good">default</Mark>}
             {!configured && <Mark tone="bad">cannot be called</Mark>}
           </Group>
