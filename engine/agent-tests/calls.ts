@@ -127,7 +127,7 @@ export function agentTestWrites(parts: {
       return { ok: true }
     },
     startAgentTest: async (agent, tried, by) => {
-      require(agent)
+      const saved = require(agent)
       const at = clock.now()
       const id = `test_${newRunId(at).slice(4)}`
       store.tx(() => {
@@ -146,7 +146,7 @@ export function agentTestWrites(parts: {
           id,
           agent,
           definition_hash: runs.byId.get(first.run_id)!.definition_hash,
-          tried: JSON.stringify(triedOf(tried)),
+          tried: JSON.stringify(triedOf(saved, tried)),
           examples: JSON.stringify(examples satisfies TestedExample[]),
           made_at: at,
           made_by: by.name,
@@ -200,10 +200,15 @@ function checkRun(agent: string, id: string, run: RunRow | undefined): void {
     )
 }
 
-/** Said of a test: a prompt is long, and each of its runs has it. */
-function triedOf({ prompt, provider, model }: AgentTestStart): AgentTest['tried'] {
-  if (prompt === undefined && provider === undefined && model === undefined) return null
-  return { prompt: prompt !== undefined, provider: provider ?? null, model: model ?? null }
+/** What is other than saved, as it is said of a test: each of its runs has the prompt. */
+function triedOf(saved: AgentSpec, tried: AgentTestStart): AgentTest['tried'] {
+  const other = (field: 'prompt' | 'provider' | 'model') => {
+    const value = tried[field]
+    return value === undefined || value === (saved[field] ?? '') ? null : value
+  }
+  const [prompt, provider, model] = [other('prompt'), other('provider'), other('model')]
+  if (prompt === null && provider === null && model === null) return null
+  return { prompt: prompt !== null, provider, model }
 }
 
 const reads: Record<keyof AgentTestReads, true> = {
