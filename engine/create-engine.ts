@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import type { IngestResult } from '../schemas/types.ts'
+import { agentTestReads, agentTestWrites } from './agent-tests/calls.ts'
 import { type BootCatalog, type BootReport, bootCatalog } from './catalog/boot.ts'
 import { openCatalog } from './catalog/catalog.ts'
 import { type Clock, systemClock, systemTimers } from './clock.ts'
@@ -280,6 +281,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
         await remember(declared, (call) => queue.add(call), request, by, key)
       },
     }),
+    ...agentTestReads(store.db, view),
+    ...agentTestWrites({ ...runs, making }),
     ...mcpTools,
     ...mcpToolTests({ calls: mcpTools, egress, clock, timers: systemTimers }),
     ...stored.calls,

@@ -52,9 +52,11 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
 
   function originOf(row: RunRow, projects: readonly string[]): Origin {
     const told = row.firing_id === null ? null : parts.firing(row.firing_id, projects[0] ?? null)
+    // One that is repeated in practice is told of the chain it was in, and is in none.
+    const parent = row.parent_run_id === null ? undefined : queries.byId.get(row.parent_run_id)
     const chain = row.depth
       ? queries.chain
-          .all(row.root_run_id, row.seq)
+          .all(parent?.root_run_id ?? row.root_run_id, row.seq)
           .filter(
             (one) =>
               one.id !== row.id &&

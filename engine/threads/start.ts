@@ -4,6 +4,7 @@
  */
 import { MessageChannel } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
+import { agentTestReadNames, agentTestWriteNames } from '../agent-tests/calls.ts'
 import type { BootCatalog, BootReport } from '../catalog/boot.ts'
 import { systemClock, systemTimers } from '../clock.ts'
 import { declaredCallNames } from '../declared/call-names.ts'
@@ -56,6 +57,7 @@ const READS = [
   'event',
   ...triggerReadNames,
   ...runReadNames,
+  ...agentTestReadNames,
   ...modelReadNames,
 ] as const
 const WRITES = [
@@ -80,6 +82,7 @@ const WRITES = [
   ...triggerWriteNames,
   ...mcpToolWriteNames,
   ...runWriteNames,
+  ...agentTestWriteNames,
   ...modelWriteNames,
 ] as const
 
