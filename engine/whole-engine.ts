@@ -7,6 +7,14 @@ import type { EngineCore } from './engine.ts'
 import type { McpToolCalls } from './mcp-tools/calls.ts'
 import type { ModelCalls } from './models/calls.ts'
 import type { RunCalls } from './runs/calls.ts'
+import type { TracingCalls } from './tracing/calls.ts'
 import type { TriggerCalls } from './triggers/calls.ts'
 
-export interface Engine extends EngineCore, DeclaredCalls, TriggerCalls, McpToolCalls, RunCalls, ModelCalls {}
+export interface Engine
+  extends EngineCore,
+    DeclaredCalls,
+    TriggerCalls,
+    McpToolCalls,
+    RunCalls,
+    ModelCalls,
+    TracingCalls {}
