@@ -1,6 +1,6 @@
 /**
  * Retention of what is recorded about events: firings with their deliveries, why events fired nothing,
- * and runs with their steps go when they are older than events are kept. What they cost stays: usage
+ * and runs with their steps (but for those that are an agent's examples) go when they are older than events are kept. What they cost stays: usage
  * and budgets are of a lifetime.
  */
 import type { StoreHandle } from './store/handle.ts'
@@ -28,7 +28,8 @@ export class Records {
          ORDER BY f.id LIMIT ${CHUNK})`,
       `DELETE FROM evaluations WHERE id IN (SELECT id FROM evaluations WHERE at < ? ORDER BY id LIMIT ${CHUNK})`,
       `DELETE FROM runs WHERE id IN (
-         SELECT id FROM runs WHERE finished_at < ? AND delivery IS NOT 'pending' ORDER BY finished_at LIMIT ${CHUNK})`,
+         SELECT id FROM runs WHERE finished_at < ? AND delivery IS NOT 'pending'
+           AND id NOT IN (SELECT run_id FROM agent_examples) ORDER BY finished_at LIMIT ${CHUNK})`,
       `DELETE FROM handoffs WHERE id IN (
          SELECT id FROM handoffs WHERE at < ? AND state <> 'started' LIMIT ${CHUNK})`,
     ].map((sql) => db.prepare<[number]>(sql))

@@ -2,11 +2,21 @@
  * The engine as its callers see it. The doors (HTTP, CLI, MCP) call only this interface;
  * `createEngine` runs it in process, `startEngine` in worker threads behind the same interface.
  */
+import type { AgentTestCalls } from './agent-tests/calls.ts'
 import type { DeclaredCalls } from './declared/calls.ts'
 import type { EngineCore } from './engine.ts'
 import type { McpToolCalls } from './mcp-tools/calls.ts'
 import type { ModelCalls } from './models/calls.ts'
 import type { RunCalls } from './runs/calls.ts'
+import type { TracingCalls } from './tracing/calls.ts'
 import type { TriggerCalls } from './triggers/calls.ts'
 
-export interface Engine extends EngineCore, DeclaredCalls, TriggerCalls, McpToolCalls, RunCalls, ModelCalls {}
+export interface Engine
+  extends EngineCore,
+    DeclaredCalls,
+    TriggerCalls,
+    McpToolCalls,
+    RunCalls,
+    AgentTestCalls,
+    ModelCalls,
+    TracingCalls {}

@@ -97,6 +97,80 @@ export interface AbsenceCondition {
   group_by?: string[]
 }
 /**
+ * A past firing and what an agent should make of it.
+ */
+export interface AgentExample {
+  /**
+   * Example.
+   */
+  id: string
+  /**
+   * Agent.
+   */
+  agent: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * Run whose firing, entity, projects and as_of it has.
+   */
+  run_id: string
+  /**
+   * Trigger.
+   */
+  trigger: string | null
+  /**
+   * Firing.
+   */
+  dispatch_id: string | null
+  /**
+   * Label of the entity.
+   */
+  label: string
+  /**
+   * Entity.
+   */
+  key: string
+  /**
+   * Projects it is for, by id.
+   *
+   * Items: Project.
+   */
+  projects: string[]
+  /**
+   * What is read had been ingested by then.
+   */
+  as_of: string
+  /**
+   * Verdict expected; no_op: nothing to report; null: a finding of any verdict.
+   */
+  verdict: string | null
+  /**
+   * What the headline, the finding or the next step must hold.
+   *
+   * Items: A word, words, or a pattern.
+   */
+  mentions: string[]
+  /**
+   * Made.
+   */
+  made_at: string
+  /**
+   * Who made it.
+   */
+  made_by: string
+}
+/**
+ * Examples of an agent, by name.
+ */
+export interface AgentExamplesResult {
+  /**
+   * Examples.
+   */
+  examples: AgentExample[]
+}
+/**
  * What an agent may cost.
  */
 export interface AgentForecast {
@@ -329,6 +403,195 @@ export interface Verdict {
    * When to give it.
    */
   when?: string
+}
+/**
+ * How an example went in a test.
+ */
+export interface AgentTestExample {
+  /**
+   * Example.
+   */
+  id: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * Verdict expected; no_op: nothing to report; null: a finding of any verdict.
+   */
+  verdict: string | null
+  /**
+   * What the headline, the finding or the next step must hold.
+   *
+   * Items: A word, words, or a pattern.
+   */
+  mentions: string[]
+  /**
+   * Practice run.
+   */
+  run_id: string
+  /**
+   * pass, fail, or running: its run has not ended.
+   */
+  result: 'pass' | 'fail' | 'running'
+  /**
+   * Why it failed, in a sentence; null: it did not.
+   */
+  why: string | null
+  /**
+   * Cost, US dollars; null: not priced.
+   */
+  cost_usd: number | null
+  /**
+   * Tokens in and out, the provider's cache included.
+   */
+  tokens: number
+  /**
+   * From start to end of its run.
+   */
+  duration_ms: number | null
+}
+/**
+ * An agent run over its examples, in practice.
+ */
+export interface AgentTest {
+  /**
+   * Test.
+   */
+  id: string
+  /**
+   * Agent.
+   */
+  agent: string
+  /**
+   * running until every run has ended; then passed or failed.
+   */
+  status: 'running' | 'passed' | 'failed'
+  /**
+   * Of the agent as it was tested, 12 hexadecimal digits.
+   */
+  definition_hash: string
+  /**
+   * What was other than saved, for this test alone; null: nothing.
+   */
+  tried: null | AgentTestTried
+  /**
+   * Made.
+   */
+  made_at: string
+  /**
+   * Who made it.
+   */
+  made_by: string
+  /**
+   * When the last run ended.
+   */
+  finished_at: string | null
+  /**
+   * Examples.
+   */
+  examples: AgentTestExample[]
+  totals: AgentTestTotals
+  /**
+   * Against the last finished test of another definition; null: there is none, or this is not finished.
+   */
+  change: null | AgentTestChange
+}
+/**
+ * What was other than saved; null: as saved.
+ */
+export interface AgentTestTried {
+  /**
+   * Another prompt.
+   */
+  prompt: boolean
+  /**
+   * Another provider.
+   */
+  provider: string | null
+  /**
+   * Another model.
+   */
+  model: string | null
+}
+/**
+ * All examples together.
+ */
+export interface AgentTestTotals {
+  /**
+   * Examples.
+   */
+  examples: number
+  /**
+   * Passed.
+   */
+  passed: number
+  /**
+   * Failed.
+   */
+  failed: number
+  /**
+   * Not ended.
+   */
+  running: number
+  /**
+   * Cost, US dollars; null: some of it is not priced.
+   */
+  cost_usd: number | null
+  /**
+   * Tokens.
+   */
+  tokens: number
+  /**
+   * From the making to the last end; null: it is not finished.
+   */
+  duration_ms: number | null
+}
+/**
+ * Against another test.
+ */
+export interface AgentTestChange {
+  /**
+   * The last finished test of another definition.
+   */
+  test_id: string
+  /**
+   * What that tested.
+   */
+  definition_hash: string
+  /**
+   * When.
+   */
+  made_at: string
+  /**
+   * Names of examples that failed then.
+   *
+   * Items: Example.
+   */
+  newly_passing: string[]
+  /**
+   * Names of examples that passed then.
+   *
+   * Items: Example.
+   */
+  newly_failing: string[]
+  /**
+   * Cost of the examples both have, now over then; null: not priced.
+   */
+  cost_ratio: number | null
+}
+/**
+ * Tests of an agent, newest first.
+ */
+export interface AgentTestsResult {
+  /**
+   * Tests.
+   */
+  tests: AgentTest[]
+  /**
+   * How many there are.
+   */
+  total: number
 }
 /**
  * A service agent; trigger, handoffs and enabled are those of the project asked for.
@@ -4633,6 +4896,31 @@ export interface ActionArguments {
   [k: string]: unknown
 }
 /**
+ * Keep a past firing as an example of what an agent should make of it.
+ */
+export interface AgentExampleWrite {
+  /**
+   * Name, one of its own among those of the agent.
+   */
+  name: string
+  /**
+   * A finished run of the agent; its firing, entity, projects and as_of are taken.
+   */
+  run_id: string
+  /**
+   * Verdict expected; no_op: nothing to report; null: a finding of any verdict.
+   */
+  verdict?: string | null
+  /**
+   * What the headline, the finding or the next step must hold.
+   *
+   * @maxItems 20
+   *
+   * Items: A word or words, in any case; or a pattern (RE2) between slashes, with an i after them in any case.
+   */
+  mentions?: string[]
+}
+/**
  * Body of PUT /api/settings/agents; what is absent is kept, empty text goes back to the default.
  */
 export interface AgentSettingsWrite {
@@ -4648,6 +4936,23 @@ export interface AgentSettingsWrite {
    * Runs of all agents at the same time; 8 when it is empty.
    */
   concurrency?: number | ''
+}
+/**
+ * Run an agent over its examples, as it is saved or with changes that are not saved.
+ */
+export interface AgentTestStart {
+  /**
+   * Another prompt, for this test alone.
+   */
+  prompt?: string
+  /**
+   * Another provider.
+   */
+  provider?: string
+  /**
+   * Another model.
+   */
+  model?: string
 }
 /**
  * Body of PUT of an agent: null or absent keeps what is stored, a blank secret too.
@@ -5637,6 +5942,35 @@ export interface SubscribeRequest {
   name?: string
 }
 /**
+ * Body of PUT /api/settings/tracing; what is absent is kept, empty text goes back to the environment or the default.
+ */
+export interface TracingWrite {
+  /**
+   * Whether runs are traced.
+   */
+  enabled?: boolean | ''
+  /**
+   * Preset: otlp or collector.
+   */
+  provider?: string
+  /**
+   * Base address of an OTLP/HTTP receiver; traces go to /v1/traces below it.
+   */
+  endpoint?: string
+  /**
+   * Sent as a bearer token, unless a header authorizes.
+   */
+  api_key?: string
+  /**
+   * More headers: name=value pairs separated by commas.
+   */
+  headers?: string
+  /**
+   * Whether traces hold messages, prompts, arguments and results.
+   */
+  content?: boolean | ''
+}
+/**
  * Body of POST and PUT of a trigger.
  */
 export interface TriggerWrite {
@@ -5823,9 +6157,10 @@ export interface RunDetail {
    */
   accepts: string[]
   /**
-   * What started it.
+   * What started it; test: an example of its agent.
    */
-  woken_by: 'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'manual' | 'external'
+  woken_by:
+    'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'test' | 'manual' | 'external'
   /**
    * Trigger.
    */
@@ -6091,9 +6426,10 @@ export interface Run {
    */
   accepts: string[]
   /**
-   * What started it.
+   * What started it; test: an example of its agent.
    */
-  woken_by: 'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'manual' | 'external'
+  woken_by:
+    'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'test' | 'manual' | 'external'
   /**
    * Trigger.
    */
@@ -7214,6 +7550,142 @@ export interface Template {
  */
 export interface TemplatesResult {
   templates: Template[]
+}
+/**
+ * Tracing of agents: whether runs are exported as OpenTelemetry traces, to where, and how that goes.
+ */
+export interface TracingSettings {
+  /**
+   * Whether traces are sent; incomplete: switched on without an endpoint.
+   */
+  state: 'off' | 'on' | 'incomplete'
+  /**
+   * Switched on.
+   */
+  enabled: boolean
+  /**
+   * Where that is from.
+   */
+  enabled_source: 'console' | 'env' | 'default'
+  /**
+   * Preset that is taken.
+   */
+  provider: string
+  /**
+   * Where that is from.
+   */
+  provider_source: 'console' | 'env' | 'default'
+  /**
+   * Presets there are.
+   */
+  providers: {
+    /**
+     * Id.
+     */
+    id: string
+    /**
+     * In words.
+     */
+    label: string
+    /**
+     * Endpoint where none is set; empty: one must be set.
+     */
+    endpoint: string
+  }[]
+  /**
+   * Base address of an OTLP/HTTP receiver; empty: none.
+   */
+  endpoint: string
+  /**
+   * Where that is from.
+   */
+  endpoint_source: 'console' | 'env' | 'default' | ''
+  /**
+   * Host of the endpoint.
+   */
+  host: string | null
+  /**
+   * Traces hold messages, prompts, arguments and results.
+   */
+  content: boolean
+  /**
+   * Where that is from.
+   */
+  content_source: 'console' | 'env' | 'default'
+  /**
+   * An API key is sent.
+   */
+  api_key_configured: boolean
+  /**
+   * Where it is from.
+   */
+  api_key_source: 'console' | 'env' | ''
+  /**
+   * Names of the headers that are sent; never their values.
+   */
+  headers: string[]
+  /**
+   * Where they are from.
+   */
+  headers_source: 'console' | 'env' | ''
+  /**
+   * Name of this instance in traces.
+   */
+  instance: string
+  /**
+   * What is still to be done.
+   */
+  note?: string
+  /**
+   * Spans sent since the start.
+   */
+  exported: number
+  /**
+   * Spans dropped since the start.
+   */
+  dropped: number
+  /**
+   * The last request to the endpoint; null: there was none since the start.
+   */
+  last_export: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * It took every span.
+     */
+    ok: boolean
+    /**
+     * Spans it was sent.
+     */
+    spans: number
+    /**
+     * What went wrong.
+     */
+    error: string | null
+  }
+}
+/**
+ * What came of one test span.
+ */
+export interface TracingTested {
+  /**
+   * The receiver took it.
+   */
+  ok: boolean
+  /**
+   * Milliseconds.
+   */
+  ms: number
+  /**
+   * What is to be looked at.
+   */
+  failed?: 'settings' | 'address' | 'credential' | 'format' | 'receiver'
+  /**
+   * What went wrong.
+   */
+  error?: string
 }
 /**
  * What is declared of a trigger, apart from its name.

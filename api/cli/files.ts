@@ -25,6 +25,12 @@ export function readText(file: string): string {
   }
 }
 
+/** A file as the prompt of an agent: editors end it with a line break. @throws CliError 1 */
+export const readPrompt = (file: string): string =>
+  readText(file)
+    .replace(/^\ufeff/, '')
+    .trimEnd()
+
 /** @throws CliError 1 when it cannot be written. */
 export function writeText(file: string, text: string): void {
   try {

@@ -14,6 +14,7 @@ import { keysCommand } from './commands/keys.ts'
 import { partCommands } from './commands/parts.ts'
 import { projectsCommand } from './commands/projects.ts'
 import { readCommand } from './commands/read.ts'
+import { runsCommand } from './commands/runs.ts'
 import { sendCommand } from './commands/send.ts'
 import { skillsCommand } from './commands/skills.ts'
 import { sourcesCommand } from './commands/sources.ts'
@@ -51,6 +52,8 @@ export function buildProgram(io: Io): Command {
   program.addCommand(deliveriesCommand(io))
   program.addCommand(whyCommand(io))
   for (const command of subscriptionCommands(io)) program.addCommand(command)
+  program.commandsGroup('Agents:')
+  program.addCommand(runsCommand(io))
   program.commandsGroup('Setup:')
   program.addCommand(sourcesCommand(io))
   program.addCommand(keysCommand(io))

@@ -14,6 +14,7 @@ import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
 import { registerOpenapi } from './openapi.ts'
 import { asSvcError, problemHandler, sendProblem } from './problems.ts'
 import { checkProjectKey } from './project-key.ts'
+import { agentTestRoutes } from './routes/agent-tests.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { catalogRoutes } from './routes/catalog.ts'
 import { changeRoutes } from './routes/changes.ts'
@@ -112,6 +113,7 @@ export async function buildServer({
     firingRoutes,
     deliveryRoutes,
     runRoutes,
+    agentTestRoutes,
     subscriptionRoutes,
     agentRoutes,
     mcpServerRoutes,

@@ -44,6 +44,7 @@ const WOKEN: Record<Run['woken_by'], string> = {
   practice: 'a practice firing',
   manual: 'hand',
   external: 'an outside agent',
+  test: 'a test',
 }
 
 /** "trigger gateway-errors", "a handoff". */

@@ -3,6 +3,7 @@
  * what the writes of parts and projects share.
  */
 
+import { forgetAgentTests } from '../agent-tests/queries.ts'
 import { ChangeSets } from '../changes/change-sets.ts'
 import type { ChangeKind, DeclaredKind } from '../changes/declared.ts'
 import type { Clock } from '../clock.ts'
@@ -100,6 +101,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
         if (kind === 'trigger') parts.gone({ trigger: key }, stroke.at)
         if (kind === 'project') parts.gone({ project: key }, stroke.at)
         if (kind === 'mcp_server') forgetTools(db, key)
+        if (kind === 'agent') forgetAgentTests(db, key)
       }
     },
     committed: (touched) => {

@@ -58,7 +58,8 @@ export function createFinishing(parts: RunsParts, making: Making) {
     settle(run.id, end.event === 'succeed' ? null : end.reason, at)
     const handoff = queries.handoffTo.get(run.id)
     if (handoff) move(db, { kind: 'handoff', id: handoff.id, name: handoff.id }, { type: 'finish', at })
-    if (done && hasFinding && done.verdict) handOver(run, done.verdict, entity, at)
+    // A test is of one agent: those after it would only cost.
+    if (done && hasFinding && done.verdict && run.woken_by !== 'test') handOver(run, done.verdict, entity, at)
     store.afterCommit(parts.onPending)
   }
 

@@ -115,7 +115,13 @@ class Loop {
     const began = parts.clock.now()
     const external = parts.tools.tools.find(({ name }) => name === call.name)
     if (external) {
-      const decision = decide(external, call.arguments, run.definition.tools ?? [], true)
+      const decision =
+        run.practice && !external.readOnly
+          ? ({
+              allowed: false,
+              reason: 'this is practice: a tool that may change things is not called',
+            } as const)
+          : decide(external, call.arguments, run.definition.tools ?? [], true)
       if (!decision.allowed) {
         await this.write('refused', tape.rounds, { call: given, reason: `refused: ${decision.reason}` })
         return

@@ -7,6 +7,7 @@ import { firstSnapshot, move } from '../lifecycle/advance.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
 import type { RunsParts } from './parts.ts'
 import type { NewRun, RunRow } from './queries.ts'
+import { NO_LABEL, wokenFor } from './woken-for.ts'
 
 /** A firing as it wakes an agent. */
 export interface Wake {
@@ -22,8 +23,7 @@ export interface Wake {
   at: number
 }
 
-/** The key of a firing that is of no single entity. */
-const NO_LABEL = 'key'
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
 export type Making = ReturnType<typeof createMaking>
 
@@ -33,7 +33,9 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
   /** Agents read and write as they were when the run was made. */
   function definitionOf(agent: AgentSpec): Pick<NewRun, 'definition' | 'definition_hash'> {
     const { slack_webhook: _hook, webhook_token: _token, ...spec } = agent
-    const definition = JSON.stringify(spec)
+    // In the order of the names: an agent that was edited back, or tried and then saved, is the same one.
+    const fields = Object.entries(spec).filter(([, value]) => value !== '')
+    const definition = JSON.stringify(Object.fromEntries(fields.sort(byName)))
     return { definition, definition_hash: hashOf(definition) }
   }
 
@@ -133,7 +135,15 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
      */
     repeat: (
       id: string,
-      how: { asOf: 'same' | 'now'; practice: boolean; prompt?: string; provider?: string; model?: string },
+      how: {
+        asOf: 'same' | 'now'
+        practice: boolean
+        /** Of an example: nobody takes over from it. */
+        isTest?: boolean
+        prompt?: string
+        provider?: string
+        model?: string
+      },
     ): string =>
       store.tx(() => {
         const run = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
@@ -158,12 +168,11 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           {
             id: again,
             agent: run.agent,
-            woken_by: how.practice ? 'practice' : 'rerun',
+            woken_by: how.isTest ? 'test' : how.practice ? 'practice' : 'rerun',
             trigger_name: run.trigger_name,
             firing_id: run.firing_id,
             dispatch_id: run.dispatch_id,
-            label: run.label,
-            entity: run.entity,
+            ...wokenFor(queries, run),
             parent_run_id: run.parent_run_id,
             root_run_id: how.practice ? again : run.root_run_id,
             depth: run.depth,

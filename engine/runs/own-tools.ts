@@ -169,6 +169,7 @@ async function skill(run: StartedRun, port: RunPort, args: Record<string, unknow
 async function remember(run: StartedRun, port: RunPort, call: ToolCall): Promise<OwnResult> {
   const { content, key } = call.arguments
   if (typeof content !== 'string' || content.trim() === '') return failed('content must not be empty')
+  if (run.practice) return { text: 'practice: nothing is kept', isError: false, shown: [] }
   const own = typeof key !== 'string' || key === '' || key === run.entity
   await port.rememberFor(
     run.agent,

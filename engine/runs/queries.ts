@@ -8,7 +8,7 @@ export interface RunRow {
   /** JSON of the agent's spec as it was; secrets are references or absent. */
   definition: string
   definition_hash: string
-  woken_by: 'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'manual' | 'external'
+  woken_by: 'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'test' | 'manual' | 'external'
   trigger_name: string | null
   firing_id: number | null
   dispatch_id: string | null
@@ -258,6 +258,12 @@ function prepare(db: Database) {
       .pluck(),
     handoffTo: db.prepare<[string], HandoffRow>(
       "SELECT * FROM handoffs WHERE to_run = ? AND state = 'started'",
+    ),
+    handedOver: db.prepare<[string], { label: string; entity: string }>(
+      'SELECT label, entity FROM handoffs WHERE to_run = ?',
+    ),
+    firingOf: db.prepare<[number], { label: string | null; entity: string }>(
+      'SELECT label, coalesce(value_text, key) AS entity FROM firings WHERE id = ?',
     ),
     handoffsFrom: db.prepare<[string], HandoffRow>(
       'SELECT * FROM handoffs WHERE from_run = ? ORDER BY at, id',

@@ -9,7 +9,7 @@ import { markerOf } from './fence.ts'
 import type { Finishing } from './finishing.ts'
 import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
-import type { Origin, StartedRun, Step } from './types.ts'
+import type { Claimed, Origin, StartedRun, Step } from './types.ts'
 
 const DAY_MS = 86_400_000
 const DEADLINE_MS = 15 * 60_000
@@ -52,9 +52,11 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
 
   function originOf(row: RunRow, projects: readonly string[]): Origin {
     const told = row.firing_id === null ? null : parts.firing(row.firing_id, projects[0] ?? null)
+    // One that is repeated in practice is told of the chain it was in, and is in none.
+    const parent = row.parent_run_id === null ? undefined : queries.byId.get(row.parent_run_id)
     const chain = row.depth
       ? queries.chain
-          .all(row.root_run_id, row.seq)
+          .all(parent?.root_run_id ?? row.root_run_id, row.seq)
           .filter(
             (one) =>
               one.id !== row.id &&
@@ -159,8 +161,9 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
 
   return {
     /** @param underWay runs that somebody follows already */
-    claimRuns: (limit: number, underWay: readonly string[]): StartedRun[] => {
-      if (queries.open.get() === undefined) return []
+    claimRuns: (limit: number, underWay: readonly string[]): Claimed => {
+      const claimed: Claimed = { started: [], ended: [] }
+      if (queries.open.get() === undefined) return claimed
       return store.tx(() => {
         const now = clock.now()
         const open = queries.open.all()
@@ -170,16 +173,17 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
           limit,
           parts.limits().concurrency - running.filter(({ id }) => followed.has(id)).length,
         )
-        const claimed: StartedRun[] = []
+        const add = (row: RunRow, run: StartedRun | null) => {
+          if (run) claimed.started.push(run)
+          else claimed.ended.push(row.id)
+        }
         for (const row of running) {
-          if (followed.has(row.id) || claimed.length >= most) continue
-          const run = resume(row, now)
-          if (run) claimed.push(run)
+          if (followed.has(row.id) || claimed.started.length >= most) continue
+          add(row, resume(row, now))
         }
         for (const row of next(open, running)) {
-          if (claimed.length >= most) break
-          const run = start(row, now)
-          if (run) claimed.push(run)
+          if (claimed.started.length >= most) break
+          add(row, start(row, now))
         }
         return claimed
       })

@@ -1,6 +1,7 @@
 /** The reader's thread: answers reads on a connection of its own, so that a wide one never holds up ingest. */
 import { once } from 'node:events'
 import { parentPort } from 'node:worker_threads'
+import { agentTestReads } from '../agent-tests/calls.ts'
 import { systemClock } from '../clock.ts'
 import type { ModelReads } from '../models/calls.ts'
 import { modelUsageOf } from '../models/usage.ts'
@@ -27,7 +28,14 @@ export async function runReader(dataFile: string): Promise<void> {
   const models: ModelReads = {
     modelUsage: (days) => view(() => modelUsageOf(db, days, systemClock.now())),
   }
-  const calls = { ...reads, ...triggers, ...runs, ...models, close: async () => db.close() }
+  const calls = {
+    ...reads,
+    ...triggers,
+    ...runs,
+    ...agentTestReads(db, view),
+    ...models,
+    close: async () => db.close(),
+  }
   port.on('message', (message: ToThread) => {
     if (message.t === 'call') answer(calls as unknown as Record<string, unknown>, message, port)
   })

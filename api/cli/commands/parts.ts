@@ -7,6 +7,8 @@ import type { Agent, McpServer, Trigger } from '../../../schemas/types.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { escapeLine, escapeText, type Io, printJson, table } from '../terminal.ts'
+import { agentExampleCommands } from './agent-examples.ts'
+import { agentTestCommand } from './agent-test.ts'
 import { backtestCommand } from './backtest.ts'
 import { mcpToolCommands } from './mcp-tools.ts'
 
@@ -56,7 +58,7 @@ function triggersCommand(io: Io): Command {
 }
 
 function agentsCommand(io: Io): Command {
-  const group = new Command('agents').description('List, show, switch and delete agents')
+  const group = new Command('agents').description('List, show, test, switch and delete agents')
   const base = '/api/agents/builtin'
   group.addCommand(
     clientCommand('list', 'List agents')
@@ -98,6 +100,8 @@ function agentsCommand(io: Io): Command {
           return post(io, `${base}/${encodeURIComponent(name)}/${event}${query}`, flags, `${name}: ${event}d`)
         }),
     )
+  group.addCommand(agentTestCommand(io))
+  for (const command of agentExampleCommands(io)) group.addCommand(command)
   group.addCommand(deleteCommand(io, base, 'Delete it; its findings stay'))
   return group
 }

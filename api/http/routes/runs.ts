@@ -38,7 +38,7 @@ export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
     describe(TAG, 'getRun', 'One run with its steps, claims and chain', 200, 'run-detail.json'),
     async ({ params }) => engine.getRun(params.id),
   )
-  app.post<Id & { Body?: RerunRequest }>(
+  app.post<Id & { Body: RerunRequest | null }>(
     '/api/runs/:id/rerun',
     describe(TAG, 'rerun', 'Repeat a finished run against its agent as it is', 201, 'rerun-result.json', {
       body: body('request-rerun.json'),
@@ -59,7 +59,7 @@ export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
     }),
     async ({ params, query }) => (await engine.listRuns({ ...query, agent: params.name })).runs,
   )
-  app.post<{ Params: { name: string; run: string }; Body?: RerunRequest }>(
+  app.post<{ Params: { name: string; run: string }; Body: RerunRequest | null }>(
     '/api/agents/builtin/:name/runs/:run/rerun',
     describe(
       TAG,
@@ -88,7 +88,8 @@ export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
 }
 
-/** Practice unless it is said that it counts. */
-function howOf({ as_of = 'same', practice = true, ...other }: RerunRequest = {}) {
+/** Practice unless it is said that it counts. @param asked null: no body was sent */
+function howOf(asked: RerunRequest | null) {
+  const { as_of = 'same', practice = true, ...other } = asked ?? {}
   return { asOf: as_of, practice, ...other }
 }

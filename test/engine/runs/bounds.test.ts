@@ -122,6 +122,17 @@ describe('text that tells a model what to do', () => {
       expect(stepsOf(detail, 'tool')).toMatchObject([{ server: 'tools', is_error: false }])
       expect(detail.servers).toEqual([{ server: 'tools', skipped: null }])
       expect(mcp.calls).toEqual([{ tool: 'write', args: { text: 'note: seen' } }])
+      // In practice the same is refused.
+      models.reply('m1', [
+        { calls: [{ name: 'tools__write', arguments: { text: 'note: seen' } }] },
+        conclude(),
+      ])
+      const { run_id } = await engine.rerun(done!.id, { asOf: 'same', practice: true })
+      await settled()
+      expect(stepsOf(await run(run_id), 'refused')).toMatchObject([
+        { reason: expect.stringContaining('practice') as unknown as string },
+      ])
+      expect(mcp.calls).toHaveLength(1)
     } finally {
       await mcp.close()
     }

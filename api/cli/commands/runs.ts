@@ -1,0 +1,135 @@
+/** `svc runs`: what agents did, step by step; a run repeated, or ended. */
+import { Command, Option } from 'commander'
+import type { RerunResult, Run, RunDetail, RunsResult } from '../../../schemas/types.ts'
+import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
+import type { ClientFlags } from '../credentials.ts'
+import { readPrompt } from '../files.ts'
+import { queryOf } from '../paging.ts'
+import { costOf, RUN_STYLES, runText } from '../run-text.ts'
+import { costText, timeText } from '../run-words.ts'
+import { escapeLine, type Io, paint, printJson, table } from '../terminal.ts'
+
+type Flags = ClientFlags & JsonFlag
+interface ListFlags extends Flags {
+  agent?: string
+  project?: string
+  status?: string
+  entity?: string
+  limit: string
+}
+interface RerunFlags extends Flags {
+  asOf?: string
+  real?: boolean
+  promptFile?: string
+  model?: string
+  provider?: string
+}
+
+/** The command and its subcommands. */
+export function runsCommand(io: Io): Command {
+  const group = new Command('runs').description('Show what agents did; repeat a run, or end it')
+  group.addCommand(
+    clientCommand('list', 'List runs, newest first')
+      .option('--agent <agent>', 'only of this agent')
+      .option('--status <status>', 'such as open, succeeded, failed, unsuccessful')
+      .option('--project <project>', 'only for this project')
+      .option('--entity <value>', 'only of this entity')
+      .option('--limit <n>', 'how many, 200 at most', '30')
+      .action((flags: ListFlags) => list(io, flags)),
+    { isDefault: true },
+  )
+  group.addCommand(
+    clientCommand('show', 'Show one: what woke it, its steps, what it found, who took over')
+      .argument('<id>')
+      .option('--steps', 'each step with all it holds')
+      .action((id: string, flags: Flags & { steps?: boolean }) => show(io, id, flags)),
+  )
+  group.addCommand(
+    clientCommand('rerun', 'Repeat a finished one against its agent as it is, in practice')
+      .argument('<id>')
+      .addOption(
+        new Option('--as-of <when>', 'what it reads: what the run could read, or what is there now').choices([
+          'same',
+          'now',
+        ]),
+      )
+      .option('--real', 'not in practice: its finding counts and is told')
+      .option('--prompt-file <file>', 'with the prompt of this file')
+      .option('--model <model>', 'with another model')
+      .option('--provider <id>', 'with another provider')
+      .action((id: string, flags: RerunFlags) => rerun(io, id, flags)),
+  )
+  group.addCommand(
+    clientCommand('cancel', 'End one that waits or is at work')
+      .argument('<id>')
+      .action((id: string, flags: Flags) => cancel(io, id, flags)),
+  )
+  return group
+}
+
+const path = (id: string) => `/api/runs/${encodeURIComponent(id)}`
+
+async function list(io: Io, flags: ListFlags): Promise<void> {
+  const { agent, project, status, entity } = flags
+  const query = queryOf(flags, { agent, project, status, entity })
+  const { text } = await clientOf(io, flags).call(`/api/runs?${query}`)
+  if (flags.json) return printJson(io, text)
+  const { runs, total } = JSON.parse(text) as RunsResult
+  if (runs.length === 0) return void io.out('no runs\n')
+  io.out(
+    table(
+      io,
+      [
+        { title: 'ID', cell: (run: Run) => run.id },
+        { title: 'WHEN', cell: (run) => run.started_at ?? run.made_at },
+        { title: 'AGENT', cell: (run) => run.agent },
+        { title: 'STATUS', cell: (run) => run.status, style: (run) => RUN_STYLES[run.status] },
+        { title: 'BY', cell: (run) => run.woken_by },
+        { title: 'ENTITY', cell: (run) => run.key },
+        { title: 'TIME', cell: (run) => timeText(run.duration_ms) },
+        { title: 'COST', cell: (run) => costText(costOf(run)) },
+        { title: 'FOUND', cell: foundText },
+      ],
+      runs,
+    ),
+  )
+  if (total > runs.length)
+    io.err(paint(io, 'dim', `the newest ${runs.length} of ${total}; --limit shows more\n`))
+}
+
+function foundText({ error, outcome, verdict, headline, finding }: Run): string {
+  if (error !== null) return error
+  if (outcome === null) return ''
+  if (outcome === 'no_op') return 'nothing to report'
+  return [verdict, headline ?? finding?.split('\n')[0]].filter(Boolean).join(': ')
+}
+
+async function show(io: Io, id: string, flags: Flags & { steps?: boolean }): Promise<void> {
+  const { text } = await clientOf(io, flags).call(path(id))
+  if (flags.json) printJson(io, text)
+  else io.out(runText(io, JSON.parse(text) as RunDetail, flags.steps ?? false))
+}
+
+async function rerun(io: Io, id: string, flags: RerunFlags): Promise<void> {
+  const { asOf, real, promptFile, model, provider } = flags
+  const { text } = await clientOf(io, flags).call(`${path(id)}/rerun`, {
+    method: 'POST',
+    json: {
+      ...(asOf === undefined ? {} : { as_of: asOf }),
+      ...(real ? { practice: false } : {}),
+      ...(promptFile === undefined ? {} : { prompt: readPrompt(promptFile) }),
+      ...(model === undefined ? {} : { model }),
+      ...(provider === undefined ? {} : { provider }),
+    },
+  })
+  if (flags.json) return printJson(io, text)
+  const { run_id } = JSON.parse(text) as RerunResult
+  io.out(`${run_id}\n`)
+  io.err(paint(io, 'dim', `"svc runs show ${escapeLine(run_id)}" shows it\n`))
+}
+
+async function cancel(io: Io, id: string, flags: Flags): Promise<void> {
+  const { text } = await clientOf(io, flags).call(`${path(id)}/cancel`, { method: 'POST' })
+  if (flags.json) printJson(io, text)
+  else io.out(`cancelled ${escapeLine(id)}\n`)
+}

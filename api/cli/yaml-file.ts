@@ -1,0 +1,53 @@
+/** Files of fields and values, JSON or YAML, as commands take definitions from them. */
+import { CliError, usageError } from './exit.ts'
+import { readText } from './files.ts'
+import { escapeLine } from './terminal.ts'
+
+export type Fields = Record<string, unknown>
+
+/**
+ * One definition: the file itself, or of a catalog file that of a name; without a name the only one.
+ * @param list field of a catalog file, such as `triggers`
+ * @param what such as `trigger`
+ * @throws CliError 1 for a file without it, 2 where a name is needed
+ */
+export async function readDefinition(
+  file: string,
+  list: string,
+  what: string,
+  name: string | undefined,
+): Promise<Fields> {
+  const root = await parse(file)
+  if (!isFields(root)) throw new CliError(`${file} has no ${what}: it is not a list of fields and values`)
+  if (!(list in root)) return root
+  const entries: unknown = root[list]
+  const all = Array.isArray(entries) ? entries.filter(isFields) : []
+  if (name === undefined && all.length === 1) return all[0]!
+  const names = escapeLine(all.map((one) => String(one.name)).join(', '))
+  if (all.length === 0) throw new CliError(`${file} has no ${list}`)
+  if (name === undefined) throw usageError(`${file} has several ${list}; name one of ${names}`)
+  const found = all.find((one) => one.name === name)
+  if (!found) throw new CliError(`${file} has no ${what} ${name}; it has ${names}`)
+  return found
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** FILE:LINE:COLUMN: message, as `svc catalog check` tells it. */
+async function parse(file: string): Promise<unknown> {
+  const text = readText(file)
+  // Only this command reads YAML: the others start without it.
+  const { LineCounter, parseDocument } = await import('yaml')
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' })
+  const [error] = document.errors
+  try {
+    if (!error) return document.toJS()
+  } catch (fault) {
+    // Aliases that grow without end, or that name no anchor.
+    throw new CliError(`${file}: ${escapeLine((fault as Error).message)}`)
+  }
+  const { line, col } = lines.linePos(error.pos[0])
+  throw new CliError(`${file}:${line}:${col}: ${escapeLine(error.message)}`)
+}
