@@ -73,7 +73,9 @@ export function runWrites(
   function supposed(agent: string, dispatchId: string): StartedRun {
     const definition = parts.agent(agent) ?? fail('not_found', `no agent is named ${agent}`)
     const { id, label, entity, project } = parts.firingId(dispatchId)
-    const now = clock.now()
+    const told = parts.firing(id, project)
+    // As it was then: what was found since is not told.
+    const then = told?.firing?.firedAt ?? clock.now()
     const row = {
       id: 'run_preview',
       agent,
@@ -86,11 +88,10 @@ export function runWrites(
       root_run_id: 'run_preview',
       depth: 0,
       practice: 1,
-      as_of: now,
-      deadline_at: now,
+      as_of: then,
+      deadline_at: then,
     } as unknown as RunRow
     const run = starting.startedOf(row, [])
-    const told = parts.firing(id, project)
     return { ...run, origin: { ...run.origin, trigger: told?.trigger ?? null } }
   }
 
