@@ -15,7 +15,7 @@ import { firstMessage, systemOf, TIMELINE_TOKENS } from './prompt.ts'
 import type { RunRow } from './queries.ts'
 import type { RunReads } from './run-reads.ts'
 import { createStarting } from './starting.ts'
-import type { RunEnd, StartedRun, StepWrite } from './types.ts'
+import type { Claimed, RunEnd, StartedRun, StepWrite } from './types.ts'
 import { writeBackOf } from './write-back-body.ts'
 import type { WriteBack } from './write-backs.ts'
 
@@ -28,7 +28,7 @@ export interface Rerun {
 }
 
 export interface RunWrites {
-  claimRuns(limit: number, underWay: readonly string[]): Promise<StartedRun[]>
+  claimRuns(limit: number, underWay: readonly string[]): Promise<Claimed>
   recordSteps(run: string, steps: readonly StepWrite[]): Promise<void>
   beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<string | null>
   finishRun(

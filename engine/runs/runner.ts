@@ -29,6 +29,8 @@ export interface RunnerOptions {
   onError(error: Error): void
   /** Told of each piece of text a model gives, for who watches. */
   onText?(run: string, delta: string): void
+  /** Told of each run that has ended, however; must not take long, and is not waited for. */
+  finished?(run: string): void
 }
 
 /** Runs of all agents at once; what each agent may is decided with the claim. */
@@ -53,6 +55,15 @@ export function startRunner(options: RunnerOptions): Runner {
 
   const tell = (error: unknown) => onError(error instanceof Error ? error : new Error(String(error)))
 
+  /** A fault of who is told is none of the run. */
+  function tellFinished(run: string): void {
+    try {
+      options.finished?.(run)
+    } catch (error) {
+      tell(error)
+    }
+  }
+
   async function look(): Promise<void> {
     isLooking = true
     callOff()
@@ -60,9 +71,11 @@ export function startRunner(options: RunnerOptions): Runner {
       do {
         isNudged = false
         const free = MAX_RUNS - underWay.size
-        const runs = free > 0 ? await port.claimRuns(free, [...underWay.keys()]) : []
-        for (const run of runs) take(run)
-        if (runs.length) isNudged = true
+        if (free === 0) break
+        const { started, ended } = await port.claimRuns(free, [...underWay.keys()])
+        for (const run of started) take(run)
+        for (const run of ended) tellFinished(run)
+        if (started.length) isNudged = true
       } while (isNudged && !isStopped)
       failures = 0
     } catch (error) {
@@ -119,6 +132,7 @@ export function startRunner(options: RunnerOptions): Runner {
       end,
       servers.map((server) => ({ server, skipped: skipped.get(server) ?? null })),
     )
+    tellFinished(run.id)
   }
 
   /** What a run that could not go on comes to. */
@@ -146,7 +160,10 @@ export function startRunner(options: RunnerOptions): Runner {
 
   return {
     nudge,
-    cut: (run) => underWay.get(run)?.abort(CUT),
+    cut: (run) => {
+      underWay.get(run)?.abort(CUT)
+      tellFinished(run)
+    },
     stop: async () => {
       isStopped = true
       callOff()

@@ -9,7 +9,7 @@ import { markerOf } from './fence.ts'
 import type { Finishing } from './finishing.ts'
 import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
-import type { Origin, StartedRun, Step } from './types.ts'
+import type { Claimed, Origin, StartedRun, Step } from './types.ts'
 
 const DAY_MS = 86_400_000
 const DEADLINE_MS = 15 * 60_000
@@ -161,8 +161,9 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
 
   return {
     /** @param underWay runs that somebody follows already */
-    claimRuns: (limit: number, underWay: readonly string[]): StartedRun[] => {
-      if (queries.open.get() === undefined) return []
+    claimRuns: (limit: number, underWay: readonly string[]): Claimed => {
+      const claimed: Claimed = { started: [], ended: [] }
+      if (queries.open.get() === undefined) return claimed
       return store.tx(() => {
         const now = clock.now()
         const open = queries.open.all()
@@ -172,16 +173,17 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
           limit,
           parts.limits().concurrency - running.filter(({ id }) => followed.has(id)).length,
         )
-        const claimed: StartedRun[] = []
+        const add = (row: RunRow, run: StartedRun | null) => {
+          if (run) claimed.started.push(run)
+          else claimed.ended.push(row.id)
+        }
         for (const row of running) {
-          if (followed.has(row.id) || claimed.length >= most) continue
-          const run = resume(row, now)
-          if (run) claimed.push(run)
+          if (followed.has(row.id) || claimed.started.length >= most) continue
+          add(row, resume(row, now))
         }
         for (const row of next(open, running)) {
-          if (claimed.length >= most) break
-          const run = start(row, now)
-          if (run) claimed.push(run)
+          if (claimed.started.length >= most) break
+          add(row, start(row, now))
         }
         return claimed
       })

@@ -103,6 +103,16 @@ export class Tape {
     return messages
   }
 
+  /** What its model was answered to each call, by the number of the step. */
+  answers(): Map<number, { id: string; content: string; isError?: boolean }> {
+    return new Map(
+      this.steps.flatMap((step) => {
+        const answer = answerTo(step)
+        return answer ? [[step.n, answer]] : []
+      }),
+    )
+  }
+
   /** Writes down a step, or the completion of one. */
   put(write: StepWrite): void {
     const at = this.steps.findIndex(({ n }) => n === write.n)

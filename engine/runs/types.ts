@@ -120,10 +120,16 @@ export type RunEnd =
     }
   | { event: 'empty' | 'exhaust' | 'cap' | 'fail' | 'deadline'; reason: string; note: string | null }
 
+export interface Claimed {
+  started: StartedRun[]
+  /** Ids of those that ended instead: a cap or a budget does not let them start. */
+  ended: string[]
+}
+
 /** What the loop asks of the store. Any call may throw SvcError wrong_state: the run was ended meanwhile. */
 export interface RunPort {
   /** Starts what may start, at most so many, and gives back what a stopped daemon left running. */
-  claimRuns(limit: number, underWay: readonly string[]): Promise<StartedRun[]>
+  claimRuns(limit: number, underWay: readonly string[]): Promise<Claimed>
   /** Writes steps, their tokens and cost; gives back what was reserved for a call that is complete. */
   recordSteps(run: string, steps: readonly StepWrite[]): Promise<void>
   /** Reserves what a call may cost, and writes its step. @returns why it must not be made; null: it may */
