@@ -5,8 +5,9 @@
  */
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { ModelEnvironment } from '../engine/index.ts'
+import type { ModelEnvironment, TracingEnvironment } from '../engine/index.ts'
 import { loadModels } from './config-models.ts'
+import { loadTracing } from './config-tracing.ts'
 import {
   ConfigError,
   parseBindHost,
@@ -53,6 +54,8 @@ export interface Config {
   webhookAllowPrivate: boolean
   /** Model providers of the environment. */
   models: ModelEnvironment
+  /** Tracing as the environment says it. */
+  tracing: TracingEnvironment
   logLevel: LogLevel
   logFormat: LogFormat
   /** Addresses of a hosted workspace, by their name in GET /health. */
@@ -121,6 +124,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     seedProject: readVariable(env, 'SVC_SEED_PROJECT') ?? null,
     webhookAllowPrivate: read('SVC_WEBHOOK_ALLOW_PRIVATE', parseSwitch) ?? false,
     models: loadModels(env),
+    tracing: loadTracing(env),
     logLevel: read('SVC_LOG_LEVEL', (value, from) => parseChoice(value, LOG_LEVELS, from)) ?? 'info',
     logFormat:
       read('SVC_LOG_FORMAT', (value, from) => parseChoice(value, LOG_FORMATS, from)) ??

@@ -57,6 +57,10 @@ import { Maintenance, type Retention } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
 import { Stamp } from './store/stamp.ts'
 import { createReadContext } from './timeline/context.ts'
+import { type TracingPort, tracingPort } from './tracing/calls.ts'
+import type { TracingEnvironment } from './tracing/environment.ts'
+import { openStoredTracing } from './tracing/settings.ts'
+import { createTracing } from './tracing/tracing.ts'
 import { triggerWrites } from './triggers/calls.ts'
 import { LiveTriggers } from './triggers/live.ts'
 import { createTriggerReads, requireTrigger } from './triggers/reads.ts'
@@ -73,6 +77,8 @@ export interface EngineOptions {
   env?: Readonly<Record<string, string | undefined>>
   /** Model providers of the environment; none when absent. */
   models?: ModelEnvironment
+  /** Tracing as the environment says it; none when absent. */
+  tracing?: TracingEnvironment
   /** The catalog file and the project to begin with. */
   boot?: BootCatalog
   /** Calls of template actions and detection go through it. */
@@ -90,7 +96,7 @@ export interface EngineOptions {
 }
 
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
-export interface LocalEngine extends Engine, ModelPort {
+export interface LocalEngine extends Engine, ModelPort, TracingPort {
   /** Commits the calls in one transaction. */
   ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
   /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
@@ -250,6 +256,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     resolveWith: { env: options.env ?? {}, credential: () => null },
   })
   const queue = new IngestQueue((calls) => pipeline.accept(calls))
+  const triggerReads = createTriggerReads(ctx, clock, view)
+  const runReads = createRunReads(ctx, clock, snapshotsOf(ctx, false))
+  const tracing = tracingPort(openStoredTracing(store, secrets, clock, options.tracing))
   return {
     ...reads,
     read: (request) => {
@@ -264,7 +273,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       http: options.http ?? fetch,
       agentModels: stored.ofAgents,
     }),
-    ...createTriggerReads(ctx, clock, view),
+    ...triggerReads,
     ...triggerWrites({
       subscriptions,
       outbox,
@@ -272,7 +281,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       requireProject: (word) => requireProject(declared, word),
       checkTarget: egress.checkTarget,
     }),
-    ...createRunReads(ctx, clock, snapshotsOf(ctx, false)),
+    ...runReads,
     ...runWrites({
       ...runs,
       making,
@@ -287,6 +296,14 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     ...mcpToolTests({ calls: mcpTools, egress, clock, timers: systemTimers }),
     ...stored.calls,
     ...network.calls,
+    ...tracing,
+    ...createTracing({
+      port: { ...tracing, ...triggerReads, ...runReads, event: reads.event },
+      egress,
+      clock,
+      timers: systemTimers,
+      onError: (error) => void onFault(error),
+    }).calls,
     modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
     bootReport: async () => booted,
     testSource: async (body) => sources.test(body),

@@ -22,4 +22,5 @@ export type {
 export { type ErrorCode, errorTable, fail, SvcError } from './errors.ts'
 export type { ModelEnvironment } from './models/environment.ts'
 export { type StartOptions, startEngine } from './threads/start.ts'
+export { parseTraceHeaders, TRACING_PRESETS, type TracingEnvironment } from './tracing/environment.ts'
 export type { Engine } from './whole-engine.ts'

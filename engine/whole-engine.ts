@@ -8,6 +8,7 @@ import type { EngineCore } from './engine.ts'
 import type { McpToolCalls } from './mcp-tools/calls.ts'
 import type { ModelCalls } from './models/calls.ts'
 import type { RunCalls } from './runs/calls.ts'
+import type { TracingCalls } from './tracing/calls.ts'
 import type { TriggerCalls } from './triggers/calls.ts'
 
 export interface Engine
@@ -17,4 +18,5 @@ export interface Engine
     McpToolCalls,
     RunCalls,
     AgentTestCalls,
-    ModelCalls {}
+    ModelCalls,
+    TracingCalls {}

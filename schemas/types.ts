@@ -5942,6 +5942,35 @@ export interface SubscribeRequest {
   name?: string
 }
 /**
+ * Body of PUT /api/settings/tracing; what is absent is kept, empty text goes back to the environment or the default.
+ */
+export interface TracingWrite {
+  /**
+   * Whether runs are traced.
+   */
+  enabled?: boolean | ''
+  /**
+   * Preset: otlp or collector.
+   */
+  provider?: string
+  /**
+   * Base address of an OTLP/HTTP receiver; traces go to /v1/traces below it.
+   */
+  endpoint?: string
+  /**
+   * Sent as a bearer token, unless a header authorizes.
+   */
+  api_key?: string
+  /**
+   * More headers: name=value pairs separated by commas.
+   */
+  headers?: string
+  /**
+   * Whether traces hold messages, prompts, arguments and results.
+   */
+  content?: boolean | ''
+}
+/**
  * Body of POST and PUT of a trigger.
  */
 export interface TriggerWrite {
@@ -7521,6 +7550,142 @@ export interface Template {
  */
 export interface TemplatesResult {
   templates: Template[]
+}
+/**
+ * Tracing of agents: whether runs are exported as OpenTelemetry traces, to where, and how that goes.
+ */
+export interface TracingSettings {
+  /**
+   * Whether traces are sent; incomplete: switched on without an endpoint.
+   */
+  state: 'off' | 'on' | 'incomplete'
+  /**
+   * Switched on.
+   */
+  enabled: boolean
+  /**
+   * Where that is from.
+   */
+  enabled_source: 'console' | 'env' | 'default'
+  /**
+   * Preset that is taken.
+   */
+  provider: string
+  /**
+   * Where that is from.
+   */
+  provider_source: 'console' | 'env' | 'default'
+  /**
+   * Presets there are.
+   */
+  providers: {
+    /**
+     * Id.
+     */
+    id: string
+    /**
+     * In words.
+     */
+    label: string
+    /**
+     * Endpoint where none is set; empty: one must be set.
+     */
+    endpoint: string
+  }[]
+  /**
+   * Base address of an OTLP/HTTP receiver; empty: none.
+   */
+  endpoint: string
+  /**
+   * Where that is from.
+   */
+  endpoint_source: 'console' | 'env' | 'default' | ''
+  /**
+   * Host of the endpoint.
+   */
+  host: string | null
+  /**
+   * Traces hold messages, prompts, arguments and results.
+   */
+  content: boolean
+  /**
+   * Where that is from.
+   */
+  content_source: 'console' | 'env' | 'default'
+  /**
+   * An API key is sent.
+   */
+  api_key_configured: boolean
+  /**
+   * Where it is from.
+   */
+  api_key_source: 'console' | 'env' | ''
+  /**
+   * Names of the headers that are sent; never their values.
+   */
+  headers: string[]
+  /**
+   * Where they are from.
+   */
+  headers_source: 'console' | 'env' | ''
+  /**
+   * Name of this instance in traces.
+   */
+  instance: string
+  /**
+   * What is still to be done.
+   */
+  note?: string
+  /**
+   * Spans sent since the start.
+   */
+  exported: number
+  /**
+   * Spans dropped since the start.
+   */
+  dropped: number
+  /**
+   * The last request to the endpoint; null: there was none since the start.
+   */
+  last_export: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * It took every span.
+     */
+    ok: boolean
+    /**
+     * Spans it was sent.
+     */
+    spans: number
+    /**
+     * What went wrong.
+     */
+    error: string | null
+  }
+}
+/**
+ * What came of one test span.
+ */
+export interface TracingTested {
+  /**
+   * The receiver took it.
+   */
+  ok: boolean
+  /**
+   * Milliseconds.
+   */
+  ms: number
+  /**
+   * What is to be looked at.
+   */
+  failed?: 'settings' | 'address' | 'credential' | 'format' | 'receiver'
+  /**
+   * What went wrong.
+   */
+  error?: string
 }
 /**
  * What is declared of a trigger, apart from its name.

@@ -16,6 +16,7 @@ export interface AgentsAtWork {
   stop(): Promise<void>
 }
 
+/** @param parts `finished` is told of each run that has ended */
 export function startAgents(parts: {
   engine: Engine
   models: Models
@@ -23,10 +24,11 @@ export function startAgents(parts: {
   clock: Clock
   timers: Timers
   onError(error: Error): void
+  finished(run: string): void
 }): AgentsAtWork {
-  const { engine, models, egress, clock, timers, onError } = parts
+  const { engine, models, egress, clock, timers, onError, finished } = parts
   const connect = connector({ calls: engine, http: mcpFetch(egress), clock, timers })
-  const runner = startRunner({ port: engine, models, connect, clock, timers, onError })
+  const runner = startRunner({ port: engine, models, connect, clock, timers, onError, finished })
   const writeBacks = startWriteBacks({ port: engine, egress, clock, timers, onError })
   return {
     nudge: () => {

@@ -7,6 +7,7 @@ import type { PreparedBody } from '../ingest/prepare-body.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
 import type { SourceSpec } from '../sources/live.ts'
 import type { Retention } from '../store/maintenance.ts'
+import type { TracingEnvironment } from '../tracing/environment.ts'
 
 export interface StoreOptions {
   dataFile: string
@@ -14,6 +15,7 @@ export interface StoreOptions {
   retention: Retention
   env?: Record<string, string | undefined>
   models?: ModelEnvironment
+  tracing?: TracingEnvironment
   boot?: BootCatalog
   webhookAllowPrivate?: boolean
 }

@@ -21,6 +21,9 @@ import type { ModelEnvironment } from '../models/environment.ts'
 import { openModels } from '../models/open.ts'
 import { runReadNames, runWriteNames } from '../runs/calls.ts'
 import type { Retention } from '../store/maintenance.ts'
+import { type TracingPort, tracingPortNames } from '../tracing/calls.ts'
+import type { TracingEnvironment } from '../tracing/environment.ts'
+import { createTracing } from '../tracing/tracing.ts'
 import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
 import { type AgentsAtWork, startAgents } from './agents.ts'
@@ -37,6 +40,8 @@ export interface StartOptions {
   env: Readonly<Record<string, string | undefined>>
   /** Model providers of the environment. */
   models: ModelEnvironment
+  /** Tracing as the environment says it. */
+  tracing: TracingEnvironment
   /** The catalog file and the project to begin with. */
   boot: BootCatalog
   /** Told what the boot did with the catalog. */
@@ -115,6 +120,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       ...shared,
       env: { ...options.env },
       models: options.models,
+      tracing: options.tracing,
       boot: options.boot,
       webhookAllowPrivate: options.webhookAllowPrivate,
     },
@@ -172,6 +178,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       ),
     close: async () => {
       await Promise.all([dispatcher?.stop(), agents?.stop()])
+      // Runs that have just ended are read for it yet.
+      await tracing.stop()
       egress.close()
       network.close()
       await reader.stop()
@@ -191,12 +199,20 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     random: Math.random,
     onError: (error) => options.onFault('deliveries', error.stack ?? error.message),
   })
+  const tracing = createTracing({
+    port: { ...engine, ...(forward(writer, tracingPortNames) as unknown as TracingPort) },
+    egress,
+    ...time,
+    onError: (error) => options.onFault('tracing', error.stack ?? error.message),
+  })
+  Object.assign(engine, tracing.calls)
   agents = startAgents({
     engine,
     models: network.models,
     egress,
     ...time,
     onError: (error) => options.onFault('agents', error.stack ?? error.message),
+    finished: tracing.finished,
   })
   dispatcher.nudge()
   agents.nudge()

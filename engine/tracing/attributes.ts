@@ -24,7 +24,8 @@ export function attributesOf(given: Given): Attributes {
     if (value === null || value === undefined) continue
     if (typeof value === 'number' && !Number.isFinite(value)) continue
     if (typeof value !== 'string' && !Array.isArray(value)) kept[name] = value
-    else if (value.length > 0) kept[name] = typeof value === 'string' ? cut(redact(value)) : value.map(cut)
+    else if (value.length > 0)
+      kept[name] = typeof value === 'string' ? cut(redact(value)) : value.map((one) => cut(redact(one)))
   }
   return kept
 }

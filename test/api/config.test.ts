@@ -1,6 +1,8 @@
+import { hostname } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { dataFolder, type Flags, loadConfig } from '../../api/config.ts'
 import { ConfigError } from '../../api/config-values.ts'
+import { version } from '../../api/version.ts'
 
 const around = { userHome: '/users/ann', cwd: '/current', isTerminal: false }
 const load = (flags: Flags = {}, env: Record<string, string> = {}) => loadConfig(flags, env, around)
@@ -28,6 +30,16 @@ describe('the configuration', () => {
         defaultProvider: null,
         agentModel: null,
         dailyCap: null,
+      },
+      tracing: {
+        enabled: null,
+        provider: null,
+        endpoint: null,
+        apiKey: null,
+        headers: null,
+        content: null,
+        instance: hostname(),
+        version,
       },
       logLevel: 'info',
       logFormat: 'json',

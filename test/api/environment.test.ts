@@ -13,16 +13,16 @@ describe('the environment table', () => {
       SVC_PROT: '1',
       SVC_OTLP_GRPC_PORT: 'x',
       SVC_DEMO_API: 'x',
-      SVC_TRACING_API_KEY: 'secret-value',
+      SVC_MCP_PORT: 'secret-value',
       SVC_TEST_BROWSER: 'x',
       SVC_LOGOUT_URL: ' ',
       HOME: '/x',
     }
     expect(describeUnread(env)).toEqual([
       'SVC_DEMO_API is set, but nothing in this version reads it',
+      'SVC_MCP_PORT is set, but nothing in this version reads it',
       'SVC_OTLP_GRPC_PORT is set, but nothing in this version reads it',
       'SVC_PROT is set, but svc has no variable of that name',
-      'SVC_TRACING_API_KEY is set, but nothing in this version reads it',
     ])
   })
 })

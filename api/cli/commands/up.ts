@@ -74,6 +74,7 @@ function openEngine(config: Config, env: Io['env'], log: Logger, failures: strin
     webhookAllowPrivate: config.webhookAllowPrivate,
     env,
     models: config.models,
+    tracing: config.tracing,
     boot: {
       ...(yaml === null ? {} : { catalog: { path: config.catalog.file, yaml } }),
       sync: config.catalog.sync,

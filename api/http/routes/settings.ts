@@ -1,4 +1,4 @@
-/** Model providers, prices and bounds of agents (SPEC.md, Model providers); what models were used for. */
+/** Model providers, prices, bounds of agents and their tracing (SPEC.md, Model providers; Outbound 6); what models were used for. */
 import type { FastifyInstance } from 'fastify'
 import type {
   AgentSettingsWrite,
@@ -6,6 +6,7 @@ import type {
   ProviderDefault,
   ProviderTest,
   ProviderWrite,
+  TracingWrite,
 } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { body, fields } from '../validate.ts'
@@ -91,6 +92,34 @@ export function settingsRoutes(app: FastifyInstance, { engine }: Doors): void {
       body: body('request-agent-settings-write.json'),
     }),
     async (request) => engine.saveAgentSettings(request.body),
+  )
+  app.get(
+    '/api/settings/tracing',
+    describe(TAG, 'getTracing', 'Tracing of agents, and how exports go', 200, 'tracing-settings.json'),
+    async () => engine.getTracing(),
+  )
+  app.put<{ Body: TracingWrite }>(
+    '/api/settings/tracing',
+    describe(
+      TAG,
+      'saveTracing',
+      'Change the tracing of agents; the next run is traced by it',
+      200,
+      'tracing-settings.json',
+      { body: body('request-tracing-write.json') },
+    ),
+    async (request) => engine.saveTracing(request.body),
+  )
+  app.post(
+    '/api/settings/tracing/test',
+    describe(
+      TAG,
+      'testTracing',
+      'Send one test span, and say what to look at where it fails',
+      200,
+      'tracing-tested.json',
+    ),
+    async () => engine.testTracing(),
   )
   app.get<{ Querystring: { days: number } }>(
     '/api/usage/model',

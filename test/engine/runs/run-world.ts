@@ -37,9 +37,11 @@ export async function openRunWorld(
     scripted?: ScriptedModels
     /** Called before and after each write of the runner; what it throws is a crash. */
     fault?(when: 'before' | 'after', call: string): void
+    /** Told of each run that has ended. */
+    finished?(run: string): void
   } = {},
 ): Promise<RunWorld> {
-  const { prices = true, provider: hasProvider = true, fault, scripted: given, ...more } = options
+  const { prices = true, provider: hasProvider = true, fault, scripted: given, finished, ...more } = options
   const models = given ?? (await startScriptedModels())
   const world = await openWorld({ ...more, onPending: () => runner.nudge() })
   const time = manualTime(world.clock.at)
@@ -96,6 +98,7 @@ export async function openRunWorld(
     }),
     clock: world.clock,
     timers: time,
+    ...(finished ? { finished } : {}),
     onError: (error) => {
       errors.push(error)
       for (const go of idle.splice(0)) go()
