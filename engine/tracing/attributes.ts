@@ -77,6 +77,10 @@ export function fittedJson(value: unknown): string | null {
   return null
 }
 
+/** Characters of the JSON of a structure whose texts are cut as far as they are. */
+export const leastSize = (value: unknown): number =>
+  JSON.stringify(shortened(value, TEXT_LIMITS.at(-1)!)).length
+
 function shortened(value: unknown, limit: number): unknown {
   if (typeof value === 'string') return value.length > limit ? `${cut(value, limit)}…` : value
   if (Array.isArray(value)) return value.map((inner) => shortened(inner, limit))

@@ -1,11 +1,14 @@
 /** Conversations, tool calls and tool definitions as GenAI attributes write them: JSON, redacted, within bounds. */
 import type { ModelMessage, ToolCall, ToolSpec } from '../models/types.ts'
-import { ATTRIBUTE_MAX, type Clean, cut, fittedJson, scrubbed } from './attributes.ts'
+import { ATTRIBUTE_MAX, type Clean, cut, fittedJson, leastSize, scrubbed } from './attributes.ts'
 
 type Part =
   | { type: 'text'; content: string }
   | { type: 'tool_call'; id: string; name: string; arguments: unknown }
   | { type: 'tool_call_response'; id: string; response: string }
+
+/** Messages that are kept whatever follows: the instructions and what is asked. */
+const FIRST = 2
 
 interface Message {
   role: 'system' | 'user' | 'assistant' | 'tool'
@@ -88,11 +91,13 @@ function messageOf(message: ModelMessage): Message {
 function fitted(messages: readonly Message[]): string {
   const whole = fittedJson(messages)
   if (whole !== null) return whole
-  for (let left = messages.length - 1; left >= 3; left--) {
-    const text = fittedJson([...messages.slice(0, 2), ...messages.slice(messages.length - left + 2)])
-    if (text !== null) return text
-  }
-  return cut(JSON.stringify(messages))
+  // Their sizes say how many fit: tried one by one, a long conversation takes seconds.
+  const sizes = messages.map(leastSize)
+  let from = messages.length
+  let left = ATTRIBUTE_MAX - 2 - sizes.slice(0, FIRST).reduce((sum, size) => sum + size + 1, 0)
+  while (from > FIRST && left > sizes[from - 1]!) left -= sizes[--from]! + 1
+  const kept = [...messages.slice(0, FIRST), ...messages.slice(from)]
+  return fittedJson(kept) ?? cut(JSON.stringify(kept))
 }
 
 /** As many of the first as fit. */
