@@ -226,8 +226,8 @@ function noteOf(isEnabled: boolean, endpoint: string, isWithheld: boolean): stri
   return null
 }
 
-/** An address without a trailing slash; null for none. @throws SvcError invalid */
-function addressOf(text: string): string | null {
+/** An endpoint without a trailing slash; null for none. @throws SvcError invalid */
+export function addressOf(text: string): string | null {
   if (text.trim() === '') return null
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null
   if (!url || !/^https?:$/.test(url.protocol))

@@ -7,7 +7,7 @@ import { fail } from '../errors.ts'
 import type { Engine } from '../whole-engine.ts'
 import type { TracingCalls, TracingPort } from './calls.ts'
 import { createExporter } from './export.ts'
-import type { StoredTracing, TracingConfig } from './settings.ts'
+import { addressOf, type StoredTracing, type TracingConfig } from './settings.ts'
 import { spansOf, type TraceSpan } from './spans.ts'
 
 /** Runs that wait to be read; more lose their trace. */
@@ -88,7 +88,8 @@ export function createTracing({ port, egress, clock, timers, onError }: TracingP
   }
 
   async function saveTracing(body: TracingWrite): Promise<TracingSettings> {
-    const fault = body.endpoint ? await egress.checkTarget(body.endpoint, 'operator') : null
+    const address = body.endpoint === undefined ? null : addressOf(body.endpoint)
+    const fault = address === null ? null : await egress.checkTarget(address, 'operator')
     if (fault) fail('invalid', `endpoint: ${fault}`, { field: 'endpoint' })
     const stored = await port.storeTracing(body)
     known = null

@@ -27,7 +27,7 @@ export async function startInstance({
 }: {
   secured?: boolean
   env?: Record<string, string>
-} & Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending' | 'models'> = {}) {
+} & Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing'> = {}) {
   const clock = { at: T0, now: () => clock.at }
   const engine = createEngine({ dataFile: null, clock, env, ...more })
   const app = await buildServer({
