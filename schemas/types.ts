@@ -5803,6 +5803,10 @@ export interface RerunRequest {
    * Another model.
    */
   model?: string
+  /**
+   * Answered by the tape of the run instead of a model, at no cost; says so when they no longer fit. Only in practice.
+   */
+  tape?: boolean
 }
 /**
  * Body of POST of a roll-back.
@@ -6202,6 +6206,10 @@ export interface RunDetail {
    */
   practice: boolean
   /**
+   * Answered by the tape of the run it repeats, not by a model.
+   */
+  tape: boolean
+  /**
    * Of the agent as it was, 12 hexadecimal digits.
    */
   definition_hash: string
@@ -6470,6 +6478,10 @@ export interface Run {
    * Practice: in no total, told to nobody.
    */
   practice: boolean
+  /**
+   * Answered by the tape of the run it repeats, not by a model.
+   */
+  tape: boolean
   /**
    * Of the agent as it was, 12 hexadecimal digits.
    */

@@ -22,6 +22,7 @@ import type { WriteBack } from './write-backs.ts'
 export interface Rerun {
   asOf: 'same' | 'now'
   practice: boolean
+  tape?: boolean
   prompt?: string
   provider?: string
   model?: string
@@ -88,6 +89,7 @@ export function runWrites(
       root_run_id: 'run_preview',
       depth: 0,
       practice: 1,
+      tape: 0,
       as_of: then,
       deadline_at: then,
     } as unknown as RunRow

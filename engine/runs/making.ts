@@ -84,6 +84,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           depth: 0,
           rerun_of: null,
           practice: 0,
+          tape: 0,
           made_at: wake.at,
           as_of: null,
         },
@@ -120,6 +121,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           depth: from.depth + 1,
           rerun_of: null,
           practice: from.practice,
+          tape: 0,
           made_at: at,
           as_of: null,
         },
@@ -131,7 +133,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
 
     /**
      * Repeats a finished run against its agent as it is now.
-     * @throws SvcError not_found; wrong_state while it is not finished; conflict when the agent is gone
+     * @throws SvcError not_found; wrong_state while it is not finished; conflict when the agent is gone; invalid
      */
     repeat: (
       id: string,
@@ -140,6 +142,8 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
         practice: boolean
         /** Of an example: nobody takes over from it. */
         isTest?: boolean
+        /** Answered by the tape of the run instead of a model; only in practice. */
+        tape?: boolean
         prompt?: string
         provider?: string
         model?: string
@@ -152,6 +156,8 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
             state: run.state,
             accepts: ['cancel'],
           })
+        if (how.tape && !how.practice)
+          fail('invalid', 'tape needs practice: what it would say was said already', { field: 'tape' })
         if (run.woken_by === 'external')
           fail('conflict', `run ${id} was made by an outside agent, which this service cannot run`)
         const now =
@@ -178,6 +184,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
             depth: run.depth,
             rerun_of: run.id,
             practice: how.practice ? 1 : 0,
+            tape: how.tape ? 1 : 0,
             made_at: at,
             as_of: how.asOf === 'same' ? run.as_of : null,
           },

@@ -26,6 +26,7 @@ export function presentRun(row: RunRow, projects: string[]): Run {
     depth: row.depth,
     rerun_of: row.rerun_of,
     practice: row.practice === 1,
+    tape: row.tape === 1,
     definition_hash: row.definition_hash,
     wakes: row.wakes,
     made_at: iso(row.made_at),

@@ -19,6 +19,8 @@ export interface RunRow {
   depth: number
   rerun_of: string | null
   practice: number
+  /** 1: answered by the tape of the run it repeats. */
+  tape: number
   made_at: number
   as_of: number | null
   started_at: number | null
@@ -100,6 +102,7 @@ const NEW_RUN = [
   'depth',
   'rerun_of',
   'practice',
+  'tape',
   'made_at',
   'as_of',
   'snapshot',

@@ -8,6 +8,7 @@ import { SvcError } from '../errors.ts'
 import type { ExternalTools } from '../mcp-tools/types.ts'
 import type { Models } from '../models/types.ts'
 import { runLoop } from './loop.ts'
+import { tapeModels } from './tape-models.ts'
 import type { RunEnd, RunPort, StartedRun } from './types.ts'
 
 export interface Runner {
@@ -109,7 +110,7 @@ export function startRunner(options: RunnerOptions): Runner {
       tools = servers.length ? await options.connect(servers, signal) : NO_TOOLS
       const end = await runLoop(run, {
         port,
-        models: options.models,
+        models: run.tape ? tapeModels(run.tape) : options.models,
         tools,
         clock,
         signal,

@@ -20,6 +20,8 @@ const CHAIN_MAX = 3
 /** Waiting runs looked at in one go. */
 const LOOKED_AT = 5_000
 
+const stepOf = ({ data, ...step }: StepRow): Step => ({ ...step, data: JSON.parse(data) }) as unknown as Step
+
 export function createStarting(parts: RunsParts, finishing: Finishing) {
   const { store, clock, queries } = parts
   const { db } = store
@@ -46,7 +48,11 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
           : null,
       skills: parts.skills(projects),
       marker: markerOf(parts.secret, row.dispatch_id ?? row.root_run_id),
-      steps: steps.map(({ data, ...step }) => ({ ...step, data: JSON.parse(data) }) as unknown as Step),
+      steps: steps.map(stepOf),
+      tape:
+        row.tape && row.rerun_of !== null
+          ? { run: row.rerun_of, steps: queries.steps.all(row.rerun_of).map(stepOf) }
+          : null,
     }
   }
 

@@ -102,6 +102,8 @@ export interface StartedRun {
   /** Fences its data. */
   marker: string
   steps: Step[]
+  /** It is answered by the tape of another run; null: by a model. */
+  tape: { run: string; steps: Step[] } | null
 }
 
 /** A step to be written: under the number of one that is there it completes that. */

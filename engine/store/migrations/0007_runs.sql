@@ -17,6 +17,7 @@ CREATE TABLE runs (
   depth INTEGER NOT NULL,           -- handoffs before it
   rerun_of TEXT,
   practice INTEGER NOT NULL,
+  tape INTEGER NOT NULL DEFAULT 0,  -- answered by the tape of the run it repeats
   made_at INTEGER NOT NULL,
   as_of INTEGER,                    -- what it reads had been ingested by then; null: not started
   started_at INTEGER,

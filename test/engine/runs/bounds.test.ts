@@ -205,6 +205,40 @@ describe('a run that is repeated', () => {
     expect(findings.rows).toHaveLength(1)
   })
 
+  it('is answered by its tape, as long as that fits', async () => {
+    const { agent, models, post, settled, run, engine } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    models.reply('m1', [look, conclude({ headline: 'As it was' })])
+    await post(error)
+    const [first] = await settled()
+    const asked = models.requests.length
+    const played = await engine.rerun(first!.id, { asOf: 'same', practice: true, tape: true })
+    await settled()
+    expect(await run(played.run_id)).toMatchObject({
+      status: 'succeeded',
+      tape: true,
+      headline: 'As it was',
+      rounds: 2,
+      cost_usd: 0,
+      input_tokens: 0,
+    })
+    const changed = await engine.rerun(first!.id, {
+      asOf: 'same',
+      practice: true,
+      tape: true,
+      prompt: 'Other.',
+    })
+    await settled()
+    expect(await run(changed.run_id)).toMatchObject({
+      status: 'failed',
+      error: `the tape of ${first!.id} no longer fits: the prompt differs from character 1 on`,
+    })
+    expect(models.requests).toHaveLength(asked)
+    await expect(engine.rerun(first!.id, { asOf: 'same', practice: false, tape: true })).rejects.toThrow(
+      'practice',
+    )
+  })
+
   it('must have ended', async () => {
     const { agent, models, post, engine } = await open()
     await agent({ name: 'first-look', trigger: 't', model: 'm1' })
