@@ -15,6 +15,7 @@ import { RunList } from '../runs/run-list.tsx'
 import { AgentEditor } from './agent-editor.tsx'
 import { AgentOverview } from './agent-overview.tsx'
 import { AgentPreview } from './agent-preview.tsx'
+import { AgentTests } from './agent-tests.tsx'
 import { AgentSwitch } from './agents-page.tsx'
 
 const TABS = [
@@ -22,6 +23,7 @@ const TABS = [
   { value: 'runs', label: 'Runs' },
   { value: 'edit', label: 'Edit' },
   { value: 'preview', label: 'Preview' },
+  { value: 'tests', label: 'Tests' },
   { value: 'history', label: 'History' },
 ]
 
@@ -104,6 +106,9 @@ function ExistingAgent({ name }: { name: string }) {
         </Tabs.Panel>
         <Tabs.Panel value="preview">
           <AgentPreview agent={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="tests">
+          <AgentTests agent={name} />
         </Tabs.Panel>
         <Tabs.Panel value="history">
           <ChangeHistory about={{ kind: 'agent', name }} />

@@ -13,6 +13,7 @@ import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import { CompareButton } from './compare-dialog.tsx'
+import { KeepExample } from './keep-example.tsx'
 import { RerunDialog } from './rerun-dialog.tsx'
 import { RunChain } from './run-chain.tsx'
 import { RunFacts } from './run-facts.tsx'
@@ -104,6 +105,7 @@ function Moves({ run }: { run: RunDetail }) {
         </Button>
       )}
       {!isOpen(run) && <CompareButton run={run} />}
+      {canRerun && <KeepExample run={run} />}
       {canRerun && <Button onClick={() => setRerunning(true)}>Rerun…</Button>}
       {rerunning && <RerunDialog run={run} onClose={() => setRerunning(false)} />}
     </>

@@ -1,0 +1,80 @@
+/** Keeps a run as an example that its agent is tested by. */
+import { Button, Modal, Select, Stack, TagsInput, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { AgentExampleWrite, RunDetail } from '../../../schemas/types.ts'
+import { agentTests } from '../../agent-test-client.ts'
+import { agentPath } from '../../lib/runs.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { Refusal } from '../../parts/refusal.tsx'
+
+const ANY = 'any'
+
+export function KeepExample({ run }: { run: RunDetail }) {
+  const [opened, setOpened] = useState(false)
+  return (
+    <>
+      <Button variant="default" onClick={() => setOpened(true)}>
+        Keep as example…
+      </Button>
+      {opened && <Dialog run={run} onClose={() => setOpened(false)} />}
+    </>
+  )
+}
+
+function Dialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
+  const [name, setName] = useState(run.headline ?? `${run.key} ${run.made_at.slice(0, 10)}`)
+  const [verdict, setVerdict] = useState(run.outcome === 'no_op' ? 'no_op' : (run.verdict ?? ANY))
+  const [mentions, setMentions] = useState<string[]>([])
+  const keep = useChange((body: AgentExampleWrite) => agentTests.addExample(run.agent, body), { quiet: true })
+  const known = (run.definition.verdicts as { verdict: string }[] | undefined) ?? []
+  const verdicts = [...new Set([...known.map((one) => one.verdict), ...(run.verdict ? [run.verdict] : [])])]
+  return (
+    <Modal opened onClose={onClose} title="Keep as example" closeButtonProps={{ 'aria-label': 'Close' }}>
+      {keep.data ? (
+        <Stack>
+          <span role="status">{run.agent} is tested by it from now on.</span>
+          <Button component={Link} to={agentPath(run.agent, 'tests')}>
+            Go to the tests of {run.agent}
+          </Button>
+        </Stack>
+      ) : (
+        <Stack>
+          <TextInput
+            label="Name"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            data-autofocus
+          />
+          <Select
+            label="It should conclude with"
+            data={[
+              { value: ANY, label: 'a finding, with any verdict' },
+              { value: 'no_op', label: 'nothing to report' },
+              ...verdicts.map((one) => ({ value: one, label: `the verdict ${one}` })),
+            ]}
+            value={verdict}
+            onChange={(value) => setVerdict(value ?? ANY)}
+            allowDeselect={false}
+          />
+          <TagsInput
+            label="Its finding must mention"
+            description="Words in any case, or a pattern between slashes. Enter adds one."
+            value={mentions}
+            onChange={setMentions}
+          />
+          <Refusal error={keep.error} />
+          <Button
+            loading={keep.isPending}
+            disabled={name.trim() === ''}
+            onClick={() =>
+              keep.mutate({ name, run_id: run.id, verdict: verdict === ANY ? null : verdict, mentions })
+            }
+          >
+            Keep
+          </Button>
+        </Stack>
+      )}
+    </Modal>
+  )
+}
