@@ -21,8 +21,11 @@ const theme = createTheme({
   fontFamily:
     'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace',
-  // The head of a dialog is no banner of the page.
-  components: { ModalHeader: { defaultProps: { role: 'presentation' } } },
+  components: {
+    // The head of a dialog is no banner of the page.
+    ModalHeader: { defaultProps: { role: 'presentation' } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+  },
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.45rem' }, h2: { fontSize: '1.1rem' } } },
 })
 
