@@ -2425,6 +2425,284 @@ export interface Dispatch {
   }[]
 }
 /**
+ * What a draft would do; nothing is written.
+ */
+export interface DraftPreview {
+  /**
+   * Version of the instance it was compared with.
+   */
+  version: number
+  /**
+   * Null when there are problems or conflicts.
+   */
+  plan: null | ChangePlan
+  /**
+   * Rules it breaks.
+   */
+  problems: DraftProblem[]
+  /**
+   * Fields that others changed since its base.
+   */
+  conflicts: MergeConflict[]
+  /**
+   * The project as it would be; null with problems or conflicts.
+   */
+  graph: null | ProjectGraph
+  /**
+   * The catalog file, where it was asked for; null otherwise, and with problems or conflicts.
+   */
+  yaml: null | {
+    /**
+     * Name of the file, without its folder.
+     */
+    path: string
+    /**
+     * As it is now.
+     */
+    before: string
+    /**
+     * As it would be: comments and order are kept.
+     */
+    after: string
+    /**
+     * Unified diff of the two, for git apply.
+     */
+    patch: string
+  }
+}
+/**
+ * Why a draft cannot be applied as it is.
+ */
+export interface DraftProblem {
+  /**
+   * Index of the operation; null: the draft as a whole.
+   */
+  operation: number | null
+  /**
+   * Field, where the rule names one.
+   */
+  field: string | null
+  /**
+   * What is wrong, and the rule.
+   */
+  message: string
+}
+/**
+ * A field two writers changed.
+ */
+export interface MergeConflict {
+  /**
+   * Kind of object.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Object.
+   */
+  name: string
+  /**
+   * Field (RFC 6901 pointer).
+   */
+  path: string
+  /**
+   * As both saw it; null: not set.
+   */
+  base: unknown
+  /**
+   * As this writer wants it; null: not set.
+   */
+  mine: unknown
+  /**
+   * As it is now; null: not set.
+   */
+  theirs: unknown
+}
+/**
+ * A project as a graph: a projection of its parts and wiring.
+ */
+export interface ProjectGraph {
+  /**
+   * Project.
+   */
+  project: {
+    /**
+     * Id.
+     */
+    id: string
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * active, paused or draft.
+     */
+    status: 'active' | 'paused' | 'draft'
+    /**
+     * Change-set that last changed the project.
+     */
+    version: number
+  }
+  /**
+   * Version of the whole instance: base of a draft.
+   */
+  version: number
+  /**
+   * Instant it shows.
+   */
+  at: string
+  /**
+   * Parts, then destinations, by kind and name.
+   */
+  nodes: GraphNode[]
+  /**
+   * By id.
+   */
+  edges: GraphEdge[]
+  /**
+   * Of nodes that people moved; the others are laid out.
+   */
+  positions: GraphPosition[]
+  /**
+   * file: the catalog file is imported at every start (SVC_CATALOG_SYNC), so that a change belongs there; instance.
+   */
+  source_of_truth: 'instance' | 'file'
+}
+/**
+ * A part of a project, or a destination it tells, as its graph draws it.
+ */
+export interface GraphNode {
+  /**
+   * kind:name; destination:webhook:<subscription>, destination:write_back:<agent> or destination:slack:<channel>.
+   */
+  id: string
+  /**
+   * Kind.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'destination'
+  /**
+   * Name; of a destination where it leads, masked.
+   */
+  name: string
+  /**
+   * One line: connector of a source, sentence of a trigger, model of an agent, URL of an MCP server, description of a skill.
+   */
+  detail: string
+  /**
+   * active; paused; off: an agent no enabled wire reaches; missing: named by the wiring or the plan, and not there.
+   */
+  state: 'active' | 'paused' | 'off' | 'missing'
+  /**
+   * ok; attention: something to look at; waiting: nothing has come yet.
+   */
+  health: 'ok' | 'attention' | 'waiting'
+  /**
+   * Why health is attention.
+   */
+  reason: string | null
+  /**
+   * Edited by hand since its template planned it.
+   */
+  customized: boolean
+  /**
+   * Other projects that use it.
+   */
+  shared_with: {
+    /**
+     * Project.
+     */
+    id: string
+    /**
+     * Name.
+     */
+    name: string
+  }[]
+  /**
+   * Last event of a source, firing of a trigger, run of an agent, delivery to a destination; null: never.
+   */
+  last_at: string | null
+  /**
+   * Events, firings, runs or deliveries since midnight UTC, practice left out; null where it is not counted.
+   */
+  today: number | null
+  /**
+   * Runs of an agent at work.
+   */
+  running: number
+  /**
+   * Runs of an agent that wait.
+   */
+  queued: number
+  /**
+   * Spend of an agent today; null: not an agent, or nothing priced.
+   */
+  spend_today_usd: number | null
+  /**
+   * Verdicts an agent may give, in its order.
+   */
+  verdicts: string[]
+}
+/**
+ * What leads from one node to another.
+ */
+export interface GraphEdge {
+  /**
+   * feeds:source>trigger, wakes:trigger>agent, hands_off:agent/verdict>agent, uses:agent>mcp_server, tells:trigger or agent>destination.
+   */
+  id: string
+  /**
+   * feeds: a trigger watches a source; wakes: a trigger wakes an agent; hands_off: an agent takes over on a verdict; uses: an agent works with an MCP server (skills have no edge: every agent of the project sees them); tells: a firing or finding is sent there.
+   */
+  kind: 'feeds' | 'wakes' | 'hands_off' | 'uses' | 'tells'
+  /**
+   * Node.
+   */
+  from: string
+  /**
+   * Node.
+   */
+  to: string
+  /**
+   * On or off; only wakes are switched.
+   */
+  enabled: boolean
+  /**
+   * Of a handoff: its verdict.
+   */
+  verdict: string | null
+  /**
+   * Of a handoff: wait before handing the same entity over again.
+   */
+  cooldown: string | null
+  /**
+   * Of feeds: the trigger names no source and so watches each one.
+   */
+  all: boolean
+  /**
+   * When it last carried something; null: never, or not recorded.
+   */
+  last_at: string | null
+  /**
+   * How often since midnight UTC; null where it is not counted.
+   */
+  today: number | null
+}
+/**
+ * Where a person put a node.
+ */
+export interface GraphPosition {
+  /**
+   * Node.
+   */
+  node: string
+  /**
+   * To the right, in pixels at full size.
+   */
+  x: number
+  /**
+   * Down, in pixels at full size.
+   */
+  y: number
+}
+/**
  * Answer of GET /api/entities without a label.
  */
 export interface EntitiesResult {
@@ -3776,35 +4054,6 @@ export interface McpToolsResult {
   tools: McpTool[]
 }
 /**
- * A field two writers changed.
- */
-export interface MergeConflict {
-  /**
-   * Kind of object.
-   */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
-  /**
-   * Object.
-   */
-  name: string
-  /**
-   * Field (RFC 6901 pointer).
-   */
-  path: string
-  /**
-   * As both saw it; null: not set.
-   */
-  base: unknown
-  /**
-   * As this writer wants it; null: not set.
-   */
-  mine: unknown
-  /**
-   * As it is now; null: not set.
-   */
-  theirs: unknown
-}
-/**
  * What a family of models costs.
  */
 export interface ModelPrice {
@@ -4890,6 +5139,295 @@ export interface RememberResult {
   id?: string
 }
 /**
+ * What a replay cannot show, and why.
+ */
+export interface ReplayGap {
+  /**
+   * purged: removed by retention or on demand; sampled: evaluations that were not kept; truncated: more than a replay holds; unrecorded: from before it was recorded.
+   */
+  kind: 'purged' | 'sampled' | 'truncated' | 'unrecorded'
+  /**
+   * From.
+   */
+  from: string
+  /**
+   * To.
+   */
+  to: string
+  /**
+   * In a sentence.
+   */
+  message: string
+}
+/**
+ * One thing that happened, and what it lights in the graph.
+ */
+export interface ReplayMoment {
+  /**
+   * Number in the replay, in order of time.
+   */
+  n: number
+  /**
+   * When; of an event when it was ingested.
+   */
+  at: string
+  /**
+   * event: one came in; evaluation: a trigger judged one and did not fire; firing: it tripped, gathered, was held, fired or was dropped; delivery: a try or its end; run: made, started, resumed or ended; step: of a run; finding; handoff; change: of what is declared; state: a part paused or resumed.
+   */
+  kind:
+    | 'event'
+    | 'evaluation'
+    | 'firing'
+    | 'delivery'
+    | 'run'
+    | 'step'
+    | 'finding'
+    | 'handoff'
+    | 'change'
+    | 'state'
+  /**
+   * Which of them: in a word, such as tripped, held, fired, running, delivered, failed, queued, resumed, succeeded, prompt, model, tool, proposed, refused; the reason of an evaluation.
+   */
+  phase: string
+  /**
+   * Nodes it lights.
+   */
+  nodes: string[]
+  /**
+   * Edges it lights.
+   */
+  edges: string[]
+  /**
+   * One line in plain words.
+   */
+  title: string
+  /**
+   * Entity.
+   */
+  entity: null | {
+    /**
+     * Label.
+     */
+    label: string
+    /**
+     * Value.
+     */
+    value: string
+  }
+  /**
+   * Of a practice run.
+   */
+  practice: boolean
+  /**
+   * Event.
+   */
+  event_id: string | null
+  /**
+   * Firing.
+   */
+  dispatch_id: string | null
+  /**
+   * Delivery.
+   */
+  delivery_id: string | null
+  /**
+   * Run.
+   */
+  run_id: string | null
+  /**
+   * Step of the run.
+   */
+  step: number | null
+  /**
+   * Change-set.
+   */
+  change_set: number | null
+  /**
+   * How long it took, where it took time and ended.
+   */
+  ms: number | null
+  /**
+   * Of a run's end and of a model call; null: not priced, or not one.
+   */
+  cost_usd: number | null
+  /**
+   * Of an evaluation and a firing: the window of the trigger after it.
+   */
+  window: null | {
+    /**
+     * Trigger.
+     */
+    trigger: string
+    /**
+     * Key.
+     */
+    key: string
+    /**
+     * Value.
+     */
+    value: number
+    /**
+     * Number of the predicate.
+     */
+    threshold: number | null
+    /**
+     * Predicate.
+     */
+    predicate: string
+    /**
+     * Window.
+     */
+    window: string | null
+  }
+  /**
+   * A cooldown it begins or meets.
+   */
+  cooldown: null | {
+    /**
+     * Trigger or edge that waits.
+     */
+    node: string
+    /**
+     * Key.
+     */
+    key: string
+    /**
+     * When it ends.
+     */
+    until: string
+  }
+  /**
+   * Worked out again from the stored events by the trigger as it was; false: recorded as it happened.
+   */
+  recomputed: boolean
+}
+/**
+ * The configuration from an instant on.
+ */
+export interface ReplayVersion {
+  /**
+   * Change-set; 0: before there were any.
+   */
+  change_set: number
+  /**
+   * From when.
+   */
+  at: string
+  /**
+   * Who made it.
+   */
+  by: string | null
+  /**
+   * What it changed, in a line.
+   */
+  summary: string
+  graph: ProjectGraph
+}
+/**
+ * What happened in a project between two instants, from stored records.
+ */
+export interface Replay {
+  /**
+   * Project.
+   */
+  project: {
+    /**
+     * Id.
+     */
+    id: string
+    /**
+     * Name.
+     */
+    name: string
+  }
+  /**
+   * Start.
+   */
+  from: string
+  /**
+   * End.
+   */
+  to: string
+  /**
+   * First run of the chain it was asked for.
+   */
+  result: string | null
+  /**
+   * The configuration in effect at the start, then each that followed.
+   */
+  versions: ReplayVersion[]
+  /**
+   * How things stood at the start.
+   */
+  start: {
+    /**
+     * What each node and edge had carried since midnight UTC, by id.
+     */
+    counts: {
+      [k: string]: number
+    }
+    /**
+     * Runs at work.
+     */
+    running: {
+      /**
+       * Run.
+       */
+      run_id: string
+      /**
+       * Agent's node.
+       */
+      node: string
+    }[]
+    /**
+     * Firings that gather or are held.
+     */
+    held: {
+      /**
+       * Firing.
+       */
+      dispatch_id: string
+      /**
+       * Trigger's node.
+       */
+      node: string
+      /**
+       * gathering or held.
+       */
+      phase: string
+    }[]
+    /**
+     * Cooldowns under way.
+     */
+    cooldowns: {
+      /**
+       * Trigger or edge.
+       */
+      node: string
+      /**
+       * Key.
+       */
+      key: string
+      /**
+       * When it ends.
+       */
+      until: string
+    }[]
+  }
+  /**
+   * What happened, in order.
+   */
+  moments: ReplayMoment[]
+  /**
+   * What is not shown.
+   */
+  gaps: ReplayGap[]
+  /**
+   * Where to go on, when there is more than one answer holds.
+   */
+  next_from: string | null
+}
+/**
  * Body of POST of an action: its arguments, as the template says.
  */
 export interface ActionArguments {
@@ -5305,6 +5843,25 @@ export interface DiscoverRequest {
   }
 }
 /**
+ * Body of POST /api/projects/{id}/draft/preview.
+ */
+export interface DraftPreviewRequest {
+  /**
+   * Version the draft began at; what others changed since is merged, field by field.
+   */
+  base?: number
+  /**
+   * In order, as a change-set takes them.
+   *
+   * @maxItems 5000
+   */
+  operations: Operation[]
+  /**
+   * Also the catalog file before and after.
+   */
+  yaml?: boolean
+}
+/**
  * Body of POST of a finding by an outside agent.
  */
 export interface FindingCreate {
@@ -5336,6 +5893,17 @@ export interface FindingCreate {
    * Who writes it, on an open instance.
    */
   agent?: string
+}
+/**
+ * Body of PUT /api/projects/{id}/graph/positions: replaces all of them.
+ */
+export interface GraphPositionsWrite {
+  /**
+   * Nodes that people moved.
+   *
+   * @maxItems 2000
+   */
+  positions: GraphPosition[]
 }
 /**
  * Body of POST of handled.
