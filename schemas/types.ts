@@ -2583,11 +2583,11 @@ export interface GraphNode {
    */
   name: string
   /**
-   * One line: connector of a source, sentence of a trigger, model of an agent, URL of an MCP server, description of a skill.
+   * One line: connector of a source, sentence of a trigger, model of an agent, URL of an MCP server without its query, description of a skill, what a destination is told.
    */
   detail: string
   /**
-   * active; paused; off: an agent no enabled wire reaches; missing: named by the wiring or the plan, and not there.
+   * active; paused; off: an agent that no enabled wire reaches, by handoffs neither, or a destination that nothing is sent to any more; missing: named by the wiring or the plan, and not there.
    */
   state: 'active' | 'paused' | 'off' | 'missing'
   /**
@@ -2645,7 +2645,7 @@ export interface GraphNode {
  */
 export interface GraphEdge {
   /**
-   * feeds:source>trigger, wakes:trigger>agent, hands_off:agent/verdict>agent, uses:agent>mcp_server, tells:trigger or agent>destination.
+   * feeds:source>trigger, wakes:trigger>agent, hands_off:agent/verdict>agent, uses:agent>mcp_server, tells:trigger:name>destination or tells:agent:name>destination, the destination as in the id of its node, without its kind (tells:trigger:cpu>webhook:sub_1).
    */
   id: string
   /**
