@@ -92,6 +92,8 @@ class LiveEvaluator implements Evaluator {
       const from = place === 0 ? 0 : events.labelEnds[place - 1]!
       const numbers = events.numbers?.[place] ?? null
       if (!index.finds(events.labels, from, events.labelEnds[place]!, numbers)) continue
+      // What the event before made due at once: where a body ends decides nothing.
+      if (k > 0) this.settle(ingestedAt, notes, decisions)
       cursor.setPacked(events, place, firstId + k)
       this.judgeCursor(numbers, notes, decisions)
     }
