@@ -66,6 +66,11 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   await toldOf.getByRole('link', { name: 'Run of triage for pay' }).click()
   await expect(page.getByRole('heading', { name: 'triage: pay' })).toBeVisible()
   await page.getByRole('link', { name: 'Default' }).click()
+  await expect(page.getByRole('region', { name: 'Agents', exact: true })).toContainText('triage')
+  await expect(page.getByRole('region', { name: 'What the agents found' })).toContainText(
+    'The deploy broke pay',
+  )
+  await expect(rows(page, 'Runs')).toHaveCount(3)
   await page.getByRole('tab', { name: 'Findings' }).click()
   const result = page.getByRole('article').filter({ hasText: 'The deploy broke pay' })
   await expect(result).toContainText('1 of 2 claims hold')

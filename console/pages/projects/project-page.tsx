@@ -11,12 +11,14 @@ import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { HealthLine } from './health-line.tsx'
 import { KeysTab } from './keys-tab.tsx'
+import { OverviewTab } from './overview-tab.tsx'
 import { PartsTab } from './parts-tab.tsx'
 import { ResultsTab } from './results-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { WiringTab } from './wiring-tab.tsx'
 
 const TABS = [
+  { value: 'overview', label: 'Overview' },
   { value: 'parts', label: 'Parts' },
   { value: 'wiring', label: 'Wiring' },
   { value: 'results', label: 'Findings' },
@@ -55,8 +57,8 @@ export default function ProjectPage() {
       </PageHead>
       <About project={data} />
       <Tabs
-        value={query.get('tab') ?? 'parts'}
-        onChange={(tab) => setQuery(tab === 'parts' || !tab ? {} : { tab })}
+        value={query.get('tab') ?? 'overview'}
+        onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}
         keepMounted={false}
         mt="md"
       >
@@ -67,6 +69,9 @@ export default function ProjectPage() {
             </Tabs.Tab>
           ))}
         </Tabs.List>
+        <Tabs.Panel value="overview">
+          <OverviewTab project={data} />
+        </Tabs.Panel>
         <Tabs.Panel value="parts">
           <PartsTab project={data} />
         </Tabs.Panel>
@@ -95,21 +100,11 @@ function About({ project }: { project: Project }) {
     queryKey: dkeys.of(project.id, 'outline'),
     queryFn: () => declared.outline(project.id),
   })
-  const results = useQuery({
-    queryKey: dkeys.of(project.id, 'results'),
-    queryFn: () => declared.results(project.id),
-  })
-  const today = results.data?.today
   return (
     <Stack gap={6} maw={900}>
       {project.goal && <Text>{project.goal}</Text>}
       {outline.data && <Text size="sm">{outline.data.sentence}</Text>}
       <HealthLine id={project.id} detailed />
-      {today && (
-        <Text size="xs" c="dimmed">
-          Today: {today.looked_at} looked at, {today.found} found, ${today.spent_usd.toFixed(2)} spent
-        </Text>
-      )}
     </Stack>
   )
 }

@@ -1,0 +1,209 @@
+/** A project at a glance: how much of what, today's totals, what it does, what was found, its runs. */
+import { Anchor, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import type { Project, ProjectOutline } from '../../../schemas/types.ts'
+import { declared, dkeys } from '../../declared-client.ts'
+import { KIND_WORDS, partPath } from '../../lib/fields.ts'
+import { freshMs, money } from '../../lib/runs.ts'
+import { count } from '../../lib/time.ts'
+import { Fact } from '../../parts/fact.tsx'
+import { Mark } from '../../parts/mark.tsx'
+import { Section } from '../../parts/section.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { When } from '../../parts/when.tsx'
+import { rkeys, runs } from '../../run-client.ts'
+import { RunTable } from '../runs/run-table.tsx'
+import { ResultRow } from './result-row.tsx'
+
+const SHOWN = 5
+const KINDS = ['source', 'trigger', 'agent', 'mcp_server', 'skill'] as const
+
+export function OverviewTab({ project }: { project: Project }) {
+  return (
+    <Stack gap="lg">
+      <Numbers project={project} />
+      <Outline project={project} />
+      <Found project={project} />
+      <LatestRuns project={project} />
+    </Stack>
+  )
+}
+
+function useResults(id: string) {
+  return useQuery({
+    queryKey: dkeys.of(id, 'results'),
+    queryFn: () => declared.results(id),
+    refetchInterval: 15_000,
+  })
+}
+
+function Numbers({ project }: { project: Project }) {
+  const { data } = useResults(project.id)
+  return (
+    <SimpleGrid cols={{ base: 2, xs: 3, sm: 4, lg: 8 }} spacing="sm">
+      {KINDS.map((kind) => (
+        <Fact key={kind} title={KIND_WORDS[kind]!.many}>
+          {count(project.counts[kind] ?? 0)}
+        </Fact>
+      ))}
+      <Fact title="Looked at today">{data ? count(data.today.looked_at) : '…'}</Fact>
+      <Fact title="Found today">{data ? count(data.today.found) : '…'}</Fact>
+      <Fact title="Spent today">{data ? money(data.today.spent_usd) : '…'}</Fact>
+    </SimpleGrid>
+  )
+}
+
+function Outline({ project }: { project: Project }) {
+  const { data, error } = useQuery({
+    queryKey: dkeys.of(project.id, 'outline'),
+    queryFn: () => declared.outline(project.id),
+    refetchInterval: 15_000,
+  })
+  if (error) return <Failed error={error} />
+  if (!data) return <LoadingRows rows={3} />
+  return (
+    <SimpleGrid cols={{ base: 1, md: 3 }}>
+      <Card title="Watches" none="No source yet: add what it should watch.">
+        {data.watches.map(({ source, connector, state, last_event_at }) => (
+          <Line key={source} to={partPath('source', source)} name={source} mark={<Watched state={state} />}>
+            {connector}, {last_event_at ? <When at={last_event_at} /> : 'no event yet'}
+          </Line>
+        ))}
+      </Card>
+      <Card title="Wakes when" none="No trigger yet: nothing wakes an agent.">
+        {data.wakes.map(({ trigger, sentence, cooldown_sentence, paused }) => (
+          <Line
+            key={trigger}
+            to={partPath('trigger', trigger)}
+            name={trigger}
+            mark={paused && <Mark tone="quiet">paused</Mark>}
+          >
+            {sentence}
+            <br />
+            {cooldown_sentence}
+          </Line>
+        ))}
+      </Card>
+      <Card title="Agents" none="No agent yet: nobody looks into it.">
+        {data.agents.map(({ name, sentence, enabled }) => (
+          <Line
+            key={name}
+            to={partPath('agent', name)}
+            name={name}
+            mark={!enabled && <Mark tone="quiet">off</Mark>}
+          >
+            {sentence}
+          </Line>
+        ))}
+      </Card>
+    </SimpleGrid>
+  )
+}
+
+function Watched({ state }: { state: ProjectOutline['watches'][number]['state'] }) {
+  if (state === 'receiving') return <Mark tone="good">receiving</Mark>
+  return <Mark tone={state === 'error' ? 'bad' : 'quiet'}>{state}</Mark>
+}
+
+function Card({ title, none, children }: { title: string; none: string; children: readonly ReactNode[] }) {
+  return (
+    <Paper withBorder p="md" radius="md" component="section" aria-label={title}>
+      <Title order={2} mb="xs">
+        {title}
+      </Title>
+      {children.length ? (
+        <Stack gap="sm">{children}</Stack>
+      ) : (
+        <Text size="sm" c="dimmed">
+          {none}
+        </Text>
+      )}
+    </Paper>
+  )
+}
+
+function Line({
+  to,
+  name,
+  mark,
+  children,
+}: {
+  to: string
+  name: string
+  mark: ReactNode
+  children: ReactNode
+}) {
+  return (
+    <div>
+      <Anchor component={Link} to={to} size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
+        {name}
+      </Anchor>{' '}
+      {mark}
+      <Text size="sm" c="dimmed" component="div">
+        {children}
+      </Text>
+    </div>
+  )
+}
+
+function Found({ project }: { project: Project }) {
+  const { data, error, refetch } = useResults(project.id)
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  const results = data?.results.slice(0, SHOWN)
+  return (
+    <Section
+      title="What the agents found"
+      aside={
+        !!results?.length && (
+          <Anchor component={Link} to="?tab=results" size="sm">
+            All findings
+          </Anchor>
+        )
+      }
+    >
+      {!results && <LoadingRows rows={3} />}
+      {results?.length === 0 && (
+        <Text size="sm" c="dimmed">
+          Nothing yet. What an agent concludes shows here with its headline and next step.
+        </Text>
+      )}
+      <Stack gap="sm">
+        {results?.map((result) => (
+          <ResultRow key={result.id} project={project} result={result} claims={null} />
+        ))}
+      </Stack>
+    </Section>
+  )
+}
+
+function LatestRuns({ project }: { project: Project }) {
+  const query = { project: project.id }
+  const { data, error, refetch } = useQuery({
+    queryKey: rkeys.list(query, SHOWN, 0),
+    queryFn: () => runs.list(query, SHOWN),
+    refetchInterval: ({ state }) => freshMs(state.data?.runs ?? []),
+  })
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  return (
+    <Section
+      title="Runs"
+      aside={
+        !!data?.total && (
+          <Anchor component={Link} to={`/runs?project=${encodeURIComponent(project.id)}`} size="sm">
+            All {count(data.total)} runs
+          </Anchor>
+        )
+      }
+    >
+      {!data && <LoadingRows rows={3} />}
+      {data?.runs.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No run yet. When a firing wakes an agent, its run shows here by itself.
+        </Text>
+      )}
+      {!!data?.runs.length && <RunTable runs={data.runs} />}
+    </Section>
+  )
+}
