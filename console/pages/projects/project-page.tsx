@@ -1,7 +1,7 @@
 /** One project: what it does, its parts and wiring, what was found, its settings and history. */
 import { Badge, Button, Checkbox, Group, Modal, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useParams, useSearchParams } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
@@ -17,9 +17,13 @@ import { ResultsTab } from './results-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { WiringTab } from './wiring-tab.tsx'
 
+/** The drawing is large, and most visits do not look at it. */
+const GraphTab = lazy(() => import('./graph-tab.tsx'))
+
 const TABS = [
   { value: 'overview', label: 'Overview' },
   { value: 'parts', label: 'Parts' },
+  { value: 'graph', label: 'Graph' },
   { value: 'wiring', label: 'Wiring' },
   { value: 'results', label: 'Findings' },
   { value: 'keys', label: 'Keys' },
@@ -74,6 +78,11 @@ export default function ProjectPage() {
         </Tabs.Panel>
         <Tabs.Panel value="parts">
           <PartsTab project={data} />
+        </Tabs.Panel>
+        <Tabs.Panel value="graph">
+          <Suspense fallback={<LoadingRows />}>
+            <GraphTab id={data.id} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="wiring">
           <WiringTab project={data} />

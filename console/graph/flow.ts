@@ -1,0 +1,186 @@
+/**
+ * What React Flow is given: a node or an edge keeps its object while nothing it shows has changed, so
+ * that a poll of a large project renders only what moved on.
+ */
+import type { Edge, Node } from '@xyflow/react'
+import type { Drawn, DrawnEdge, DrawnNode } from './drawing/fold.ts'
+import { type Box, HANDLE, type Port, portsOf, verdictPort } from './drawing/geometry.ts'
+import type { Layout } from './layout.ts'
+import type { GraphMarks, Note } from './types.ts'
+import { describeDrawn, describeEdge, nodeTitle } from './words.ts'
+
+export type Change = 'created' | 'changed' | 'deleted'
+
+export interface NodeFacts extends Record<string, unknown> {
+  drawn: DrawnNode
+  note: Note | null
+  change: Change | null
+  connectable: boolean
+}
+export interface EdgeFacts extends Record<string, unknown> {
+  drawn: DrawnEdge
+  note: Note | null
+  change: Change | null
+  /** From its ends down to where a line that runs back is free of the nodes. */
+  under: { from: number; to: number }
+}
+export type FlowNode = Node<NodeFacts>
+export type FlowEdge = Edge<EdgeFacts>
+
+export interface Look {
+  marks: GraphMarks
+  /** Ids of nodes and edges that are drawn in full; null: all are. */
+  lit: ReadonlySet<string> | null
+  selected: ReadonlySet<string>
+  /** The one node that Tab reaches. */
+  tabStop: string | null
+  /** Where nodes are while they are dragged. */
+  moved: ReadonlyMap<string, { x: number; y: number }>
+  editable: boolean
+  /** Epoch ms. */
+  now: number
+}
+
+/** What was given for an id the last time, and of what it was made. */
+export type Kept<T> = Map<string, { of: readonly unknown[]; made: T }>
+
+function keep<T>(kept: Kept<T>, id: string, of: readonly unknown[], make: () => T): T {
+  const before = kept.get(id)
+  if (before && before.of.length === of.length && before.of.every((value, i) => Object.is(value, of[i])))
+    return before.made
+  const made = make()
+  kept.set(id, { of, made })
+  return made
+}
+
+const SIDES = { left: 'left', right: 'right', bottom: 'bottom' } as const
+const handleOf = (port: Port) => ({
+  id: port.id,
+  type: port.type,
+  position: SIDES[port.side] as never,
+  x: port.x - HANDLE / 2,
+  y: port.y - HANDLE / 2,
+  width: HANDLE,
+  height: HANDLE,
+})
+
+export function flowNodes(drawn: Drawn, layout: Layout, look: Look, kept: Kept<FlowNode>): FlowNode[] {
+  return drawn.nodes.flatMap((node) => {
+    const box = layout.boxes.get(node.id)
+    if (!box) return []
+    const at = look.moved.get(node.id) ?? box
+    const facts = [
+      node.node ?? node.name,
+      node.hidden,
+      node.attached,
+      box.width,
+      box.height,
+      at.x,
+      at.y,
+      look.marks.notes.get(node.id),
+      look.marks.changes.get(node.id),
+      look.lit ? look.lit.has(node.id) : true,
+      look.selected.has(node.id),
+      look.tabStop === node.id,
+      look.editable,
+    ]
+    return keep(kept, node.id, facts, () => flowNode(node, { ...box, x: at.x, y: at.y }, look))
+  })
+}
+
+function flowNode(node: DrawnNode, box: Box, look: Look): FlowNode {
+  const selected = look.selected.has(node.id)
+  const { width, height } = box
+  return {
+    id: node.id,
+    type: node.kind,
+    position: { x: box.x, y: box.y },
+    width,
+    height,
+    measured: { width, height },
+    handles: portsOf(node).map(handleOf),
+    selected,
+    selectable: node.kind !== 'group',
+    draggable: node.kind !== 'group',
+    className: look.lit && !look.lit.has(node.id) ? 'faded' : '',
+    ariaRole: 'group',
+    ariaLabel: describeDrawn(node, look.marks, look.now),
+    domAttributes: {
+      tabIndex: look.tabStop === node.id ? 0 : -1,
+      'aria-current': selected ? 'true' : undefined,
+    },
+    data: {
+      drawn: node,
+      note: look.marks.notes.get(node.id) ?? null,
+      change: look.marks.changes.get(node.id) ?? null,
+      connectable: look.editable && node.kind !== 'group',
+    },
+  }
+}
+
+export function flowEdges(drawn: Drawn, layout: Layout, look: Look, kept: Kept<FlowEdge>): FlowEdge[] {
+  const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
+  return drawn.edges.flatMap((edge) => {
+    const [from, to] = [nodes.get(edge.from), nodes.get(edge.to)]
+    const [start, end] = [layout.boxes.get(edge.from), layout.boxes.get(edge.to)]
+    if (!from || !to || !start || !end) return []
+    const facts = [
+      edge.edge ?? edge.members.join(),
+      handleFor(edge, from),
+      start.height,
+      end.height,
+      look.marks.notes.get(edge.id),
+      look.marks.changes.get(edge.id),
+      isLit(edge, look),
+      look.selected.has(edge.id),
+    ]
+    return keep(kept, edge.id, facts, () => flowEdge(edge, from, to, { start, end }, look))
+  })
+}
+
+/** An edge is lit when it says so itself, or when both its ends are and no edge says so. */
+function isLit(edge: DrawnEdge, look: Look): boolean {
+  if (!look.lit) return true
+  return edge.members.some((id) => look.lit!.has(id)) || look.lit.has(edge.id)
+}
+
+function flowEdge(
+  edge: DrawnEdge,
+  from: DrawnNode,
+  to: DrawnNode,
+  { start, end }: { start: Box; end: Box },
+  look: Look,
+): FlowEdge {
+  const handle = handleFor(edge, from)
+  const leaves = portsOf(from).find((port) => port.id === handle)!
+  return {
+    id: edge.id,
+    type: 'line',
+    source: edge.from,
+    target: edge.to,
+    sourceHandle: handle,
+    targetHandle: 'in',
+    selected: look.selected.has(edge.id),
+    selectable: edge.edge !== null,
+    className: isLit(edge, look) ? '' : 'faded',
+    markerEnd: { type: 'arrowclosed' as never, width: 15, height: 15 },
+    ariaLabel: edge.edge
+      ? describeEdge(edge.edge, (id) => titleOf(id === from.id ? from : to))
+      : `${edge.members.length} edges from ${titleOf(from)} to ${titleOf(to)}`,
+    data: {
+      drawn: edge,
+      note: look.marks.notes.get(edge.id) ?? null,
+      change: look.marks.changes.get(edge.id) ?? null,
+      under: { from: start.height - leaves.y, to: end.height - 24 },
+    },
+  }
+}
+
+const titleOf = (node: DrawnNode): string => (node.node ? nodeTitle(node.node) : node.name)
+
+/** A verdict the agent no longer has leaves by the general handle. */
+export function handleFor(edge: DrawnEdge, from: DrawnNode): string {
+  if (from.kind === 'group') return 'out'
+  if (edge.kind === 'uses') return 'uses'
+  return edge.verdict !== null && from.verdicts.includes(edge.verdict) ? verdictPort(edge.verdict) : 'out'
+}

@@ -1,0 +1,197 @@
+/** The drawing itself: React Flow with our nodes and edges, and what pointer and keys do on it. */
+import {
+  Background,
+  type EdgeChange,
+  MiniMap,
+  type NodeChange,
+  type NodeMouseHandler,
+  ReactFlow,
+  useReactFlow,
+} from '@xyflow/react'
+import { type DragEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import type { Canvas } from './canvas.ts'
+import { EDGE_TYPES } from './edges/edge-line.tsx'
+import { PulseLayer } from './edges/pulse-layer.tsx'
+import { type FlowEdge, type FlowNode, flowEdges, flowNodes, type Kept } from './flow.ts'
+import { ConnectionTip } from './hands/connection-tip.tsx'
+import { connectionOf, useConnecting } from './hands/use-connecting.ts'
+import { useKeys } from './hands/use-keys.ts'
+import { useMoves } from './hands/use-moves.ts'
+import { InstantContext, InstantStore } from './nodes/instant.tsx'
+import { NODE_TYPES } from './nodes/node-types.ts'
+import { SkillsBox } from './nodes/skills-box.tsx'
+import { type DraggedPart, PART_DRAG_TYPE } from './types.ts'
+
+/** Under this zoom only names are read. */
+const FAR = 0.5
+
+export function GraphFlow({ canvas }: { canvas: Canvas }) {
+  const { drawn, layout, marks, editing, onMove, onOpen } = canvas
+  const root = useRef<HTMLDivElement>(null)
+  const instant = useInstant(canvas.graph.at)
+  const moves = useMoves(canvas)
+  const keys = useKeys(canvas, root)
+  const { nodes, edges } = useFlow(canvas, keys.tabStop, moves.moved)
+  const select = useSelection(canvas)
+  const connecting = useConnecting(canvas)
+  const drop = useDrop(canvas)
+  const drawnEdge = useDrawnEdge(canvas)
+  const unfold = keys.unfold
+  const openNode = useCallback<NodeMouseHandler<FlowNode>>(
+    (_, node) => (node.type === 'group' ? unfold(node.id) : onOpen?.(node.id)),
+    [onOpen, unfold],
+  )
+  const onNodesChange = (changes: NodeChange<FlowNode>[]) => {
+    moves.follow(changes)
+    select(changes)
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys bubble up from the nodes, which are focused.
+    <div
+      ref={root}
+      className="graph-flow"
+      data-editing={editing !== undefined}
+      data-connecting={connecting.active}
+      onKeyDown={keys.onKeyDown}
+      {...drop}
+    >
+      <InstantContext value={instant}>
+        <ReactFlow<FlowNode, FlowEdge>
+          aria-label={canvas.label}
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={NODE_TYPES}
+          edgeTypes={EDGE_TYPES}
+          colorMode={canvas.scheme}
+          defaultMarkerColor={null}
+          onNodesChange={onNodesChange}
+          onEdgesChange={select as (changes: EdgeChange<FlowEdge>[]) => void}
+          onNodeDoubleClick={openNode}
+          onEdgeDoubleClick={(_, edge) => edge.data?.drawn.edge && onOpen?.(edge.id)}
+          onPaneClick={() => canvas.onSelect([])}
+          onNodeDragStop={moves.stop}
+          onSelectionDragStop={(event, moved) => moves.stop(event as never, moved[0]!, moved)}
+          nodesDraggable={onMove !== undefined}
+          nodesConnectable={editing !== undefined}
+          connectOnClick={false}
+          connectionRadius={28}
+          isValidConnection={connecting.isValid}
+          onConnect={(made) => editing?.onConnect(connectionOf(made))}
+          onConnectStart={connecting.start}
+          onConnectEnd={connecting.end}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          disableKeyboardA11y
+          deleteKeyCode={null}
+          multiSelectionKeyCode={['Shift', 'Meta', 'Control']}
+          zoomOnDoubleClick={false}
+          onlyRenderVisibleElements
+          minZoom={0.04}
+          maxZoom={2}
+          fitView
+          fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
+          onMove={(_, { zoom }) => root.current?.toggleAttribute('data-far', zoom < FAR)}
+          onInit={(flow) => root.current?.toggleAttribute('data-far', flow.getZoom() < FAR)}
+        >
+          <Background gap={22} size={1} />
+          <SkillsBox box={layout.skills} />
+          <PulseLayer pulses={marks.pulses} drawnEdge={drawnEdge} root={root} />
+          {editing && <ConnectionTip editing={editing} />}
+          {drawn.nodes.length > 8 && (
+            <MiniMap<FlowNode>
+              pannable
+              zoomable
+              ariaLabel="Overview of the graph"
+              nodeClassName={(node) => `mini-${node.type}`}
+              nodeBorderRadius={12}
+            />
+          )}
+        </ReactFlow>
+      </InstantContext>
+    </div>
+  )
+}
+
+/** Nodes and edges as React Flow takes them; kept from one render to the next. */
+function useFlow(
+  canvas: Canvas,
+  tabStop: string | null,
+  moved: ReadonlyMap<string, { x: number; y: number }>,
+): { nodes: FlowNode[]; edges: FlowEdge[] } {
+  const [kept] = useState(() => ({ nodes: new Map() as Kept<FlowNode>, edges: new Map() as Kept<FlowEdge> }))
+  const { drawn, layout, marks, lit } = canvas
+  const editable = canvas.editing !== undefined
+  const chosen = canvas.selected.join('\n')
+  const at = canvas.graph.at
+  return useMemo(() => {
+    const look = {
+      marks,
+      lit,
+      selected: new Set(chosen.split('\n')),
+      tabStop,
+      moved,
+      editable,
+      now: Date.parse(at),
+    }
+    return {
+      nodes: flowNodes(drawn, layout, look, kept.nodes),
+      edges: flowEdges(drawn, layout, look, kept.edges),
+    }
+  }, [drawn, layout, marks, lit, chosen, tabStop, moved, editable, at, kept])
+}
+
+function useInstant(at: string): InstantStore {
+  const [store] = useState(() => new InstantStore(Date.parse(at)))
+  useEffect(() => store.set(Date.parse(at)), [store, at])
+  return store
+}
+
+/** Selection is the owner's: changes are told, together, as the ids that are then selected. */
+function useSelection(canvas: Canvas): (changes: (NodeChange<FlowNode> | EdgeChange<FlowEdge>)[]) => void {
+  const latest = useRef(canvas)
+  latest.current = canvas
+  const pending = useRef<Set<string> | null>(null)
+  return useCallback((changes) => {
+    const selects = changes.filter((change) => change.type === 'select')
+    if (!selects.length) return
+    const first = pending.current === null
+    pending.current ??= new Set(latest.current.selected)
+    for (const { id, selected } of selects)
+      if (selected) pending.current.add(id)
+      else pending.current.delete(id)
+    // React Flow tells nodes and edges one after the other.
+    if (first)
+      queueMicrotask(() => {
+        const ids = [...pending.current!]
+        pending.current = null
+        latest.current.onSelect(ids)
+      })
+  }, [])
+}
+
+/** A part from the palette, let go on the canvas. */
+function useDrop({ editing }: Canvas) {
+  const flow = useReactFlow()
+  if (!editing) return {}
+  return {
+    onDragOver: (event: DragEvent) => {
+      if (!event.dataTransfer.types.includes(PART_DRAG_TYPE)) return
+      event.preventDefault()
+      event.dataTransfer.dropEffect = 'copy'
+    },
+    onDrop: (event: DragEvent) => {
+      const text = event.dataTransfer.getData(PART_DRAG_TYPE)
+      if (!text) return
+      event.preventDefault()
+      const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })
+      editing.onDrop(JSON.parse(text) as DraggedPart, { x: Math.round(x), y: Math.round(y) })
+    },
+  }
+}
+
+function useDrawnEdge({ drawn }: Canvas): (edge: string) => string | undefined {
+  return useMemo(() => {
+    const by = new Map(drawn.edges.flatMap((edge) => edge.members.map((id) => [id, edge.id])))
+    return (edge: string) => by.get(edge)
+  }, [drawn])
+}

@@ -1,0 +1,94 @@
+/**
+ * Keys on the drawing. Tab reaches one node; arrows go on from it along the edges and in its column,
+ * Enter opens it, Escape gives the selection up and then leaves, Delete deletes where that is allowed.
+ */
+import { useReactFlow } from '@xyflow/react'
+import { type KeyboardEvent, type RefObject, useCallback, useRef, useState } from 'react'
+import type { Canvas } from '../canvas.ts'
+import { kindFold } from '../drawing/fold.ts'
+import { type Arrow, nextNode } from '../drawing/walk.ts'
+import type { NodeKind } from '../types.ts'
+
+const ARROWS: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown']
+
+export function useKeys(canvas: Canvas, root: RefObject<HTMLDivElement | null>) {
+  const [at, setAt] = useState<string | null>(null)
+  const latest = useRef(canvas)
+  latest.current = canvas
+  const goTo = useGoTo(canvas, root)
+  const { drawn, layout } = canvas
+  const known = at !== null && layout.boxes.has(at)
+  const tabStop = known ? at : (drawn.nodes[0]?.id ?? null)
+
+  const unfold = useCallback((group: string) => {
+    const folded = new Set(latest.current.view.folded)
+    folded.delete(kindFold(group.slice('group:'.length) as NodeKind))
+    latest.current.setView({ folded })
+  }, [])
+
+  const walk = (from: string, arrow: Arrow) => {
+    const next = nextNode(from, arrow, layout.boxes, drawn.edges)
+    if (next === null) return
+    setAt(next)
+    canvas.onSelect([next])
+    goTo(next)
+  }
+
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
+    const id = (event.target as HTMLElement).closest<HTMLElement>('.react-flow__node')?.dataset.id ?? tabStop
+    if (isTyping(event.target) || id === null) return
+    if (ARROWS.includes(event.key) && !event.altKey && !event.ctrlKey && !event.metaKey)
+      walk(id, event.key as Arrow)
+    else if (event.key === 'Enter') {
+      if (id.startsWith('group:')) unfold(id)
+      else canvas.onOpen?.(id)
+    } else if (event.key === ' ') canvas.onSelect([id])
+    else if (event.key === 'Escape') leave(canvas)
+    else if (canvas.editing && (event.key === 'Delete' || event.key === 'Backspace')) {
+      if (canvas.selected.length) canvas.editing.onDelete(canvas.selected)
+    } else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  return { tabStop, onKeyDown, unfold }
+}
+
+const isTyping = (target: EventTarget): boolean =>
+  (target as HTMLElement).closest('input, textarea, select, [contenteditable="true"]') !== null
+
+/** First the selection, then the full screen, then the drawing itself. */
+function leave(canvas: Canvas): void {
+  if (canvas.selected.length) canvas.onSelect([])
+  else if (canvas.view.full) canvas.setView({ full: false })
+  else if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+}
+
+/** Brings a node into sight and puts the focus on it. */
+export function useGoTo(canvas: Pick<Canvas, 'layout'>, root: RefObject<HTMLElement | null>) {
+  const flow = useReactFlow()
+  const { layout } = canvas
+  return useCallback(
+    (id: string) => {
+      const box = layout.boxes.get(id)
+      const frame = root.current?.getBoundingClientRect()
+      if (!box || !frame) return
+      const zoom = flow.getZoom()
+      const corner = flow.flowToScreenPosition({ x: box.x, y: box.y })
+      const seen =
+        corner.x > frame.left + 8 &&
+        corner.y > frame.top + 8 &&
+        corner.x + box.width * zoom < frame.right - 8 &&
+        corner.y + box.height * zoom < frame.bottom - 8
+      if (!seen) void flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom })
+      focusWhenDrawn(id, root.current!, 20)
+    },
+    [flow, layout, root],
+  )
+}
+
+/** A node that was out of sight is drawn a frame or two later. */
+function focusWhenDrawn(id: string, root: HTMLElement, frames: number): void {
+  const node = root.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
+  if (node) node.focus({ preventScroll: true })
+  else if (frames) requestAnimationFrame(() => focusWhenDrawn(id, root, frames - 1))
+}

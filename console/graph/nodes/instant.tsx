@@ -1,0 +1,37 @@
+/**
+ * "3m ago", told from the instant the graph shows. Each place listens for itself and renders when its
+ * own words change, so that time does not render three hundred nodes.
+ */
+import { createContext, useContext, useSyncExternalStore } from 'react'
+import { relative } from '../../lib/time.ts'
+
+export class InstantStore {
+  private readonly listeners = new Set<() => void>()
+  /** @param now epoch ms */
+  constructor(private now: number) {}
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener)
+    return () => this.listeners.delete(listener)
+  }
+  read(): number {
+    return this.now
+  }
+  set(now: number): void {
+    if (now === this.now) return
+    this.now = now
+    for (const listener of this.listeners) listener()
+  }
+}
+
+export const InstantContext = createContext(new InstantStore(0))
+
+export function Ago({ at }: { at: string }) {
+  const store = useContext(InstantContext)
+  const text = useSyncExternalStore(store.subscribe, () => relative(at, store.read()))
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {text}
+    </time>
+  )
+}

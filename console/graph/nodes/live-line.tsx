@@ -1,0 +1,14 @@
+/** "12 events today · 3m ago". */
+import type { GraphNode } from '../../../schemas/types.ts'
+import { todayWords } from '../words.ts'
+import { Ago } from './instant.tsx'
+
+export function LiveLine({ node, never }: { node: GraphNode; never: string }) {
+  const today = todayWords(node)
+  return (
+    <div className="graph-node-live">
+      {today && <span>{today}</span>}
+      {node.last_at ? <Ago at={node.last_at} /> : <span>{never}</span>}
+    </div>
+  )
+}

@@ -1,0 +1,14 @@
+/** A source, its events today and the last one. */
+import { Cable } from 'lucide-react'
+import { memo } from 'react'
+import { Frame, type PartNode } from './frame.tsx'
+import { LiveLine } from './live-line.tsx'
+
+export const SourceNode = memo(function SourceNode({ data }: PartNode) {
+  const node = data.drawn.node!
+  return (
+    <Frame facts={data} node={node} icon={Cable}>
+      <LiveLine node={node} never="no event yet" />
+    </Frame>
+  )
+})

@@ -1,0 +1,14 @@
+/** A trigger, its firings today and the last one. */
+import { Zap } from 'lucide-react'
+import { memo } from 'react'
+import { Frame, type PartNode } from './frame.tsx'
+import { LiveLine } from './live-line.tsx'
+
+export const TriggerNode = memo(function TriggerNode({ data }: PartNode) {
+  const node = data.drawn.node!
+  return (
+    <Frame facts={data} node={node} icon={Zap}>
+      <LiveLine node={node} never="never fired" />
+    </Frame>
+  )
+})

@@ -1,0 +1,86 @@
+/** The graph as a nested list: a panel beside the drawing, or, while that is closed, for screen readers. */
+import { memo, useMemo } from 'react'
+import type { Canvas } from '../canvas.ts'
+import { type OutlineItem, outlineOf } from '../drawing/outline.ts'
+import { describeEdge, nodeTitle } from '../words.ts'
+import { useShow } from './use-show.ts'
+
+export function GraphOutline({ canvas }: { canvas: Canvas }) {
+  const { graph, view, onOpen } = canvas
+  const items = useMemo(
+    () => outlineOf({ nodes: graph.nodes, edges: graph.edges }),
+    [graph.nodes, graph.edges],
+  )
+  const show = useShow(canvas)
+  const shown = view.outline
+  const chosen = useMemo(() => new Set(canvas.selected), [canvas.selected])
+  return (
+    <nav className={shown ? 'graph-outline' : 'graph-hidden'} aria-label={`Outline of ${canvas.label}`}>
+      {items.length > 0 && (
+        <Items
+          items={items}
+          chosen={shown ? chosen : null}
+          onShow={shown ? show : null}
+          onOpen={shown ? onOpen : undefined}
+        />
+      )}
+    </nav>
+  )
+}
+
+interface Choices {
+  chosen: ReadonlySet<string> | null
+  /** Null: the list is only read. */
+  onShow: ((id: string) => void) | null
+  onOpen?: ((id: string) => void) | undefined
+}
+
+const Items = memo(function Items({ items, ...choices }: { items: readonly OutlineItem[] } & Choices) {
+  return (
+    <ul>
+      {items.map((item) => (
+        <Item key={item.key} item={item} {...choices} />
+      ))}
+    </ul>
+  )
+})
+
+function Item({ item, chosen, onShow, onOpen }: { item: OutlineItem } & Choices) {
+  const { node, via, again } = item
+  const words = via
+    ? describeEdge({ ...via, today: null }, (id) => (id === node.id ? nodeTitle(node) : '')).trim()
+    : nodeTitle(node)
+  const state = node.state === 'active' ? '' : `, ${node.state}`
+  const said = `${words}${state}${again ? ' (see above)' : ''}`
+  return (
+    <li>
+      {onShow ? (
+        <span className="graph-outline-row">
+          <button
+            type="button"
+            className="text-button"
+            aria-pressed={chosen?.has(node.id) ?? false}
+            onClick={() => onShow(node.id)}
+          >
+            {said}
+          </button>
+          {onOpen && !again && (
+            <button
+              type="button"
+              className="text-button graph-outline-open"
+              aria-label={`Open ${nodeTitle(node)}`}
+              onClick={() => onOpen(node.id)}
+            >
+              Open
+            </button>
+          )}
+        </span>
+      ) : (
+        said
+      )}
+      {item.children.length > 0 && (
+        <Items items={item.children} chosen={chosen} onShow={onShow} onOpen={onOpen} />
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,42 @@
+/** Finds a node by its name and shows it; / puts the focus here. */
+import { Autocomplete, Kbd } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
+import { Search } from 'lucide-react'
+import { useMemo, useRef, useState } from 'react'
+import type { Canvas } from '../canvas.ts'
+import { kindWord } from '../drawing/fold.ts'
+import { useShow } from './use-show.ts'
+
+export function GraphSearch({ canvas }: { canvas: Canvas }) {
+  const input = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState('')
+  const show = useShow(canvas)
+  useHotkeys([['/', () => input.current?.focus()]])
+  const { nodes } = canvas.graph
+  const ids = useMemo(
+    () => new Map(nodes.map((node) => [`${node.name} · ${kindWord(node.kind)}`, node.id])),
+    [nodes],
+  )
+  return (
+    <Autocomplete
+      ref={input}
+      size="xs"
+      w={210}
+      aria-label="Find a node"
+      placeholder="Find a node"
+      leftSection={<Search size={13} aria-hidden />}
+      rightSection={text ? null : <Kbd size="xs">/</Kbd>}
+      data={[...ids.keys()]}
+      limit={8}
+      autoSelectOnBlur={false}
+      value={text}
+      onChange={setText}
+      onOptionSubmit={(option) => {
+        const id = ids.get(option)
+        if (id) show(id)
+        // The kit writes the option into the field after this call.
+        queueMicrotask(() => setText(''))
+      }}
+    />
+  )
+}

@@ -1,0 +1,110 @@
+/** What a node and an edge say, in words: for labels, screen readers, the outline and exported pictures. */
+import type { GraphEdge, GraphNode } from '../../schemas/types.ts'
+import { count, relative } from '../lib/time.ts'
+import { type DrawnEdge, type DrawnNode, kindWord } from './drawing/fold.ts'
+import type { GraphMarks } from './types.ts'
+
+const COUNTED: Partial<Record<GraphNode['kind'], string>> = {
+  source: 'event',
+  trigger: 'firing',
+  agent: 'run',
+  destination: 'delivery',
+}
+const MANY: Record<string, string> = { delivery: 'deliveries' }
+
+/** "1 event", "12 deliveries"; null: it is not counted. */
+export function todayWords(node: Pick<GraphNode, 'kind' | 'today'>): string | null {
+  const word = COUNTED[node.kind]
+  if (node.today === null || !word) return null
+  return `${count(node.today)} ${node.today === 1 ? word : (MANY[word] ?? `${word}s`)} today`
+}
+
+/** "2 running, 1 queued"; empty: nothing is at work. */
+export function workWords(node: Pick<GraphNode, 'running' | 'queued'>): string {
+  return [node.running && `${node.running} running`, node.queued && `${node.queued} queued`]
+    .filter(Boolean)
+    .join(', ')
+}
+
+export const spendWords = (node: Pick<GraphNode, 'spend_today_usd'>): string | null =>
+  node.spend_today_usd === null ? null : `$${node.spend_today_usd.toFixed(2)} today`
+
+export const HEALTH_WORDS: Record<GraphNode['health'], string> = {
+  ok: 'healthy',
+  attention: 'needs attention',
+  waiting: 'nothing has come yet',
+}
+
+export const STATE_WORDS: Record<GraphNode['state'], string> = {
+  active: 'active',
+  paused: 'paused',
+  off: 'off',
+  missing: 'missing',
+}
+
+export const CHANGE_WORDS = { created: 'created', changed: 'changed', deleted: 'deleted' } as const
+
+export const sharedWords = (node: Pick<GraphNode, 'shared_with'>): string =>
+  `shared with ${node.shared_with.map((project) => project.name).join(', ')}`
+
+/** "source gateway": unique within a project. */
+export const nodeTitle = (node: Pick<GraphNode, 'kind' | 'name'>): string =>
+  `${kindWord(node.kind)} ${node.name}`
+
+/** All a node shows, as one line. @param now epoch ms the times are told from */
+export function describeNode(node: GraphNode, now: number): string {
+  const said = [
+    nodeTitle(node),
+    node.detail,
+    node.state === 'active' ? null : STATE_WORDS[node.state],
+    node.health === 'ok' ? null : (node.reason ?? HEALTH_WORDS[node.health]),
+    workWords(node) || null,
+    todayWords(node),
+    node.last_at && `last ${relative(node.last_at, now)}`,
+    spendWords(node),
+    node.customized ? 'customized' : null,
+    node.shared_with.length ? sharedWords(node) : null,
+  ]
+  return said.filter(Boolean).join(', ')
+}
+
+/** The same for what is drawn, with what is marked on it. */
+export function describeDrawn(drawn: DrawnNode, marks: GraphMarks, now: number): string {
+  const base = drawn.node ? describeNode(drawn.node, now) : `${drawn.name}, collapsed`
+  const change = marks.changes.get(drawn.id)
+  const said = [
+    base,
+    drawn.hidden ? `${drawn.hidden} attachments collapsed` : null,
+    marks.notes.get(drawn.id)?.text ?? null,
+    change ? `${CHANGE_WORDS[change]} in the draft` : null,
+  ]
+  return said.filter(Boolean).join(', ')
+}
+
+const VERBS: Record<GraphEdge['kind'], string> = {
+  feeds: 'feeds',
+  wakes: 'wakes',
+  hands_off: 'hands over to',
+  uses: 'uses',
+  tells: 'tells',
+}
+
+/** What stands on the line of an edge; empty: nothing does. */
+export function edgeLabel(edge: DrawnEdge): string {
+  if (!edge.edge) return edge.members.length > 1 ? `${edge.members.length} ×` : ''
+  if (edge.kind === 'hands_off') return [edge.verdict, edge.edge.cooldown].filter(Boolean).join(' · ')
+  return edge.edge.enabled ? '' : 'off'
+}
+
+/** "trigger errs wakes agent triage, off". @param title of a node, by id */
+export function describeEdge(edge: GraphEdge, title: (id: string) => string): string {
+  const said = [
+    `${title(edge.from)} ${VERBS[edge.kind]} ${title(edge.to)}`,
+    edge.verdict && `on ${edge.verdict}`,
+    edge.cooldown && `cooldown ${edge.cooldown}`,
+    edge.enabled ? null : 'off',
+    edge.all ? 'as it watches every source' : null,
+    edge.today === null ? null : `${count(edge.today)} today`,
+  ]
+  return said.filter(Boolean).join(', ')
+}
