@@ -4,6 +4,8 @@
  */
 import '@xyflow/react/dist/base.css'
 import '../styles/graph.css'
+import '../styles/graph-nodes.css'
+import '../styles/graph-edges.css'
 import { Center, Loader, useComputedColorScheme } from '@mantine/core'
 import { ReactFlowProvider } from '@xyflow/react'
 import { useCallback, useMemo, useState } from 'react'
