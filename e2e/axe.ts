@@ -8,6 +8,10 @@ const WANTED: Record<'dark' | 'light', RunOptions> = {
   light: { runOnly: { type: 'tag', values: TAGS }, resultTypes: ['violations'] },
 }
 
+/** Colours on their way from one scheme to the other are no fault. */
+const SETTLE = `for (const animation of document.getAnimations())
+  if (animation instanceof CSSTransition) animation.finish()`
+
 /** @param what the page is called in a fault. @returns a line for each fault; none: there is no fault */
 export async function accessibilityFaults(page: Page, what: string): Promise<string[]> {
   const faults: string[] = []
@@ -15,15 +19,10 @@ export async function accessibilityFaults(page: Page, what: string): Promise<str
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
     await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
     // Run in the page itself: its pages have no frames, for which a driver would open more pages.
-    if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
-    // Colours on their way from one scheme to the other are no fault.
-    await page.evaluate(() => {
-      for (const animation of document.getAnimations())
-        if (animation instanceof CSSTransition) animation.finish()
-    })
-    const { violations } = await page.evaluate<AxeResults, RunOptions>(
-      (options) => (window as unknown as { axe: typeof axe }).axe.run(document, options),
-      WANTED[scheme],
+    if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe.source)
+    await page.evaluate(SETTLE)
+    const { violations } = await page.evaluate<AxeResults>(
+      `axe.run(document, ${JSON.stringify(WANTED[scheme])})`,
     )
     for (const { id, nodes } of violations)
       for (const { html } of nodes) faults.push(`${what}, ${scheme}: ${id}: ${html.slice(0, 200)}`)

@@ -1046,6 +1046,31 @@ export interface Capabilities {
    */
   auth_required: boolean
   connectors: string[]
+  /**
+   * Agents have a model provider to run on.
+   */
+  agent_key_configured: boolean
+  /**
+   * Model provider agents run on where they name none; null: there is none.
+   */
+  default_provider: null | {
+    /**
+     * Id.
+     */
+    id: string
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * Kind.
+     */
+    kind: 'providera' | 'providerb' | 'compatible'
+  }
+  /**
+   * SVC_PUBLIC_URL is set, so that messages can link to the console.
+   */
+  url_configured: boolean
 }
 /**
  * An agent in the catalog; trigger, handoffs and enabled are its wiring in its project.
@@ -3553,6 +3578,35 @@ export interface FiringsResult {
   next_before: string | null
 }
 /**
+ * A gateway in front of provider A.
+ */
+export interface Gateway {
+  /**
+   * Calls go to another address than the provider's own.
+   */
+  configured: boolean
+  /**
+   * Address in use; empty: the provider's own.
+   */
+  url: string
+  /**
+   * Where it is from: console, env:<VARIABLE>, or empty.
+   */
+  source: string
+  /**
+   * An address is stored in the console.
+   */
+  stored: boolean
+  /**
+   * A token is stored in the console.
+   */
+  token_stored: boolean
+  /**
+   * The provider's own address, used where none is named.
+   */
+  default_url: string
+}
+/**
  * An agent takes over on the verdict of another.
  */
 export interface HandoffRule {
@@ -4172,6 +4226,10 @@ export interface ModelProvider {
    */
   stored: boolean
   /**
+   * A key is stored in the console.
+   */
+  key_stored: boolean
+  /**
    * It can be changed in the console.
    */
   editable: boolean
@@ -4195,6 +4253,10 @@ export interface ModelProvider {
    * Provider A: a gateway's token is stored.
    */
   gateway_token_stored?: boolean
+  /**
+   * Provider A: its own public address, used where none is named.
+   */
+  default_url?: string
 }
 /**
  * What came of one small call.
@@ -5065,6 +5127,27 @@ export interface ProjectsResult {
   projects: (Project | ProjectCard)[]
 }
 /**
+ * Whether provider A has a credential; never the credential.
+ */
+export interface ProvideraKey {
+  /**
+   * It can be called.
+   */
+  configured: boolean
+  /**
+   * Where the credential is from: console:gateway, console, env:<VARIABLE>, or empty.
+   */
+  source: string
+  /**
+   * A key is stored in the console.
+   */
+  stored: boolean
+  /**
+   * Whether the environment wins over the console; for models it never does.
+   */
+  env_overrides: boolean
+}
+/**
  * Answer of POST /read.
  */
 export interface ReadResult {
@@ -5895,6 +5978,19 @@ export interface FindingCreate {
   agent?: string
 }
 /**
+ * Body of PUT /api/settings/gateway; what is absent is kept.
+ */
+export interface GatewayWrite {
+  /**
+   * Address serving provider A's message format.
+   */
+  url?: string
+  /**
+   * Bearer token, which wins over the key; blank keeps the stored one.
+   */
+  token?: string
+}
+/**
  * Body of PUT /api/projects/{id}/graph/positions: replaces all of them.
  */
 export interface GraphPositionsWrite {
@@ -6249,6 +6345,15 @@ export interface ProviderWrite {
    * Address; of chat completions with the version in it. Empty: that of the environment, else the provider's own.
    */
   base_url?: string
+}
+/**
+ * Body of PUT /api/settings/providera-key.
+ */
+export interface ProvideraKeyWrite {
+  /**
+   * API key.
+   */
+  key: string
 }
 /**
  * Body of POST /read.

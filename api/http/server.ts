@@ -25,6 +25,7 @@ import { keyRoutes } from './routes/keys.ts'
 import { mcpServerRoutes } from './routes/mcp-servers.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { projectRoutes } from './routes/projects.ts'
+import { providerARoutes } from './routes/provider-a.ts'
 import { readRoutes } from './routes/read.ts'
 import { resultRoutes } from './routes/results.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -126,6 +127,7 @@ export async function buildServer({
     tailRoutes,
     keyRoutes,
     settingsRoutes,
+    providerARoutes,
     ingestRoutes,
   ])
     await app.register(async (scope) => routes(scope, doors))

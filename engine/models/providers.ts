@@ -38,6 +38,8 @@ export const SETTING = {
 
 /** Provider A's model where none is named: its middle one. */
 const MODEL_OF_A = 'claude-sonnet-5-5'
+/** Where provider A is asked when no address is named. */
+export const OWN_ADDRESS_OF_A = 'https://api.anthropic.com'
 const NAMES: Record<'providera' | 'providerb', string> = { providera: 'Provider A', providerb: 'Provider B' }
 
 export const placeOf = (id: string, field: 'key' | 'gateway_token') =>

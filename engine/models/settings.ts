@@ -21,6 +21,7 @@ import {
   idOf,
   isReserved,
   type Known,
+  OWN_ADDRESS_OF_A,
   ownPrices,
   placeOf,
   SETTING,
@@ -165,6 +166,7 @@ function present(known: Known, entry: Entry, isDefault: boolean): ModelProvider 
     configured,
     source: configured ? keySource : '',
     stored: stored !== null,
+    key_stored: stored !== null && stored.key !== null,
     editable,
     default: isDefault,
     default_model: configured ? defaultModelOf(known, entry, isDefault) : null,
@@ -173,6 +175,7 @@ function present(known: Known, entry: Entry, isDefault: boolean): ModelProvider 
       ? {
           gateway_stored: stored !== null && stored.base_url !== null,
           gateway_token_stored: stored !== null && stored.gateway_token !== null,
+          default_url: OWN_ADDRESS_OF_A,
         }
       : {}),
   }

@@ -34,6 +34,7 @@ const provider = (over: Partial<ModelProvider> = {}): ModelProvider => ({
   configured: true,
   source: 'console',
   stored: true,
+  key_stored: true,
   editable: true,
   default: false,
   default_model: null,

@@ -54,6 +54,33 @@ describe('the credential of provider A', () => {
     expect(await row('providera')).toMatchObject({ stored: false, name: 'Provider A' })
   })
 
+  it('is set and forgotten by routes of its own, and so is a gateway', async () => {
+    const { svc, credential } = await instance({ PROVIDERA_API_KEY: 'env-key', PROVIDERA_BASE_URL: 'URL' })
+    const [KEY, GATEWAY] = ['/api/settings/providera-key', '/api/settings/gateway']
+    expect(await svc.get(KEY)).toEqual({
+      configured: true,
+      source: 'env:PROVIDERA_API_KEY',
+      stored: false,
+      env_overrides: false,
+    })
+    expect(await svc.put(KEY, { key: 'own-key' })).toMatchObject({ source: 'console', stored: true })
+    expect(await credential('providera')).toEqual(key('own-key'))
+    const gate = await svc.get<{ url: string }>(GATEWAY)
+    expect(gate).toMatchObject({ configured: true, source: 'env:PROVIDERA_BASE_URL', token_stored: false })
+    expect(await svc.put(GATEWAY, { token: 'own-token' })).toEqual({ ...gate, token_stored: true })
+    expect(await credential('providera')).toEqual(bearer('own-token'))
+    expect(JSON.stringify([await svc.get(KEY), await svc.get(GATEWAY)])).not.toMatch(/own-key|own-token/)
+    expect(await svc.del(GATEWAY)).toEqual(gate)
+    expect(await credential('providera')).toEqual(key('own-key'))
+    expect(await svc.del(KEY)).toMatchObject({ source: 'env:PROVIDERA_API_KEY', stored: false })
+    expect((await svc.refused('PUT', KEY, { key: '' }))[0]).toBe(400)
+    expect(await svc.get('/api/capabilities')).toMatchObject({
+      agent_key_configured: true,
+      default_provider: { id: 'providera', kind: 'providera', name: 'Provider A' },
+      url_configured: false,
+    })
+  })
+
   it('of the environment shows as such before anything is stored', async () => {
     const { row } = await instance({ PROVIDERB_API_KEY: 'kb', PROVIDERB_BASE_URL: 'URL/v1' })
     expect(await row('providerb')).toMatchObject({

@@ -62,11 +62,18 @@ export function healthRoutes(app: FastifyInstance, { engine, auth, config, stopp
         response: answers(200, 'capabilities.json'),
       },
     },
-    async () => ({
-      version: config.version,
-      auth_required: auth.secured,
-      connectors: Object.keys(await engine.listConnectors()),
-    }),
+    async () => {
+      const models = await engine.listModelProviders()
+      const chosen = models.providers.find((provider) => provider.id === models.default)
+      return {
+        version: config.version,
+        auth_required: auth.secured,
+        connectors: Object.keys(await engine.listConnectors()),
+        agent_key_configured: chosen !== undefined,
+        default_provider: chosen ? { id: chosen.id, name: chosen.name, kind: chosen.kind } : null,
+        url_configured: config.publicUrl !== null,
+      }
+    },
   )
   app.get(
     '/api/usage',
