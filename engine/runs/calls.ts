@@ -148,7 +148,7 @@ export function runWrites(
         .slice(0, limit)
         .map((row) => writeBackOf(parts, ctx, row)),
     settleWriteBack: async (run, delivery, error, dueAt) => {
-      store.tx(() => queries.settleWriteBack.run(delivery ?? 'pending', error, dueAt, run))
+      store.tx(() => queries.settleWriteBack.run(delivery ?? 'pending', error, dueAt, clock.now(), run))
     },
     nextWriteBack: async () => queries.nextWriteBack.get() ?? null,
   }

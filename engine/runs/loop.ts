@@ -193,7 +193,7 @@ class Loop {
   private async weighReply(): Promise<Ended> {
     const { tape, run } = this
     const reply = tape.reply
-    if (!reply || reply.calls.length > 0 || tape.steps.at(-1)?.kind !== 'model') return null
+    if (!reply || reply.calls.length > 0 || tape.last?.kind !== 'model') return null
     if (reply.stop === 'refusal')
       return { event: 'fail', reason: 'the model refused to answer', note: reply.text || null }
     if (run.definition.concludes && tape.told < TOLD_MAX && !this.isOver()) {
@@ -251,8 +251,8 @@ class Loop {
       maxTokens: OUTPUT_TOKENS,
     }
     const at = parts.clock.now()
-    // A call that a stop came between is asked again in its own place.
-    const n = tape.openCall()?.n ?? tape.next
+    // A call that a stop came between stays on the tape as it is, and is asked again behind it.
+    const n = tape.next
     const round = tape.rounds + 1
     try {
       const ceiling = await parts.models.ceilingUsd(request)

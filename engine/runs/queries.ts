@@ -54,6 +54,8 @@ export interface RunRow {
   delivery_error: string | null
   delivery_tries: number
   delivery_due_at: number | null
+  /** When it was last tried. */
+  delivery_at: number | null
   handled_at: number | null
   handled_by: string | null
   snapshot: string
@@ -195,6 +197,9 @@ function prepare(db: Database) {
     countTool: db.prepare<[string]>('UPDATE runs SET tool_calls = tool_calls + 1 WHERE id = ?'),
     steps: db.prepare<[string], StepRow>('SELECT * FROM run_steps WHERE run_id = ? ORDER BY n'),
     step: db.prepare<[string, number], StepRow>('SELECT * FROM run_steps WHERE run_id = ? AND n = ?'),
+    lastStep: db.prepare<[string], { n: number; round: number }>(
+      'SELECT n, round FROM run_steps WHERE run_id = ? ORDER BY n DESC LIMIT 1',
+    ),
     saveStep: db.prepare<[string, number, string, number, number, number | null, string]>(
       'INSERT OR REPLACE INTO run_steps (run_id, n, kind, round, at, ms, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),
@@ -277,8 +282,8 @@ function prepare(db: Database) {
     nextWriteBack: db
       .prepare<[], number | null>("SELECT min(delivery_due_at) FROM runs WHERE delivery = 'pending'")
       .pluck(),
-    settleWriteBack: db.prepare<[string, string | null, number | null, string]>(
-      'UPDATE runs SET delivery = ?, delivery_error = ?, delivery_due_at = ?, delivery_tries = delivery_tries + 1 WHERE id = ?',
+    settleWriteBack: db.prepare<[string, string | null, number | null, number, string]>(
+      'UPDATE runs SET delivery = ?, delivery_error = ?, delivery_due_at = ?, delivery_at = ?, delivery_tries = delivery_tries + 1 WHERE id = ?',
     ),
   }
 }

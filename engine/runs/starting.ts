@@ -9,7 +9,7 @@ import { markerOf } from './fence.ts'
 import type { Finishing } from './finishing.ts'
 import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
-import type { Claimed, Origin, StartedRun, Step } from './types.ts'
+import type { Claimed, Origin, StartedRun, Step, StepData } from './types.ts'
 
 const DAY_MS = 86_400_000
 const DEADLINE_MS = 15 * 60_000
@@ -99,6 +99,13 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     return null
   }
 
+  /** On the tape, behind what a stop came between: that it did, and when the run went on. */
+  function noteStop(id: string, now: number): void {
+    const last = queries.lastStep.get(id)
+    const data: StepData['note'] = { text: 'the service stopped; the run goes on from here', resumed: true }
+    queries.saveStep.run(id, (last?.n ?? 0) + 1, 'note', last?.round ?? 0, now, 0, JSON.stringify(data))
+  }
+
   function resume(row: RunRow, now: number): StartedRun | null {
     const { state } = move(db, { kind: 'run', id: row.id, name: row.id }, { type: 'interrupted', at: now })
     if (state !== 'running') {
@@ -106,6 +113,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
       return null
     }
     queries.extend.run(now + DEADLINE_MS, row.id)
+    noteStop(row.id, now)
     return startedOf(queries.byId.get(row.id)!, queries.steps.all(row.id))
   }
 

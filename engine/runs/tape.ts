@@ -19,10 +19,9 @@ export class Tape {
     return this.steps.filter(({ kind, ms }) => kind === 'model' && ms !== null).length
   }
 
-  /** A model call that a stop came between. */
-  openCall(): Step | null {
-    const last = this.steps.at(-1)
-    return last?.kind === 'model' && last.ms === null ? last : null
+  /** The last thing said, asked or answered. */
+  get last(): Step | null {
+    return this.steps.findLast((step) => step.kind !== 'note' || step.data.resumed !== true) ?? null
   }
 
   /** The last conclusion that kept the rules of form. */

@@ -30,8 +30,8 @@ export interface StepData {
   tool: { call: ToolCall; server: string | null; result?: string; is_error?: boolean; shown?: Shown }
   refused: { call: ToolCall; reason: string }
   conclude: { call: ToolCall; fault: string | null; claims: CheckedClaim[] }
-  /** `say` is what the model was told besides. */
-  note: { text: string; say?: string }
+  /** `say` is what the model was told besides; `resumed`: a stop of the service came before it. */
+  note: { text: string; say?: string; resumed?: true }
 }
 
 export type StepKind = keyof StepData

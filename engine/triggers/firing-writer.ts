@@ -84,6 +84,7 @@ export class FiringWriter {
         at: crossing.at,
       },
     )
+    if (state === 'held') this.parts.queries.setHeld.run(crossing.at, row.id)
     const burst: Burst = {
       row: { ...row, state, events: 0, key_count: 0, crossings: 0 },
       ids: new Set(),
@@ -128,6 +129,7 @@ export class FiringWriter {
         { kind: 'firing', id: burst.row.id, name: burst.row.dispatch_id },
         { type: 'hold', at },
       )
+      this.parts.queries.setHeld.run(at, burst.row.id)
       burst.row.state = 'held'
       burst.row.held_back = burst.row.crossings
     }
@@ -142,6 +144,7 @@ export class FiringWriter {
     burst.row.due_at = null
     this.save(burst)
     this.bursts.delete(triggerId)
+    this.parts.queries.setDropped.run(at, burst.row.id)
     move(
       this.parts.db,
       { kind: 'firing', id: burst.row.id, name: burst.row.dispatch_id },
@@ -220,7 +223,7 @@ export class FiringWriter {
       snapshot: firstSnapshot('firing'),
     }
     const id = this.parts.queries.insertFiring(row)
-    return id === null ? null : { ...row, id, state: 'tripped' }
+    return id === null ? null : { ...row, id, held_at: null, dropped_at: null, state: 'tripped' }
   }
 
   private tell(definition: TriggerDefinition, row: FiringRow): Written {

@@ -33,11 +33,16 @@ export interface FiringRow {
   resolves: string | null
   practice: number
   parent_run_id: string | null
+  /** When a limit began to hold it back; null: none did, or it was not recorded. */
+  held_at: number | null
+  dropped_at: number | null
   snapshot: string
   state: 'tripped' | 'gathering' | 'held' | 'fired' | 'dropped'
 }
 
-export type NewFiring = Omit<FiringRow, 'id' | 'state' | 'practice'> & { practice: 0 | 1 }
+export type NewFiring = Omit<FiringRow, 'id' | 'state' | 'practice' | 'held_at' | 'dropped_at'> & {
+  practice: 0 | 1
+}
 
 const NEW_COLUMNS = [
   'dispatch_id',
@@ -111,6 +116,8 @@ function prepare(db: Database) {
     >(
       'UPDATE firings SET last_at = ?, due_at = ?, events = ?, key_count = ?, crossings = ?, held_back = ?, fired_at = ?, as_of = ?, reason = ? WHERE id = ?',
     ),
+    setHeld: db.prepare<[number, number]>('UPDATE firings SET held_at = ? WHERE id = ?'),
+    setDropped: db.prepare<[number, number]>('UPDATE firings SET dropped_at = ? WHERE id = ?'),
     setProjects: db.prepare<[string, number]>('UPDATE firings SET projects = ? WHERE id = ?'),
     addEvents: db.prepare<[number, number, number, Uint8Array]>(
       'INSERT INTO firing_events (firing_id, seq, n, ids) VALUES (?, ?, ?, ?)',
