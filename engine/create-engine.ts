@@ -22,6 +22,7 @@ import { createEgress } from './egress/index.ts'
 import type { TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
+import { createReplayReads } from './graph/replay/calls.ts'
 import { IngestQueue } from './ingest-queue.ts'
 import { statusOf, usageOf } from './instance.ts'
 import { joined } from './join.ts'
@@ -291,6 +292,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       },
     }),
     ...agentTestReads(store.db, view),
+    ...createReplayReads(ctx, clock, view),
     ...agentTestWrites({ ...runs, making }),
     ...mcpTools,
     ...mcpToolTests({ calls: mcpTools, egress, clock, timers: systemTimers }),

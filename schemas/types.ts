@@ -5247,11 +5247,11 @@ export interface ReplayGap {
  */
 export interface ReplayMoment {
   /**
-   * Number in the replay, in order of time.
+   * Number in this answer, from 1, in order.
    */
   n: number
   /**
-   * When; of an event when it was ingested.
+   * When; of an event when it was ingested; of what took time when it ended, if it did.
    */
   at: string
   /**
@@ -5269,7 +5269,7 @@ export interface ReplayMoment {
     | 'change'
     | 'state'
   /**
-   * Which of them: in a word, such as tripped, held, fired, running, delivered, failed, queued, resumed, succeeded, prompt, model, tool, proposed, refused; the reason of an evaluation.
+   * Which of them: of an event its type; of an evaluation the reason; of a firing gathering, held, fired, dropped; of a delivery running, pending, retry, delivered, failed; of a run queued, running, resumed, then the status it ended with; of a step prompt, model, tool, refused, conclude, note; of a finding its verdict; of a handoff started, refused; of a change where it came from; of a state paused, resumed.
    */
   phase: string
   /**
@@ -5424,7 +5424,7 @@ export interface Replay {
     name: string
   }
   /**
-   * Start.
+   * Start: when the first event of the chain came, or its window began, where it was asked for by its result.
    */
   from: string
   /**
@@ -5506,7 +5506,7 @@ export interface Replay {
    */
   gaps: ReplayGap[]
   /**
-   * Where to go on, when there is more than one answer holds.
+   * Where to go on, as `from`, when there is more than one answer holds: no moment is lost or told twice, also where many came at one instant.
    */
   next_from: string | null
 }

@@ -27,6 +27,7 @@ import { metricsRoutes } from './routes/metrics.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { providerARoutes } from './routes/provider-a.ts'
 import { readRoutes } from './routes/read.ts'
+import { replayRoutes } from './routes/replay.ts'
 import { resultRoutes } from './routes/results.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/session.ts'
@@ -121,6 +122,7 @@ export async function buildServer({
     skillRoutes,
     projectRoutes,
     resultRoutes,
+    replayRoutes,
     changeRoutes,
     catalogRoutes,
     readRoutes,

@@ -12,6 +12,7 @@ import { type DeliveryPort, type Dispatcher, startDispatcher } from '../deliveri
 import { createEgress } from '../egress/index.ts'
 import type { IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { replayReadNames } from '../graph/replay/call-names.ts'
 import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
 import { mcpToolWriteNames } from '../mcp-tools/call-names.ts'
@@ -63,6 +64,7 @@ const READS = [
   ...triggerReadNames,
   ...runReadNames,
   ...agentTestReadNames,
+  ...replayReadNames,
   ...modelReadNames,
 ] as const
 const WRITES = [

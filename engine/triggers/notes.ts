@@ -8,8 +8,10 @@ import type { Database, Statement } from '../store/handle.ts'
 import type { TriggerQueries } from './queries.ts'
 import type { NoteFilter, Verdict } from './types.ts'
 
-const PER_MINUTE = 20
-const KEPT = 2_000
+/** Of one trigger and reason. */
+export const PER_MINUTE = 20
+/** Of one trigger. */
+export const KEPT = 2_000
 const MINUTE_MS = 60_000
 type Reason = WhyRecord['reason']
 const ALWAYS: ReadonlySet<Reason> = new Set(['fired', 'no_subscriber', 'error'])

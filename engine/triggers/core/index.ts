@@ -9,6 +9,7 @@ import type { EvaluatorPorts } from './ports.ts'
 export { Backtest } from './backtest.ts'
 export { createEvaluator } from './evaluator.ts'
 export { explain } from './explain.ts'
+export { Recorder } from './recorder.ts'
 
 /** Whether all filters of a list hold of an event. @throws Error when a pattern is not supported */
 export function matcherOf(
@@ -22,6 +23,9 @@ export function matcherOf(
     return failing(compiled, cursor) === null
   }
 }
+
+/** Longest span of event time a condition looks back over, in milliseconds. */
+export { windowOf } from './compile.ts'
 
 /** How far before a span its events matter: windows, cooldowns, bursts and limits, in milliseconds. */
 export function reachOf(definition: TriggerDefinition): number {

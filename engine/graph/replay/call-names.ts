@@ -1,0 +1,24 @@
+/** Replays as callers know them; what passes calls on to the reader thread knows them by name. */
+import type { Replay } from '../../../schemas/types.ts'
+
+export interface ReplayAsked {
+  from?: string | undefined
+  to?: string | undefined
+  /** Id of a run: the replay is of its chain, and from and to only narrow it. */
+  result?: string | undefined
+  /** Moments. */
+  limit: number
+  /** For a key of the project: other projects are not named. */
+  isAlone?: boolean
+}
+
+export interface ReplayReads {
+  /**
+   * @param project id or name.
+   * @throws SvcError not_found for an unknown project or run; invalid, naming the field
+   */
+  replay(project: string, asked: ReplayAsked): Promise<Replay>
+}
+
+const reads: Record<keyof ReplayReads, true> = { replay: true }
+export const replayReadNames = Object.keys(reads) as (keyof ReplayReads)[]

@@ -1,0 +1,93 @@
+/** Events that came in: of sources that a trigger of the project watched, and what chains were woken by. */
+import { SOURCE_LABEL } from '../../../store/dictionary.ts'
+import type { StoredRow } from '../../../store/rows.ts'
+import type { ReadContext } from '../../../timeline/context.ts'
+import { presentRow } from '../../../timeline/present.ts'
+import { edgeIds, nodeId } from '../../ids.ts'
+import type { Configuration } from '../configurations.ts'
+import { type Collected, wholeInstants } from '../cut.ts'
+import { type Draft, draft } from '../moment.ts'
+import type { Scope } from '../scope.ts'
+import { idsWith } from '../span.ts'
+
+export function collectEvents(scope: Scope): Collected {
+  const { ctx, from, to, most } = scope
+  const [first, last] = [ctx.ceilingAt(from - 1), ctx.ceilingAt(to)]
+  const ids = scope.chain ? ofChain(scope, first, last) : watchedIds(scope, first, last)
+  const masked = new Set(ctx.names.masked())
+  const stored = ctx.rows
+    .read(ids.slice(0, most + 1), false)
+    .filter(({ source_id }) => !masked.has(source_id))
+  const { rows, cutAt, isOverfull } = wholeInstants(stored, most, ({ ingested_at }) => ingested_at)
+  return { drafts: rows.map((row) => momentOf(scope, row)), cutAt, isOverfull }
+}
+
+/** Of findings only those recorded in the project. */
+function watchedIds(
+  { ctx, project, configurations, most }: Scope,
+  afterId: number,
+  ceiling: number,
+): number[] {
+  const { own, findings } = sourceLabels(ctx, configurations.names('source'))
+  const inProject = ctx.dictionary.find('project', project.id)
+  const recorded = inProject === undefined ? [] : [[findings, [inProject]]]
+  return idsWith(ctx, [[own], ...recorded], afterId, ceiling, most + 1)
+}
+
+/** Evidence, and the events of the entities that the chain is about. */
+function ofChain(scope: Scope, afterId: number, ceiling: number): number[] {
+  const { ctx, chain, most, configurations } = scope
+  const { own } = sourceLabels(ctx, configurations.names('source'))
+  const entities = chain!.entities.flatMap(({ label, value }) => ctx.dictionary.find(label, value) ?? [])
+  const evidence = chain!.evidence.filter((id) => id > afterId && id <= ceiling)
+  const found = new Set([...evidence, ...idsWith(ctx, [[own, entities]], afterId, ceiling, most + 1)])
+  return [...found].sort((a, b) => a - b)
+}
+
+export function sourceLabels(
+  ctx: ReadContext,
+  names: readonly string[],
+): { own: number[]; findings: number[] } {
+  const labels = { own: [] as number[], findings: [] as number[] }
+  for (const id of names.flatMap((name) => ctx.names.idsOf(name))) {
+    const label = ctx.dictionary.find(SOURCE_LABEL, String(id))
+    if (label === undefined) continue
+    labels[ctx.names.get(id)?.sourceType === 'finding' ? 'findings' : 'own'].push(label)
+  }
+  return labels
+}
+
+function momentOf({ ctx, configurations }: Scope, row: StoredRow): Draft {
+  const shown = presentRow(row, ctx.dictionary, ctx.names, row.ingested_at)
+  const { source, entity, text, id } = shown
+  return draft({
+    at: row.ingested_at,
+    rank: 'event',
+    depth: depthOfEvent(ctx, row.id, shown.source_type),
+    id: String(row.id).padStart(16, '0'),
+    kind: 'event',
+    phase: shown.event_type || 'event',
+    title: `${source}: ${text}`,
+    nodes: [nodeId('source', source)],
+    edges: feedsOf(configurations.at(row.ingested_at), source),
+    entity,
+    event_id: id,
+  })
+}
+
+/** Triggers that watched the source. */
+function feedsOf({ doc, part }: Configuration, source: string): string[] {
+  return Object.keys(doc.uses.trigger ?? {})
+    .filter((trigger) => ((part('trigger', trigger)?.sources ?? []) as string[]).includes(source))
+    .map((trigger) => edgeIds.feeds(source, trigger))
+}
+
+/** A finding on the timeline comes behind the run that found it. */
+export function depthOfEvent({ db }: ReadContext, id: number, sourceType: string): number {
+  if (sourceType !== 'finding') return 0
+  const depth = db
+    .prepare<[string], number>('SELECT depth FROM runs WHERE event_id = ? LIMIT 1')
+    .pluck()
+    .get(`evt_${id}`)
+  return (depth ?? 0) + 1
+}

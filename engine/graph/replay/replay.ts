@@ -1,0 +1,74 @@
+/**
+ * What happened in a project between two instants, folded from the rows that say it: there is no second
+ * record. An answer ends between two instants, so that the next one, from `next_from` on, neither loses
+ * nor repeats a moment, also where many came at once.
+ */
+import type { Replay } from '../../../schemas/types.ts'
+import { joined } from './cut.ts'
+import { gapsOf } from './gaps.ts'
+import { compareDrafts, type Draft, presentMoment } from './moment.ts'
+import { collectChanges } from './moments/changes.ts'
+import { collectDeliveries } from './moments/deliveries.ts'
+import { collectEvaluations } from './moments/evaluations.ts'
+import { collectEvents } from './moments/events.ts'
+import { collectFirings } from './moments/firings.ts'
+import { collectRuns } from './moments/runs.ts'
+import { recompute } from './recompute.ts'
+import { iso, type Scope } from './scope.ts'
+import { startOf } from './start.ts'
+import { versionsOf } from './versions.ts'
+
+/** @param limit moments. @param isAlone for a key of the project: other projects are not named */
+export function fold(scope: Scope, limit: number, isAlone: boolean): Replay {
+  const { project, from, to, chain } = scope
+  const events = collectEvents(scope)
+  const depths = new Map(
+    events.drafts.flatMap(({ event_id, depth }) => (depth ? [[event_id!, depth] as const] : [])),
+  )
+  const depthOf = (id: number | null) => (id === null ? 0 : (depths.get(`evt_${id}`) ?? 0))
+  const all = joined([
+    events,
+    collectEvaluations(scope),
+    collectFirings(scope, depthOf),
+    collectDeliveries(scope),
+    collectRuns(scope),
+    collectChanges(scope),
+  ])
+  const whole = Math.min(all.cutAt ?? to + 1, to + 1)
+  const told = all.drafts.filter((draft) => draft.at < whole && isOfThen(scope, draft))
+  for (const one of told)
+    if (one.kind === 'evaluation' && one.event_id) one.depth = depths.get(one.event_id) ?? one.depth
+  const recomputed = recompute(scope, told, whole)
+  const { drafts, next } = pageOf([...told, ...recomputed.drafts].sort(compareDrafts), limit, whole)
+  const nextFrom = next <= to ? next : null
+  const versions = versionsOf(scope, isAlone)
+  return {
+    project: { id: project.id, name: project.name },
+    from: iso(from),
+    to: iso(to),
+    result: chain?.root ?? null,
+    versions,
+    start: startOf(scope, versions[0]!.graph),
+    moments: drafts.map((draft, i) => presentMoment(draft, i + 1)),
+    gaps: gapsOf(scope, { drafts, recomputed, isOverfull: all.isOverfull, until: Math.min(next - 1, to) }),
+    next_from: nextFrom === null ? null : iso(nextFrom),
+  }
+}
+
+/** A part that the project did not have then is none of its business: it may have been another's. */
+function isOfThen({ configurations, chain }: Scope, { kind, phase, nodes, edges, at }: Draft): boolean {
+  if (kind === 'event') return chain !== null || edges.length > 0
+  if ((kind !== 'evaluation' && kind !== 'firing') || phase === 'dropped') return true
+  const trigger = nodes[0]!.slice('trigger:'.length)
+  return configurations.at(at).doc.uses.trigger?.[trigger] !== undefined
+}
+
+/** @param whole epoch ms: every moment before it is there. @returns whole instants, and where the next answer begins */
+function pageOf(sorted: Draft[], limit: number, whole: number): { drafts: Draft[]; next: number } {
+  const over = sorted[limit]?.at
+  if (over === undefined) return { drafts: sorted, next: whole }
+  const drafts = sorted.filter(({ at }) => at < over)
+  // One instant that holds more than an answer should is told whole all the same.
+  if (drafts.length === 0) return { drafts: sorted.filter(({ at }) => at === over), next: over + 1 }
+  return { drafts, next: over }
+}
