@@ -22,6 +22,9 @@ import { createEgress } from './egress/index.ts'
 import type { TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
+import { graphCalls } from './graph/calls.ts'
+import type { GraphPort } from './graph/ports.ts'
+import { openPositions } from './graph/positions.ts'
 import { createReplayReads } from './graph/replay/calls.ts'
 import { IngestQueue } from './ingest-queue.ts'
 import { statusOf, usageOf } from './instance.ts'
@@ -97,7 +100,7 @@ export interface EngineOptions {
 }
 
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
-export interface LocalEngine extends Engine, ModelPort, TracingPort {
+export interface LocalEngine extends Engine, ModelPort, TracingPort, GraphPort {
   /** Commits the calls in one transaction. */
   ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
   /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
@@ -212,6 +215,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   })
   const records = new Records(store, options.retention?.maxAgeMs ?? null)
   const reads = createReads(ctx, clock, false)
+  const positions = openPositions(store, clock)
   const declared = openDeclared({
     store,
     clock,
@@ -221,7 +225,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     templates: openTemplates(),
     env: options.env ?? {},
     purge: (sourceId) => requestPurge(store, sourceId, clock.now()),
-    gone: (of, at) => removeSubscriptions(store.db, of, at),
+    gone: (of, at) => {
+      removeSubscriptions(store.db, of, at)
+      if ('project' in of) positions.forget(of.project)
+    },
     changed: (kinds) => {
       if (['source', 'trigger', 'project'].some((kind) => kinds.has(kind as 'source'))) triggers.changed()
     },
@@ -291,6 +298,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
         await remember(declared, (call) => queue.add(call), request, by, key)
       },
     }),
+    ...graphCalls({ declared, positions, ctx, snapshot: view, catalog, boot: options.boot ?? {} }),
     ...agentTestReads(store.db, view),
     ...createReplayReads(ctx, clock, view),
     ...agentTestWrites({ ...runs, making }),

@@ -68,6 +68,8 @@ export type ErrorCode = keyof typeof errorTable
 export interface ErrorExtra {
   field?: string
   retryAfter?: number
+  /** Declared object that breaks the rule: name of a part, id of a project. Not told to clients. */
+  about?: { kind: string; name: string }
   rejected?: { index: number; error: string }[]
   /** Fields two writers changed, with base, mine and theirs. */
   conflicts?: MergeConflict[]

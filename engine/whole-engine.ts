@@ -5,6 +5,7 @@
 import type { AgentTestCalls } from './agent-tests/calls.ts'
 import type { DeclaredCalls } from './declared/calls.ts'
 import type { EngineCore } from './engine.ts'
+import type { GraphCalls } from './graph/ports.ts'
 import type { ReplayReads } from './graph/replay/call-names.ts'
 import type { McpToolCalls } from './mcp-tools/calls.ts'
 import type { ModelCalls } from './models/calls.ts'
@@ -20,5 +21,6 @@ export interface Engine
     RunCalls,
     AgentTestCalls,
     ReplayReads,
+    GraphCalls,
     ModelCalls,
     TracingCalls {}

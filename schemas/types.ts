@@ -2470,7 +2470,7 @@ export interface DraftPreview {
    */
   conflicts: MergeConflict[]
   /**
-   * The project as it would be; null with problems or conflicts.
+   * The project as it would be; null with problems or conflicts, and where the draft deletes it.
    */
   graph: null | ProjectGraph
   /**
@@ -2490,7 +2490,7 @@ export interface DraftPreview {
      */
     after: string
     /**
-     * Unified diff of the two, for git apply.
+     * Unified diff of the two, for git apply; empty when they are the same.
      */
     patch: string
   }
@@ -3605,6 +3605,15 @@ export interface Gateway {
    * The provider's own address, used where none is named.
    */
   default_url: string
+}
+/**
+ * Where people put the nodes of a project's graph.
+ */
+export interface GraphPositions {
+  /**
+   * By node; those of nodes that are gone are left out.
+   */
+  positions: GraphPosition[]
 }
 /**
  * An agent takes over on the verdict of another.

@@ -6,7 +6,7 @@ import { SvcError } from '../../engine/index.ts'
 
 /** Answers with an SvcError. */
 export function sendProblem(reply: FastifyReply, error: SvcError): FastifyReply {
-  const { retryAfter, field: _field, ...more } = error.extra
+  const { retryAfter, field: _field, about: _about, ...more } = error.extra
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
   // A refusal before the body was read leaves bytes on the wire that are no next request.

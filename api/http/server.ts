@@ -19,6 +19,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { catalogRoutes } from './routes/catalog.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { deliveryRoutes, firingRoutes } from './routes/firings.ts'
+import { graphRoutes } from './routes/graph.ts'
 import { healthRoutes } from './routes/health.ts'
 import { ingestRoutes } from './routes/ingest.ts'
 import { keyRoutes } from './routes/keys.ts'
@@ -123,6 +124,7 @@ export async function buildServer({
     projectRoutes,
     resultRoutes,
     replayRoutes,
+    graphRoutes,
     changeRoutes,
     catalogRoutes,
     readRoutes,

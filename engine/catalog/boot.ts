@@ -13,6 +13,8 @@ import type { CatalogFiles } from './catalog.ts'
 export interface BootCatalog {
   /** The catalog file, as text, with its path for messages. */
   catalog?: { path: string; yaml: string } | undefined
+  /** Path of the catalog file, there or not: drafts are offered as patches of it; catalog.yaml when absent. */
+  file?: string | undefined
   /** Import on every boot, not only into an empty store. */
   sync?: boolean | undefined
   /** Template key of a project to make once. */

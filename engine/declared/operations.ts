@@ -37,7 +37,8 @@ export function applyOperations(declared: Declared, body: ChangeSetCreate, by: W
   return { change_set: changeSet, plan, version: declared.changes.version() }
 }
 
-function stageOperation(
+/** Stages one operation of a list. @param at what its errors call it. @throws SvcError */
+export function stageOperation(
   declared: Declared,
   edit: Edit,
   operation: Operation,
@@ -102,5 +103,10 @@ function stageMove(edit: Edit, kind: ChangeKind, key: string, event: string, at:
   else if (kind === 'project') resumeProject(edit, key)
   else if (kind === 'source' || kind === 'trigger') {
     stagePaused(edit, kind, key, event)
-  } else fail('invalid', `${at}: a ${kindWord(kind)} is not paused; switch its wiring off`, { field: at })
+  } else
+    fail('invalid', `${at}: ${article(kind)} ${kindWord(kind)} is not paused; switch its wiring off`, {
+      field: at,
+    })
 }
+
+const article = (kind: ChangeKind): string => (/^[aeiouM]/.test(kindWord(kind)) ? 'an' : 'a')

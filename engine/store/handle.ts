@@ -13,6 +13,12 @@ export interface StoreHandle {
    */
   tx<T>(fn: () => T): T
   /**
+   * Runs `fn` in a transaction that is rolled back, whatever comes of it: what it reads of its own
+   * writes is as it would be, and nothing is left of it, what was to run after the commit included.
+   * Ids that memory counts up may be skipped. Not inside another transaction.
+   */
+  rehearse<T>(fn: () => T): T
+  /**
    * Runs `fn` once the outermost transaction has committed, at once where there is none; never when
    * it is rolled back. Only for what is read again from the rows, so that running it needlessly,
    * after a savepoint was undone, does no harm.

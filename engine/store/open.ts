@@ -85,7 +85,7 @@ function openWriting(name: string, file: string | null, lock: DataLock | null): 
 }
 
 /** Transactions that nest, and what is to run once the outermost has committed. */
-function transactions(db: Database): Pick<StoreHandle, 'tx' | 'afterCommit'> {
+function transactions(db: Database): Pick<StoreHandle, 'tx' | 'rehearse' | 'afterCommit'> {
   let due: (() => void)[] = []
   return {
     tx: (fn) => {
@@ -97,6 +97,18 @@ function transactions(db: Database): Pick<StoreHandle, 'tx' | 'afterCommit'> {
       due = []
       for (const follow of committed) follow()
       return result
+    },
+    rehearse: (fn) => {
+      if (db.inTransaction) throw new Error('a rehearsal inside a transaction would undo it')
+      due = []
+      db.exec('BEGIN IMMEDIATE')
+      try {
+        return fn()
+      } finally {
+        due = []
+        // SQLite ends the transaction by itself where the disk fails.
+        if (db.inTransaction) db.exec('ROLLBACK')
+      }
     },
     afterCommit: (fn) => {
       if (db.inTransaction) due.push(fn)

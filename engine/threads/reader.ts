@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { parentPort } from 'node:worker_threads'
 import { agentTestReads } from '../agent-tests/calls.ts'
 import { systemClock } from '../clock.ts'
+import { graphReads } from '../graph/calls.ts'
 import { createReplayReads } from '../graph/replay/calls.ts'
 import type { ModelReads } from '../models/calls.ts'
 import { modelUsageOf } from '../models/usage.ts'
@@ -35,6 +36,7 @@ export async function runReader(dataFile: string): Promise<void> {
     ...runs,
     ...agentTestReads(db, view),
     ...createReplayReads(ctx, systemClock, view),
+    ...graphReads(ctx, view),
     ...models,
     close: async () => db.close(),
   }

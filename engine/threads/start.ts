@@ -12,6 +12,7 @@ import { type DeliveryPort, type Dispatcher, startDispatcher } from '../deliveri
 import { createEgress } from '../egress/index.ts'
 import type { IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { graphWriteNames, projectGraphCall } from '../graph/call-names.ts'
 import { replayReadNames } from '../graph/replay/call-names.ts'
 import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
@@ -90,6 +91,7 @@ const WRITES = [
   ...mcpToolWriteNames,
   ...runWriteNames,
   ...agentTestWriteNames,
+  ...graphWriteNames,
   ...modelWriteNames,
 ] as const
 
@@ -151,6 +153,10 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     ...forward(reader, READS),
     ...writes,
     ...network.calls,
+    ...projectGraphCall({
+      declaredGraph: (project) => writer.call('declaredGraph', [project]),
+      fillGraph: (graph) => reader.call('fillGraph', [graph]),
+    }),
     read: async (request) => {
       if (request.as_of !== undefined && request.cursor === undefined) {
         const instant = Date.parse(request.as_of)

@@ -63,6 +63,7 @@ function refuseOrphanedTriggers(edit: Edit, sources: ReadonlySet<string>): void 
       fail(
         'conflict',
         `source ${source} is read by ${readers.length === 1 ? 'trigger' : 'triggers'} ${readers.join(', ')}; delete with cascade=true to delete them too, or change them first`,
+        { about: { kind: 'source', name: source } },
       )
   }
 }
@@ -79,19 +80,25 @@ export function readersOf(edit: Edit, source: string): string[] {
 function checkParts(edit: Edit): void {
   for (const { kind, key, doc } of edit.touched()) {
     if (!doc) continue
-    if (kind === 'trigger') requireAll(edit, 'source', sourcesOf(doc), `trigger ${key}`)
-    if (kind === 'agent') requireAll(edit, 'mcp_server', serversOf(doc), `agent ${key}`)
+    if (kind === 'trigger') requireAll(edit, 'source', sourcesOf(doc), { kind, name: key })
+    if (kind === 'agent') requireAll(edit, 'mcp_server', serversOf(doc), { kind, name: key })
   }
 }
 
 const sourcesOf = (doc: Doc): string[] => (doc as unknown as TriggerSpec).sources
 const serversOf = (doc: Doc): string[] => ((doc as unknown as AgentSpec).mcp_servers ?? []) as string[]
 
-function requireAll(edit: Edit, kind: PartKind, names: readonly string[], from: string): void {
+function requireAll(
+  edit: Edit,
+  kind: PartKind,
+  names: readonly string[],
+  from: { kind: 'trigger' | 'agent'; name: string },
+): void {
   const missing = names.filter((name) => !edit.has(kind, name))
   if (missing.length)
-    fail('invalid', `${from}: no ${kindWord(kind)} is named ${missing.join(', ')}`, {
+    fail('invalid', `${from.kind} ${from.name}: no ${kindWord(kind)} is named ${missing.join(', ')}`, {
       field: kind === 'source' ? 'sources' : 'mcp_servers',
+      about: from,
     })
 }
 
@@ -102,7 +109,10 @@ function checkProjects(edit: Edit): void {
   for (const [id, { name }] of projectsOf(edit)) {
     const other = owner.get(name)
     if (other !== undefined && touched.some(({ key }) => key === id || key === other))
-      fail('conflict', `a project named ${name} exists`, { field: 'name' })
+      fail('conflict', `a project named ${name} exists`, {
+        field: 'name',
+        about: { kind: 'project', name: id },
+      })
     owner.set(name, id)
   }
   for (const id of projectsTouchedBy(edit)) closeOver(edit, id)
@@ -126,22 +136,17 @@ function closeOver(edit: Edit, id: string): void {
   const doc = edit.get('project', id) as unknown as ProjectDoc
   const label = `project ${doc.name}`
   const { wakes, handoffs } = wiringOf(doc)
+  const about = { kind: 'project', name: id }
   refuseFindingLoops(edit, wakes)
-  requireWired(
-    edit,
-    'trigger',
-    wakes.map((wake) => wake.trigger),
-    label,
-  )
-  requireWired(
-    edit,
-    'agent',
-    [...wakes.map((w) => w.agent), ...handoffs.flatMap((h) => [h.agent, h.to])],
-    label,
-  )
-  for (const kind of partKinds) requireWired(edit, kind, Object.keys(doc.uses[kind] ?? {}), label)
+  const wired: [PartKind, string[]][] = [
+    ['trigger', wakes.map((wake) => wake.trigger)],
+    ['agent', [...wakes.map((w) => w.agent), ...handoffs.flatMap((h) => [h.agent, h.to])]],
+    ...partKinds.map((kind): [PartKind, string[]] => [kind, Object.keys(doc.uses[kind] ?? {})]),
+  ]
+  for (const [kind, names] of wired) requireWired(edit, kind, names, label, about)
   for (const { agent, to } of handoffs)
-    if (agent === to) fail('invalid', `${label}: ${agent} cannot hand over to itself`, { field: 'handoffs' })
+    if (agent === to)
+      fail('invalid', `${label}: ${agent} cannot hand over to itself`, { field: 'handoffs', about })
   const wanted = new Map<string, { kind: PartKind; name: string }>()
   const want = (kind: PartKind, name: string) => {
     if (!doc.uses[kind]?.[name]) wanted.set(`${kind}:${name}`, { kind, name })
@@ -163,10 +168,16 @@ function closeOver(edit: Edit, id: string): void {
   if (wanted.size) putProject(edit, id, withUses(doc, [...wanted.values()]))
 }
 
-function requireWired(edit: Edit, kind: PartKind, names: readonly string[], label: string): void {
+function requireWired(
+  edit: Edit,
+  kind: PartKind,
+  names: readonly string[],
+  label: string,
+  about: { kind: string; name: string },
+): void {
   const missing = [...new Set(names.filter((name) => !edit.has(kind, name)))]
   if (missing.length)
-    fail('invalid', `${label}: no ${kindWord(kind)} is named ${missing.join(', ')}`, { field: kind })
+    fail('invalid', `${label}: no ${kindWord(kind)} is named ${missing.join(', ')}`, { field: kind, about })
 }
 
 /**

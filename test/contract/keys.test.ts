@@ -108,6 +108,7 @@ describe('project keys', () => {
     ['GET', `/api/projects/SHOP`],
     ['GET', '/api/projects/SHOP/summary'],
     ['GET', '/api/projects/SHOP/outline'],
+    ['GET', '/api/projects/SHOP/graph'],
     ['GET', '/api/projects/SHOP/health'],
     ['GET', '/api/projects/SHOP/results'],
     ['GET', '/api/projects/SHOP/findings'],

@@ -334,7 +334,7 @@ describe('change-sets of many operations', () => {
       'a pause of an agent',
       { op: 'move', kind: 'agent', name: 'a', event: 'pause' },
       400,
-      'operations[0]: a agent is not paused; switch its wiring off',
+      'operations[0]: an agent is not paused; switch its wiring off',
     ],
     [
       'a field that is unknown',

@@ -1,9 +1,16 @@
 /** `svc projects`: list, make, pause, resume, repair and delete projects (/api/projects). */
 import { Command } from 'commander'
-import type { Project, ProjectDeleted, ResultsResult, TemplatesResult } from '../../../schemas/types.ts'
+import type {
+  Project,
+  ProjectDeleted,
+  ProjectGraph,
+  ResultsResult,
+  TemplatesResult,
+} from '../../../schemas/types.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { usageError } from '../exit.ts'
+import { graphOutline } from '../graph-outline.ts'
 import { repeatable } from '../labels.ts'
 import { escapeLine, type Io, printJson, table } from '../terminal.ts'
 
@@ -23,6 +30,11 @@ export function projectsCommand(io: Io): Command {
     clientCommand('show', 'Show a project with its parts and wiring')
       .argument('<project>', 'id or name')
       .action((project: string, flags: Flags) => show(io, project, flags)),
+  )
+  group.addCommand(
+    clientCommand('graph', 'Show what leads to what, and what happened today')
+      .argument('<project>', 'id or name')
+      .action((project: string, flags: Flags) => graph(io, project, flags)),
   )
   group.addCommand(
     clientCommand('templates', 'List the templates').action((flags: Flags) => templates(io, flags)),
@@ -122,6 +134,12 @@ async function show(io: Io, project: string, flags: Flags): Promise<void> {
     io.out(
       `  ${escapeLine(agent)} hands over to ${escapeLine(to)} on ${verdict}, at most once every ${cooldown}\n`,
     )
+}
+
+async function graph(io: Io, project: string, flags: Flags): Promise<void> {
+  const { text } = await clientOf(io, flags).call(`${path(project)}/graph`)
+  if (flags.json) return printJson(io, text)
+  for (const line of graphOutline(JSON.parse(text) as ProjectGraph)) io.out(`${line}\n`)
 }
 
 async function templates(io: Io, flags: Flags): Promise<void> {

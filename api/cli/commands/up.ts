@@ -77,6 +77,7 @@ function openEngine(config: Config, env: Io['env'], log: Logger, failures: strin
     tracing: config.tracing,
     boot: {
       ...(yaml === null ? {} : { catalog: { path: config.catalog.file, yaml } }),
+      file: config.catalog.file,
       sync: config.catalog.sync,
       ...(config.seedProject === null ? {} : { seedProject: config.seedProject }),
     },

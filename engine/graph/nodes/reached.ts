@@ -1,6 +1,6 @@
 /** Which agents of a project run at all. */
-import { wiringOf } from '../wiring/wires.ts'
-import type { GraphWorld } from './world.ts'
+import { wiringOf } from '../../wiring/wires.ts'
+import type { GraphWorld } from '../world.ts'
 
 /** Agents that a wire which is on wakes, and those that these hand over to, however far. */
 export function reachedAgents({ doc }: Pick<GraphWorld, 'doc'>): Set<string> {

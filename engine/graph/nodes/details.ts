@@ -1,7 +1,7 @@
 /** The one line under the name of a part in the graph. */
-import type { AgentSpec, McpServerSpec, SkillSpec, SourceSpec, TriggerSpec } from '../../schemas/types.ts'
-import { sentenceOf } from '../../schemas/words.ts'
-import type { Doc, PartKind } from '../changes/declared.ts'
+import type { AgentSpec, McpServerSpec, SkillSpec, SourceSpec, TriggerSpec } from '../../../schemas/types.ts'
+import { sentenceOf } from '../../../schemas/words.ts'
+import type { Doc, PartKind } from '../../changes/declared.ts'
 
 /** Connector of a source, sentence of a trigger, model of an agent, address of an MCP server, description of a skill. */
 export function detailOf(kind: PartKind, doc: Doc): string {

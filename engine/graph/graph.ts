@@ -1,0 +1,51 @@
+/** The graph of a project as it is declared: what happened in it is filled in by live/fill.ts. */
+import type { GraphNode, ProjectGraph } from '../../schemas/types.ts'
+import type { Declared } from '../declared/declared.ts'
+import { healthOf } from '../sources/health.ts'
+import type { Positions } from './positions.ts'
+import { storedWorld } from './stored-world.ts'
+import { structureOf } from './structure.ts'
+
+export interface GraphParts {
+  declared: Declared
+  positions: Positions
+  /** The catalog file is imported at every start. */
+  isSynced: boolean
+}
+
+/** @param id of a live project. */
+export function declaredGraph({ declared, positions, isSynced }: GraphParts, id: string): ProjectGraph {
+  const { kinds, changes, clock } = declared
+  const stored = kinds.project.find(id)!
+  const { nodes, edges } = structureOf(storedWorld(declared, id))
+  const healthy = sourceHealth(declared)
+  return {
+    project: {
+      id,
+      name: stored.name,
+      status: stored.state === 'paused' ? 'paused' : stored.state === 'draft' ? 'draft' : 'active',
+      version: stored.changeSet,
+    },
+    version: changes.version(),
+    at: new Date(clock.now()).toISOString(),
+    nodes: nodes.map(healthy),
+    edges,
+    positions: positions.of(id, nodes),
+    source_of_truth: isSynced ? 'file' : 'instance',
+  }
+}
+
+/** What only the writer knows of a source: whether it can take events at all. */
+function sourceHealth({ sources }: Declared): (node: GraphNode) => GraphNode {
+  const { queries, live } = sources.store
+  const storageReason = sources.store.storageReason()
+  return (node) => {
+    if (node.kind !== 'source') return node
+    const row = queries.byName(node.name)
+    const source = row && live.byId(row.id)
+    // One that a draft makes is not live yet.
+    if (!row || !source) return node
+    const { status, reason } = healthOf(row, source, storageReason)
+    return status === 'error' || status === 'refused' ? { ...node, health: 'attention', reason } : node
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Where people put nodes. A setting of the instance and no part of what is declared: no change-set
+ * has it, no catalog file, and it goes with its project.
+ */
+import type { GraphPosition } from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
+import { openSettings } from '../settings/settings.ts'
+import type { StoreHandle } from '../store/handle.ts'
+
+export interface Positions {
+  /** Without those of nodes that are gone, sorted by node. */
+  of(project: string, nodes: readonly { id: string }[]): GraphPosition[]
+  /** Replaces all; of a node that is named twice the last one counts. */
+  put(project: string, positions: readonly GraphPosition[]): void
+  forget(project: string): void
+}
+
+export function openPositions(store: StoreHandle, clock: Clock): Positions {
+  const settings = openSettings(store, clock)
+  const key = (project: string): string => `graph_positions/${project}`
+  return {
+    of: (project, nodes) => {
+      const known = new Set(nodes.map(({ id }) => id))
+      return (settings.get<GraphPosition[]>(key(project)) ?? []).filter(({ node }) => known.has(node))
+    },
+    put: (project, positions) => {
+      const last = new Map(positions.map((position) => [position.node, position]))
+      const sorted = [...last.values()].sort((a, b) => (a.node < b.node ? -1 : 1))
+      settings.put(key(project), sorted.length ? sorted : undefined)
+    },
+    forget: (project) => settings.put(key(project), undefined),
+  }
+}
