@@ -14,6 +14,7 @@ import { createLiveReader } from './live/activity.ts'
 import { fillGraph } from './live/fill.ts'
 import type { GraphCalls, GraphPort } from './ports.ts'
 import type { Positions } from './positions.ts'
+import { storedStructures } from './stored-world.ts'
 
 export interface GraphCallsParts {
   declared: Declared
@@ -29,10 +30,14 @@ export function graphCalls(parts: GraphCallsParts): GraphCalls & GraphPort {
   const { declared, positions, catalog, boot, ctx, snapshot } = parts
   const graph = { declared, positions, isSynced: boot.sync ?? false }
   const catalogName = basename(boot.file ?? 'catalog.yaml')
+  const structure = storedStructures(declared)
   const read = createLiveReader(ctx)
   const fill = (drawn: ProjectGraph) => fillGraph(drawn, read)
   const port: GraphPort = {
-    declaredGraph: async (word) => declaredGraph(graph, requireProject(declared, word)),
+    declaredGraph: async (word) => {
+      const id = requireProject(declared, word)
+      return declaredGraph(graph, id, structure(id))
+    },
     fillGraph: (drawn) => snapshot(() => fill(drawn)),
   }
   return {
@@ -41,7 +46,7 @@ export function graphCalls(parts: GraphCallsParts): GraphCalls & GraphPort {
     placeNodes: async (word, body) => {
       const id = requireProject(declared, word)
       positions.put(id, body.positions)
-      return { positions: positions.of(id, declaredGraph(graph, id).nodes) }
+      return { positions: positions.of(id, structure(id).nodes) }
     },
     previewDraft: async (word, body, by) =>
       previewDraft({ ...graph, catalog, catalogName, fill }, requireProject(declared, word), body, by),

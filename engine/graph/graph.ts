@@ -3,8 +3,7 @@ import type { GraphNode, ProjectGraph } from '../../schemas/types.ts'
 import type { Declared } from '../declared/declared.ts'
 import { healthOf } from '../sources/health.ts'
 import type { Positions } from './positions.ts'
-import { storedWorld } from './stored-world.ts'
-import { structureOf } from './structure.ts'
+import type { GraphStructure } from './structure.ts'
 
 export interface GraphParts {
   declared: Declared
@@ -13,11 +12,14 @@ export interface GraphParts {
   isSynced: boolean
 }
 
-/** @param id of a live project. */
-export function declaredGraph({ declared, positions, isSynced }: GraphParts, id: string): ProjectGraph {
+/** @param id of a live project. @param structure of it, as it is stored. */
+export function declaredGraph(
+  { declared, positions, isSynced }: GraphParts,
+  id: string,
+  { nodes, edges }: GraphStructure,
+): ProjectGraph {
   const { kinds, changes, clock } = declared
   const stored = kinds.project.find(id)!
-  const { nodes, edges } = structureOf(storedWorld(declared, id))
   const healthy = sourceHealth(declared)
   return {
     project: {

@@ -3,13 +3,38 @@ import type { PartKind } from '../changes/declared.ts'
 import type { Declared } from '../declared/declared.ts'
 import type { Database } from '../store/handle.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
+import { type GraphStructure, structureOf } from './structure.ts'
 import type { GraphDestination, GraphWorld } from './world.ts'
+
+/** Projects whose structure is kept. */
+const KEPT = 50
 
 interface SubscriptionRow {
   id: string
   trigger_name: string | null
   masked: string
   disabled_at: number | null
+}
+
+/**
+ * The structure of projects as they are stored. It is asked every two seconds, and kept until something
+ * declared or subscribed is another: all else that it is made of changes with a change-set. Not inside a
+ * rehearsal, whose change-set gives its number back.
+ */
+export function storedStructures(declared: Declared): (id: string) => GraphStructure {
+  const kept = new Map<string, { by: string; structure: GraphStructure }>()
+  return (id) => {
+    const doc = declared.kinds.project.find(id)!.doc as unknown as ProjectDoc
+    const told = destinationsOf(declared.store.db, id, Object.keys(doc.uses.trigger ?? {}))
+    const by = JSON.stringify([declared.changes.version(), told])
+    const known = kept.get(id)
+    if (known?.by === by) return known.structure
+    const structure = structureOf(storedWorld(declared, id))
+    kept.delete(id)
+    if (kept.size >= KEPT) kept.delete(kept.keys().next().value!)
+    kept.set(id, { by, structure })
+    return structure
+  }
 }
 
 /** @param id of a live project; inside a rehearsal, as the draft would have it */

@@ -17,6 +17,8 @@ import { stageOperation } from '../../declared/operations.ts'
 import type { WriteBy } from '../../declared/write.ts'
 import { SvcError } from '../../errors.ts'
 import { declaredGraph, type GraphParts } from '../graph.ts'
+import { storedWorld } from '../stored-world.ts'
+import { structureOf } from '../structure.ts'
 import { patchOf } from './patch.ts'
 import { followsFrom, problemOf, refusalOf } from './problems.ts'
 
@@ -46,7 +48,7 @@ export function previewDraft(
     const nothing = { version, plan: null, problems: [], conflicts: [], graph: null, yaml: null }
     if (!('plan' in outcome)) return { ...nothing, ...outcome }
     const isThere = declared.kinds.project.find(project) !== undefined
-    const graph = isThere ? parts.fill(declaredGraph(parts, project)) : null
+    const graph = isThere ? drawn(parts, project) : null
     return {
       ...nothing,
       plan: outcome.plan,
@@ -55,6 +57,12 @@ export function previewDraft(
       yaml: before === null ? null : patchOf(parts.catalogName, before, catalog.render()),
     }
   })
+}
+
+/** Read anew: what is kept of it is as it is stored. */
+function drawn(parts: PreviewParts, project: string): ProjectGraph {
+  const structure = structureOf(storedWorld(parts.declared, project))
+  return parts.fill(declaredGraph(parts, project, structure))
 }
 
 function applied(

@@ -36,6 +36,19 @@ projects:
   - { template: custom, name: Shop }
 `
 
+describe('svc projects graph', () => {
+  it('prints what leads to what, or the answer', async () => {
+    await run(`catalog apply ${fileOf(catalog)} --why review`, { confirm: true })
+    const { out, code } = await run('projects graph Shop')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^Shop \(uc_\w+\) is active\nsource gw; webhook; 0 today\n> trigger errs; /)
+    expect(out).toContain('  > wakes agent first; default model; 0 today\n')
+    const { nodes } = JSON.parse((await run('projects graph Shop --json')).out) as { nodes: { id: string }[] }
+    expect(nodes.map(({ id }) => id)).toEqual(['source:gw', 'trigger:errs', 'agent:first'])
+    expect((await run('projects graph Nope')).err).toContain('no project has the id or name Nope')
+  })
+})
+
 describe('svc catalog', () => {
   it('plans with 2 for changes, applies when told to, and then plans with 0', async () => {
     const file = fileOf(catalog)

@@ -96,6 +96,19 @@ describe('the graph of a project', () => {
     expect((await graphOf()).node('source:app')!.today).toBe(1)
   })
 
+  it('counts events of sealed segments once, and those of yesterday in them not', async () => {
+    const { post, engine, clock } = await open()
+    const many = (n: number) => Array.from({ length: n }, () => ({ type: 'ok' }))
+    await engine.moveTrigger('t', 'pause', BY)
+    await post(many(30_000))
+    clock.at += DAY
+    await post(many(40_000))
+    expect((await graphOf()).node('source:app')!.today).toBe(40_000)
+    while (engine.maintain());
+    await post(many(5))
+    for (let n = 0; n < 2; n++) expect((await graphOf()).node('source:app')!.today).toBe(40_005)
+  })
+
   it('shows runs at work and in the queue, and leaves practice out', async () => {
     const { post, settled, models, agent, engine } = await open()
     await agent({ name: 'first-look', trigger: 't', model: 'm1', concurrency: 1 })
@@ -197,6 +210,36 @@ describe('the graph of a project', () => {
     const narrow = await graphOf(true)
     expect(narrow.nodes.some(({ kind }) => kind === 'destination')).toBe(false)
     expect(narrow.edges.some(({ kind }) => kind === 'tells')).toBe(false)
+  })
+})
+
+describe('the structure that is kept between two polls', () => {
+  it('follows each change, draft and subscription', async () => {
+    const { engine, project, agent } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    const ids = async () => (await graphOf()).nodes.map(({ id }) => id)
+    const before = await ids()
+    const operations = [
+      {
+        op: 'put' as const,
+        kind: 'skill' as const,
+        name: 'a',
+        project,
+        spec: { description: 'd', body: 'b' },
+      },
+    ]
+    const draft = await engine.previewDraft(project, { operations }, BY)
+    expect(draft.graph!.nodes.map(({ id }) => id)).toContain('skill:a')
+    expect(await ids()).toEqual(before)
+    // The change-set has the number that the draft had meanwhile.
+    await engine.switchAgent('first-look', false, project, BY)
+    expect(await ids()).toEqual(before)
+    expect((await graphOf()).node('agent:first-look')!.state).toBe('off')
+    const to = { url: 'http://127.0.0.1:9/in/secret', audience: 'operator' as const }
+    const { subscription_id: id } = await engine.subscribe({ trigger: 't' }, to, BY.caller)
+    expect(await ids()).toContain(`destination:webhook:${id}`)
+    await engine.unsubscribe(id, BY.caller, { own: false, strict: true })
+    expect(await ids()).toEqual(before)
   })
 })
 
