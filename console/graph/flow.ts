@@ -4,7 +4,8 @@
  */
 import type { Edge, Node } from '@xyflow/react'
 import type { Drawn, DrawnEdge, DrawnNode } from './drawing/fold.ts'
-import { type Box, HANDLE, type Port, portsOf, verdictPort } from './drawing/geometry.ts'
+import { type Box, HANDLE, PORT_Y, type Port, portsOf, verdictPort } from './drawing/geometry.ts'
+import { lowerEnds } from './drawing/lanes.ts'
 import type { Layout } from './layout.ts'
 import type { GraphMarks, Note } from './types.ts'
 import { describeDrawn, describeEdge, nodeTitle } from './words.ts'
@@ -79,7 +80,7 @@ export function flowNodes(drawn: Drawn, layout: Layout, look: Look, kept: Kept<F
       at.y,
       look.marks.notes.get(node.id),
       look.marks.changes.get(node.id),
-      look.lit ? look.lit.has(node.id) : true,
+      isNodeLit(node, look),
       look.selected.has(node.id),
       look.tabStop === node.id,
       look.editable,
@@ -102,7 +103,7 @@ function flowNode(node: DrawnNode, box: Box, look: Look): FlowNode {
     selected,
     selectable: node.kind !== 'group',
     draggable: node.kind !== 'group',
-    className: look.lit && !look.lit.has(node.id) ? 'faded' : '',
+    className: isNodeLit(node, look) ? '' : 'faded',
     ariaRole: 'group',
     ariaLabel: describeDrawn(node, look.marks, look.now),
     domAttributes: {
@@ -120,25 +121,34 @@ function flowNode(node: DrawnNode, box: Box, look: Look): FlowNode {
 
 export function flowEdges(drawn: Drawn, layout: Layout, look: Look, kept: Kept<FlowEdge>): FlowEdge[] {
   const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
+  const ends = lowerEnds(drawn, layout)
   return drawn.edges.flatMap((edge) => {
     const [from, to] = [nodes.get(edge.from), nodes.get(edge.to)]
     const [start, end] = [layout.boxes.get(edge.from), layout.boxes.get(edge.to)]
     if (!from || !to || !start || !end) return []
+    const leaves = portsOf(from).find((port) => port.id === handleFor(edge, from))!
+    const under = {
+      from: ends.get(edge.from)! - start.y - leaves.y,
+      to: ends.get(edge.to)! - end.y - PORT_Y,
+    }
     const facts = [
       edge.edge ?? edge.members.join(),
       handleFor(edge, from),
-      start.height,
-      end.height,
+      under.from,
+      under.to,
       look.marks.notes.get(edge.id),
       look.marks.changes.get(edge.id),
       isLit(edge, look),
       look.selected.has(edge.id),
     ]
-    return keep(kept, edge.id, facts, () => flowEdge(edge, from, to, { start, end }, look))
+    return keep(kept, edge.id, facts, () => flowEdge(edge, from, to, under, look))
   })
 }
 
-/** An edge is lit when it says so itself, or when both its ends are and no edge says so. */
+/** A group is lit when anything in it is. */
+const isNodeLit = (node: DrawnNode, look: Look): boolean =>
+  !look.lit || look.lit.has(node.id) || node.members.some(({ id }) => look.lit!.has(id))
+
 function isLit(edge: DrawnEdge, look: Look): boolean {
   if (!look.lit) return true
   return edge.members.some((id) => look.lit!.has(id)) || look.lit.has(edge.id)
@@ -148,11 +158,10 @@ function flowEdge(
   edge: DrawnEdge,
   from: DrawnNode,
   to: DrawnNode,
-  { start, end }: { start: Box; end: Box },
+  under: EdgeFacts['under'],
   look: Look,
 ): FlowEdge {
   const handle = handleFor(edge, from)
-  const leaves = portsOf(from).find((port) => port.id === handle)!
   return {
     id: edge.id,
     type: 'line',
@@ -171,7 +180,7 @@ function flowEdge(
       drawn: edge,
       note: look.marks.notes.get(edge.id) ?? null,
       change: look.marks.changes.get(edge.id) ?? null,
-      under: { from: start.height - leaves.y, to: end.height - 24 },
+      under,
     },
   }
 }

@@ -1,7 +1,6 @@
 /** The drawing itself: React Flow with our nodes and edges, and what pointer and keys do on it. */
 import {
   Background,
-  type EdgeChange,
   MiniMap,
   type NodeChange,
   type NodeMouseHandler,
@@ -17,13 +16,19 @@ import { ConnectionTip } from './hands/connection-tip.tsx'
 import { connectionOf, useConnecting } from './hands/use-connecting.ts'
 import { useKeys } from './hands/use-keys.ts'
 import { useMoves } from './hands/use-moves.ts'
+import { useSelection } from './hands/use-selection.ts'
 import { InstantContext, InstantStore } from './nodes/instant.tsx'
 import { NODE_TYPES } from './nodes/node-types.ts'
 import { SkillsBox } from './nodes/skills-box.tsx'
 import { type DraggedPart, PART_DRAG_TYPE } from './types.ts'
 
-/** Under this zoom only names are read. */
+/** Under this zoom only names are read, and under the second not even those. */
 const FAR = 0.5
+const VERY_FAR = 0.25
+
+function tellZoom(root: HTMLElement | null, zoom: number): void {
+  if (root) root.dataset.zoom = zoom < VERY_FAR ? 'very-far' : zoom < FAR ? 'far' : 'near'
+}
 
 export function GraphFlow({ canvas }: { canvas: Canvas }) {
   const { drawn, layout, marks, editing, onMove, onOpen } = canvas
@@ -32,7 +37,7 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
   const moves = useMoves(canvas)
   const keys = useKeys(canvas, root)
   const { nodes, edges } = useFlow(canvas, keys.tabStop, moves.moved)
-  const select = useSelection(canvas)
+  const selection = useSelection(canvas)
   const connecting = useConnecting(canvas)
   const drop = useDrop(canvas)
   const drawnEdge = useDrawnEdge(canvas)
@@ -43,7 +48,7 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
   )
   const onNodesChange = (changes: NodeChange<FlowNode>[]) => {
     moves.follow(changes)
-    select(changes)
+    selection.onNodes(changes)
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys bubble up from the nodes, which are focused.
@@ -53,6 +58,7 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
       data-editing={editing !== undefined}
       data-connecting={connecting.active}
       onKeyDown={keys.onKeyDown}
+      onFocus={keys.onFocus}
       {...drop}
     >
       <InstantContext value={instant}>
@@ -65,7 +71,9 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
           colorMode={canvas.scheme}
           defaultMarkerColor={null}
           onNodesChange={onNodesChange}
-          onEdgesChange={select as (changes: EdgeChange<FlowEdge>[]) => void}
+          onEdgesChange={selection.onEdges}
+          onSelectionStart={() => selection.box(true)}
+          onSelectionEnd={() => selection.box(false)}
           onNodeDoubleClick={openNode}
           onEdgeDoubleClick={(_, edge) => edge.data?.drawn.edge && onOpen?.(edge.id)}
           onPaneClick={() => canvas.onSelect([])}
@@ -90,8 +98,8 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
           maxZoom={2}
           fitView
           fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
-          onMove={(_, { zoom }) => root.current?.toggleAttribute('data-far', zoom < FAR)}
-          onInit={(flow) => root.current?.toggleAttribute('data-far', flow.getZoom() < FAR)}
+          onMove={(_, { zoom }) => tellZoom(root.current, zoom)}
+          onInit={(flow) => tellZoom(root.current, flow.getZoom())}
         >
           <Background gap={22} size={1} />
           <SkillsBox box={layout.skills} />
@@ -144,29 +152,6 @@ function useInstant(at: string): InstantStore {
   const [store] = useState(() => new InstantStore(Date.parse(at)))
   useEffect(() => store.set(Date.parse(at)), [store, at])
   return store
-}
-
-/** Selection is the owner's: changes are told, together, as the ids that are then selected. */
-function useSelection(canvas: Canvas): (changes: (NodeChange<FlowNode> | EdgeChange<FlowEdge>)[]) => void {
-  const latest = useRef(canvas)
-  latest.current = canvas
-  const pending = useRef<Set<string> | null>(null)
-  return useCallback((changes) => {
-    const selects = changes.filter((change) => change.type === 'select')
-    if (!selects.length) return
-    const first = pending.current === null
-    pending.current ??= new Set(latest.current.selected)
-    for (const { id, selected } of selects)
-      if (selected) pending.current.add(id)
-      else pending.current.delete(id)
-    // React Flow tells nodes and edges one after the other.
-    if (first)
-      queueMicrotask(() => {
-        const ids = [...pending.current!]
-        pending.current = null
-        latest.current.onSelect(ids)
-      })
-  }, [])
 }
 
 /** A part from the palette, let go on the canvas. */

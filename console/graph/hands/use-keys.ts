@@ -3,7 +3,7 @@
  * Enter opens it, Escape gives the selection up and then leaves, Delete deletes where that is allowed.
  */
 import { useReactFlow } from '@xyflow/react'
-import { type KeyboardEvent, type RefObject, useCallback, useRef, useState } from 'react'
+import { type FocusEvent, type KeyboardEvent, type RefObject, useCallback, useRef, useState } from 'react'
 import type { Canvas } from '../canvas.ts'
 import { kindFold } from '../drawing/fold.ts'
 import { type Arrow, nextNode } from '../drawing/walk.ts'
@@ -35,7 +35,7 @@ export function useKeys(canvas: Canvas, root: RefObject<HTMLDivElement | null>) 
   }
 
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    const id = (event.target as HTMLElement).closest<HTMLElement>('.react-flow__node')?.dataset.id ?? tabStop
+    const id = nodeOf(event.target) ?? tabStop
     if (isTyping(event.target) || id === null) return
     if (ARROWS.includes(event.key) && !event.altKey && !event.ctrlKey && !event.metaKey)
       walk(id, event.key as Arrow)
@@ -50,8 +50,15 @@ export function useKeys(canvas: Canvas, root: RefObject<HTMLDivElement | null>) 
     event.preventDefault()
     event.stopPropagation()
   }
-  return { tabStop, onKeyDown, unfold }
+  const onFocus = (event: FocusEvent) => {
+    const id = nodeOf(event.target)
+    if (id !== undefined) setAt(id)
+  }
+  return { tabStop, onKeyDown, onFocus, unfold }
 }
+
+const nodeOf = (target: EventTarget): string | undefined =>
+  (target as HTMLElement).closest<HTMLElement>('.react-flow__node')?.dataset.id
 
 const isTyping = (target: EventTarget): boolean =>
   (target as HTMLElement).closest('input, textarea, select, [contenteditable="true"]') !== null
@@ -87,7 +94,7 @@ export function useGoTo(canvas: Pick<Canvas, 'layout'>, root: RefObject<HTMLElem
 }
 
 /** A node that was out of sight is drawn a frame or two later. */
-function focusWhenDrawn(id: string, root: HTMLElement, frames: number): void {
+export function focusWhenDrawn(id: string, root: HTMLElement, frames: number): void {
   const node = root.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
   if (node) node.focus({ preventScroll: true })
   else if (frames) requestAnimationFrame(() => focusWhenDrawn(id, root, frames - 1))

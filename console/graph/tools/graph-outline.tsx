@@ -50,7 +50,8 @@ function Item({ item, chosen, onShow, onOpen }: { item: OutlineItem } & Choices)
   const words = via
     ? describeEdge({ ...via, today: null }, (id) => (id === node.id ? nodeTitle(node) : '')).trim()
     : nodeTitle(node)
-  const state = node.state === 'active' ? '' : `, ${node.state}`
+  const isToldOff = node.state === 'off' && via?.enabled === false
+  const state = node.state === 'active' || isToldOff ? '' : `, ${node.state}`
   const said = `${words}${state}${again ? ' (see above)' : ''}`
   return (
     <li>

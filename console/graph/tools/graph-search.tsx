@@ -5,6 +5,7 @@ import { Search } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
 import type { Canvas } from '../canvas.ts'
 import { kindWord } from '../drawing/fold.ts'
+import { focusWhenDrawn } from '../hands/use-keys.ts'
 import { useShow } from './use-show.ts'
 
 export function GraphSearch({ canvas }: { canvas: Canvas }) {
@@ -33,7 +34,11 @@ export function GraphSearch({ canvas }: { canvas: Canvas }) {
       onChange={setText}
       onOptionSubmit={(option) => {
         const id = ids.get(option)
-        if (id) show(id)
+        if (id) {
+          show(id)
+          const root = input.current?.closest<HTMLElement>('.graph-canvas')
+          if (root) focusWhenDrawn(id, root, 30)
+        }
         // The kit writes the option into the field after this call.
         queueMicrotask(() => setText(''))
       }}

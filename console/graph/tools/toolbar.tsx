@@ -4,6 +4,7 @@ import { useReactFlow } from '@xyflow/react'
 import { Expand, List, Route, Scan, Shrink, ZoomIn, ZoomOut } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Canvas } from '../canvas.ts'
+import { ExportMenu } from './export-menu.tsx'
 import { GraphSearch } from './graph-search.tsx'
 import { GroupsMenu } from './groups-menu.tsx'
 
@@ -28,6 +29,7 @@ export function Toolbar({ canvas, tools }: { canvas: Canvas; tools: ReactNode })
         onClick={() => setView({ focusPath: !view.focusPath })}
       />
       <GroupsMenu canvas={canvas} />
+      <ExportMenu canvas={canvas} />
       {tools}
       <Group gap={4} ml="auto" wrap="nowrap">
         <Icon label="Zoom out" onClick={() => void flow.zoomOut()}>

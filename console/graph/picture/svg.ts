@@ -1,0 +1,166 @@
+/**
+ * A laid-out graph as one SVG that stands for itself: no styles, fonts or images from elsewhere, a title
+ * and a description, and each name in full in the title of its node.
+ */
+import { edgeLine } from '../drawing/edge-path.ts'
+import type { Drawn, DrawnEdge, DrawnNode } from '../drawing/fold.ts'
+import { type Box, HANDLE, PORT_Y, portsOf } from '../drawing/geometry.ts'
+import { lowerEnds } from '../drawing/lanes.ts'
+import { handleFor } from '../flow.ts'
+import type { Layout } from '../layout.ts'
+import type { GraphMarks } from '../types.ts'
+import { edgeLabel } from '../words.ts'
+import { COLOURS, type Colours } from './colours.ts'
+import { element, escaped, textAt, widthOf } from './markup.ts'
+import { nodePicture } from './node-picture.ts'
+
+const MARGIN = 40
+const FONT = 'system-ui, -apple-system, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif'
+
+export interface Picture {
+  drawn: Drawn
+  layout: Layout
+  marks: GraphMarks
+  title: string
+  description: string
+  scheme: 'light' | 'dark'
+  /** Epoch ms the times are told from. */
+  now: number
+}
+
+/** @returns the SVG and its size in pixels */
+export function svgOf(picture: Picture): { svg: string; width: number; height: number } {
+  const { drawn, layout, marks, scheme, now } = picture
+  const colours = COLOURS[scheme]
+  const boxes = layout.boxes
+  const frame = around([...boxes.values(), ...(layout.skills ? [layout.skills] : [])])
+  const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
+  const ends = lowerEnds(drawn, layout)
+  const edges = drawn.edges.map((edge) => edgePicture(edge, { nodes, boxes, ends }, marks, colours))
+  const content = [
+    element('title', { id: 'title' }, escaped(picture.title)),
+    element('desc', { id: 'desc' }, escaped(picture.description)),
+    arrows(colours),
+    element('rect', { ...frame, fill: colours.ground }),
+    skillsBox(layout.skills, colours),
+    ...edges.map(({ path }) => path),
+    ...edges.map(({ label }) => label),
+    ...drawn.nodes.map((node) => {
+      const box = boxes.get(node.id)
+      return box ? nodePicture(node, box, marks, now, colours) : ''
+    }),
+  ]
+  const svg = element(
+    'svg',
+    {
+      xmlns: 'http://www.w3.org/2000/svg',
+      width: frame.width,
+      height: frame.height,
+      viewBox: `${frame.x} ${frame.y} ${frame.width} ${frame.height}`,
+      role: 'img',
+      'aria-labelledby': 'title desc',
+      'font-family': FONT,
+    },
+    content.join('\n'),
+  )
+  return { svg, width: frame.width, height: frame.height }
+}
+
+function around(boxes: readonly Box[]): Box {
+  const x = Math.min(0, ...boxes.map((box) => box.x)) - MARGIN
+  const y = Math.min(0, ...boxes.map((box) => box.y)) - MARGIN
+  const right = Math.max(0, ...boxes.map((box) => box.x + box.width))
+  const bottom = Math.max(0, ...boxes.map((box) => box.y + box.height))
+  return { x, y, width: right + MARGIN - x, height: bottom + MARGIN - y }
+}
+
+/** A marker takes no colour from its line everywhere: one for each colour. */
+function arrows(colours: Colours): string {
+  return element(
+    'defs',
+    {},
+    [
+      ['arrow', colours.line],
+      ['handoff', colours.kinds.agent],
+    ]
+      .map(([id, fill]) =>
+        element(
+          'marker',
+          { id, viewBox: '0 0 10 10', refX: 9, refY: 5, markerWidth: 8, markerHeight: 8, orient: 'auto' },
+          element('path', { d: 'M0,0 L10,5 L0,10 z', fill }),
+        ),
+      )
+      .join(''),
+  )
+}
+
+function skillsBox(box: Box | null, colours: Colours): string {
+  if (!box) return ''
+  const { x, y, width, height } = box
+  return (
+    element('rect', {
+      x,
+      y,
+      width,
+      height,
+      rx: 14,
+      fill: 'none',
+      stroke: colours.line,
+      'stroke-dasharray': '4 4',
+    }) +
+    textAt('Skills: every agent of the project sees them', {
+      x: x + 16,
+      y: y + 24,
+      size: 13,
+      fill: colours.dimmed,
+    })
+  )
+}
+
+interface Places {
+  nodes: ReadonlyMap<string, DrawnNode>
+  boxes: ReadonlyMap<string, Box>
+  ends: ReadonlyMap<string, number>
+}
+
+function edgePicture(
+  edge: DrawnEdge,
+  { nodes, boxes, ends }: Places,
+  marks: GraphMarks,
+  colours: Colours,
+): { path: string; label: string } {
+  const [from, start, end] = [nodes.get(edge.from), boxes.get(edge.from), boxes.get(edge.to)]
+  if (!from || !start || !end) return { path: '', label: '' }
+  const port = portsOf(from).find(({ id }) => id === handleFor(edge, from))!
+  const rim = HANDLE / 2
+  const line = edgeLine({
+    from: {
+      x: start.x + port.x + (port.side === 'right' ? rim : 0),
+      y: start.y + port.y + (port.side === 'bottom' ? rim : 0),
+    },
+    to: { x: end.x - rim, y: end.y + PORT_Y },
+    below: edge.kind === 'uses' && from.kind !== 'group',
+    lane: Math.max(ends.get(edge.from)!, ends.get(edge.to)!) + 20,
+  })
+  const isHandoff = edge.kind === 'hands_off'
+  const path = element('path', {
+    d: line.d,
+    fill: 'none',
+    stroke: isHandoff ? colours.kinds.agent : colours.line,
+    'stroke-width': 1.5,
+    'stroke-dasharray': edge.edge?.enabled === false ? '6 5' : undefined,
+    'marker-end': `url(#${isHandoff ? 'handoff' : 'arrow'})`,
+  })
+  const words = [edgeLabel(edge), marks.notes.get(edge.id)?.text]
+  return { path, label: labelPicture(words, line.label, colours) }
+}
+
+function labelPicture(words: (string | undefined)[], at: { x: number; y: number }, colours: Colours): string {
+  const text = words.filter(Boolean).join(' · ')
+  if (!text) return ''
+  const width = widthOf(text, 11) + 10
+  return (
+    element('rect', { x: at.x - width / 2, y: at.y - 9, width, height: 18, rx: 5, fill: colours.ground }) +
+    textAt(text, { x: at.x, y: at.y + 4, size: 11, fill: colours.text, anchor: 'middle' })
+  )
+}

@@ -1,0 +1,47 @@
+/** The drawing as a file. */
+import { Button, Menu } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { Download } from 'lucide-react'
+import type { Canvas } from '../canvas.ts'
+import { countOf, FOLDABLE } from '../drawing/fold.ts'
+import { savePng, saveSvg } from '../picture/download.ts'
+import { svgOf } from '../picture/svg.ts'
+
+export function ExportMenu({ canvas }: { canvas: Canvas }) {
+  const { graph } = canvas
+  const name = `${graph.project.name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}-graph`
+  const draw = () =>
+    svgOf({
+      drawn: canvas.drawn,
+      layout: canvas.layout,
+      marks: canvas.marks,
+      title: canvas.label,
+      description: describe(canvas),
+      scheme: canvas.scheme,
+      now: Date.parse(graph.at),
+    })
+  const failed = (error: Error) =>
+    notifications.show({ color: 'red', title: 'The picture was not made', message: error.message })
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button size="xs" variant="default" leftSection={<Download size={14} aria-hidden />}>
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => saveSvg(draw().svg, name)}>As SVG</Menu.Item>
+        <Menu.Item onClick={() => void savePng(draw(), name).catch(failed)}>As PNG</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** "2 sources, 3 triggers and 1 agent, as of …". */
+function describe({ graph }: Canvas): string {
+  const counts = FOLDABLE.flatMap((kind) => {
+    const n = graph.nodes.filter((node) => node.kind === kind).length
+    return n ? [countOf(n, kind)] : []
+  })
+  return `${counts.join(', ')}; as of ${graph.at}`
+}
