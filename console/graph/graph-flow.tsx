@@ -1,55 +1,36 @@
 /** The drawing itself: React Flow with our nodes and edges, and what pointer and keys do on it. */
-import {
-  Background,
-  MiniMap,
-  type NodeChange,
-  type NodeMouseHandler,
-  ReactFlow,
-  useReactFlow,
-} from '@xyflow/react'
-import { type DragEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Background, MiniMap, ReactFlow, useReactFlow } from '@xyflow/react'
+import { type DragEvent, useEffect, useMemo, useRef, useState } from 'react'
 import type { Canvas } from './canvas.ts'
 import { EDGE_TYPES } from './edges/edge-line.tsx'
 import { PulseLayer } from './edges/pulse-layer.tsx'
 import { type FlowEdge, type FlowNode, flowEdges, flowNodes, type Kept } from './flow.ts'
 import { ConnectionTip } from './hands/connection-tip.tsx'
-import { connectionOf, useConnecting } from './hands/use-connecting.ts'
+import { useCallbacks } from './hands/use-callbacks.ts'
+import { useConnecting } from './hands/use-connecting.ts'
 import { useKeys } from './hands/use-keys.ts'
 import { useMoves } from './hands/use-moves.ts'
-import { useSelection } from './hands/use-selection.ts'
 import { InstantContext, InstantStore } from './nodes/instant.tsx'
 import { NODE_TYPES } from './nodes/node-types.ts'
 import { SkillsBox } from './nodes/skills-box.tsx'
 import { type DraggedPart, PART_DRAG_TYPE } from './types.ts'
 
-/** Under this zoom only names are read, and under the second not even those. */
-const FAR = 0.5
-const VERY_FAR = 0.25
-
-function tellZoom(root: HTMLElement | null, zoom: number): void {
-  if (root) root.dataset.zoom = zoom < VERY_FAR ? 'very-far' : zoom < FAR ? 'far' : 'near'
-}
+/** Kept apart, since new ones would have React Flow render everything. */
+const SEVERAL = ['Shift', 'Meta', 'Control']
+const FIT = { padding: 0.08, maxZoom: 1 }
+const miniName = (node: FlowNode): string => `mini-${node.type}`
 
 export function GraphFlow({ canvas }: { canvas: Canvas }) {
-  const { drawn, layout, marks, editing, onMove, onOpen } = canvas
+  const { drawn, layout, marks, editing, onMove } = canvas
   const root = useRef<HTMLDivElement>(null)
   const instant = useInstant(canvas.graph.at)
-  const moves = useMoves(canvas)
+  const { moved, hands } = useMoves(canvas)
   const keys = useKeys(canvas, root)
-  const { nodes, edges } = useFlow(canvas, keys.tabStop, moves.moved)
-  const selection = useSelection(canvas)
+  const { nodes, edges } = useFlow(canvas, keys.tabStop, moved)
   const connecting = useConnecting(canvas)
   const drop = useDrop(canvas)
   const drawnEdge = useDrawnEdge(canvas)
-  const unfold = keys.unfold
-  const openNode = useCallback<NodeMouseHandler<FlowNode>>(
-    (_, node) => (node.type === 'group' ? unfold(node.id) : onOpen?.(node.id)),
-    [onOpen, unfold],
-  )
-  const onNodesChange = (changes: NodeChange<FlowNode>[]) => {
-    moves.follow(changes)
-    selection.onNodes(changes)
-  }
+  const callbacks = useCallbacks(canvas, hands, keys.unfold, root)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys bubble up from the nodes, which are focused.
     <div
@@ -70,36 +51,25 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
           edgeTypes={EDGE_TYPES}
           colorMode={canvas.scheme}
           defaultMarkerColor={null}
-          onNodesChange={onNodesChange}
-          onEdgesChange={selection.onEdges}
-          onSelectionStart={() => selection.box(true)}
-          onSelectionEnd={() => selection.box(false)}
-          onNodeDoubleClick={openNode}
-          onEdgeDoubleClick={(_, edge) => edge.data?.drawn.edge && onOpen?.(edge.id)}
-          onPaneClick={() => canvas.onSelect([])}
-          onNodeDragStop={moves.stop}
-          onSelectionDragStop={(event, moved) => moves.stop(event as never, moved[0]!, moved)}
+          {...callbacks}
           nodesDraggable={onMove !== undefined}
           nodesConnectable={editing !== undefined}
           connectOnClick={false}
           connectionRadius={28}
           isValidConnection={connecting.isValid}
-          onConnect={(made) => editing?.onConnect(connectionOf(made))}
           onConnectStart={connecting.start}
           onConnectEnd={connecting.end}
           nodesFocusable={false}
           edgesFocusable={false}
           disableKeyboardA11y
           deleteKeyCode={null}
-          multiSelectionKeyCode={['Shift', 'Meta', 'Control']}
+          multiSelectionKeyCode={SEVERAL}
           zoomOnDoubleClick={false}
           onlyRenderVisibleElements
           minZoom={0.04}
           maxZoom={2}
           fitView
-          fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
-          onMove={(_, { zoom }) => tellZoom(root.current, zoom)}
-          onInit={(flow) => tellZoom(root.current, flow.getZoom())}
+          fitViewOptions={FIT}
         >
           <Background gap={22} size={1} />
           <SkillsBox box={layout.skills} />
@@ -110,7 +80,7 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
               pannable
               zoomable
               ariaLabel="Overview of the graph"
-              nodeClassName={(node) => `mini-${node.type}`}
+              nodeClassName={miniName}
               nodeBorderRadius={12}
             />
           )}

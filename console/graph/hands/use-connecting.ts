@@ -25,5 +25,7 @@ export function useConnecting({ editing }: Canvas) {
       latest.current?.refusal(connectionOf({ ...made, sourceHandle: made.sourceHandle ?? null })) === null,
     [],
   )
-  return { active, isValid, start: () => setActive(true), end: () => setActive(false) }
+  const start = useCallback(() => setActive(true), [])
+  const end = useCallback(() => setActive(false), [])
+  return { active, isValid, start, end }
 }

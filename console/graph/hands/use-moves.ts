@@ -1,8 +1,14 @@
 /** Nodes that are dragged: where they are meanwhile, and where they were left. */
 import type { NodeChange } from '@xyflow/react'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Canvas } from '../canvas.ts'
 import type { FlowNode } from '../flow.ts'
+
+export interface Moves {
+  follow(changes: readonly NodeChange<FlowNode>[]): void
+  /** They were let go where they are. */
+  stop(nodes: readonly FlowNode[]): void
+}
 
 type Places = ReadonlyMap<string, { x: number; y: number }>
 const NOWHERE: Places = new Map()
@@ -14,19 +20,26 @@ export function useMoves(canvas: Canvas) {
   const { layout } = canvas
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new layout has the places in it.
   useEffect(() => setMoved(NOWHERE), [layout])
-  const follow = useCallback((changes: NodeChange<FlowNode>[]) => {
-    const places = changes.flatMap((change) =>
-      change.type === 'position' && change.position ? [{ id: change.id, ...change.position }] : [],
-    )
-    if (places.length) setMoved((was) => withHanging(was, places, latest.current))
-  }, [])
-  const stop = useCallback((_event: unknown, node: FlowNode, nodes: FlowNode[]) => {
-    const left = nodes.length ? nodes : [node]
-    latest.current.onMove?.(
-      left.map(({ id, position }) => ({ node: id, x: Math.round(position.x), y: Math.round(position.y) })),
-    )
-  }, [])
-  return { moved, follow, stop }
+  const hands = useMemo<Moves>(
+    () => ({
+      follow: (changes) => {
+        const places = changes.flatMap((change) =>
+          change.type === 'position' && change.position ? [{ id: change.id, ...change.position }] : [],
+        )
+        if (places.length) setMoved((was) => withHanging(was, places, latest.current))
+      },
+      stop: (nodes) =>
+        latest.current.onMove?.(
+          nodes.map(({ id, position }) => ({
+            node: id,
+            x: Math.round(position.x),
+            y: Math.round(position.y),
+          })),
+        ),
+    }),
+    [],
+  )
+  return { moved, hands }
 }
 
 /** What hangs under an agent moves along. */

@@ -54,15 +54,23 @@ export function Frame({
 
 const SIDES = { left: Position.Left, right: Position.Right, bottom: Position.Bottom }
 
+/**
+ * Handles, where edges start and end. Where none can be drawn, points that React Flow measures the same
+ * way and that listen to nothing: three hundred nodes have a thousand of them.
+ */
 export function Ports({ facts }: { facts: NodeFacts }) {
-  return portsOf(facts.drawn).map((port) => (
-    <Handle
-      key={port.id}
-      id={port.id}
-      type={port.type}
-      position={SIDES[port.side]}
-      isConnectable={facts.connectable}
-      style={port.side === 'bottom' ? { left: port.x } : ({ '--port-y': `${port.y}px` } as CSSProperties)}
-    />
-  ))
+  return portsOf(facts.drawn).map((port) => {
+    const style = (port.side === 'bottom' ? { left: port.x } : { '--port-y': `${port.y}px` }) as CSSProperties
+    return facts.connectable ? (
+      <Handle key={port.id} id={port.id} type={port.type} position={SIDES[port.side]} style={style} />
+    ) : (
+      <span
+        key={port.id}
+        className={`react-flow__handle react-flow__handle-${port.side} ${port.type}`}
+        data-handleid={port.id}
+        data-handlepos={port.side}
+        style={style}
+      />
+    )
+  })
 }

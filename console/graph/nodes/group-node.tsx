@@ -1,8 +1,7 @@
 /** A collapsed group: it says how many it stands for, and what of them needs a look. */
 import { ChevronsUpDown } from 'lucide-react'
 import { memo } from 'react'
-import type { PartNode } from './frame.tsx'
-import { Ports } from './frame.tsx'
+import { type PartNode, Ports } from './frame.tsx'
 
 export const GroupNode = memo(function GroupNode({ data }: PartNode) {
   const { members, name } = data.drawn

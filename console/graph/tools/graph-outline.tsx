@@ -1,5 +1,6 @@
 /** The graph as a nested list: a panel beside the drawing, or, while that is closed, for screen readers. */
-import { memo, useMemo } from 'react'
+import { memo, useCallback, useMemo, useRef } from 'react'
+import type { ProjectGraph } from '../../../schemas/types.ts'
 import type { Canvas } from '../canvas.ts'
 import { type OutlineItem, outlineOf } from '../drawing/outline.ts'
 import { describeEdge, nodeTitle } from '../words.ts'
@@ -7,11 +8,13 @@ import { useShow } from './use-show.ts'
 
 export function GraphOutline({ canvas }: { canvas: Canvas }) {
   const { graph, view, onOpen } = canvas
-  const items = useMemo(
-    () => outlineOf({ nodes: graph.nodes, edges: graph.edges }),
-    [graph.nodes, graph.edges],
-  )
+  const key = outlineKey(graph)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key holds all that the outline says.
+  const items = useMemo(() => outlineOf(graph), [key])
   const show = useShow(canvas)
+  const latest = useRef(onOpen)
+  latest.current = onOpen
+  const open = useCallback((id: string) => latest.current?.(id), [])
   const shown = view.outline
   const chosen = useMemo(() => new Set(canvas.selected), [canvas.selected])
   return (
@@ -21,12 +24,19 @@ export function GraphOutline({ canvas }: { canvas: Canvas }) {
           items={items}
           chosen={shown ? chosen : null}
           onShow={shown ? show : null}
-          onOpen={shown ? onOpen : undefined}
+          onOpen={shown && onOpen ? open : undefined}
         />
       )}
     </nav>
   )
 }
+
+/** Equal keys have equal outlines: what a project does does not change how it is wired. */
+const outlineKey = ({ nodes, edges }: ProjectGraph): string =>
+  JSON.stringify([
+    nodes.map((node) => [node.id, node.name, node.state]),
+    edges.map((edge) => [edge.id, edge.enabled, edge.cooldown, edge.all]),
+  ])
 
 interface Choices {
   chosen: ReadonlySet<string> | null

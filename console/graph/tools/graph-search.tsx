@@ -14,10 +14,13 @@ export function GraphSearch({ canvas }: { canvas: Canvas }) {
   const show = useShow(canvas)
   useHotkeys([['/', () => input.current?.focus()]])
   const { nodes } = canvas.graph
+  const key = nodes.map((node) => node.id).join('\n')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key names the nodes.
   const ids = useMemo(
     () => new Map(nodes.map((node) => [`${node.name} · ${kindWord(node.kind)}`, node.id])),
-    [nodes],
+    [key],
   )
+  const options = useMemo(() => [...ids.keys()], [ids])
   return (
     <Autocomplete
       ref={input}
@@ -27,7 +30,7 @@ export function GraphSearch({ canvas }: { canvas: Canvas }) {
       placeholder="Find a node"
       leftSection={<Search size={13} aria-hidden />}
       rightSection={text ? null : <Kbd size="xs">/</Kbd>}
-      data={[...ids.keys()]}
+      data={options}
       limit={8}
       autoSelectOnBlur={false}
       value={text}
