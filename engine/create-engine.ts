@@ -15,8 +15,9 @@ import { declaredCalls } from './declared/calls.ts'
 import { createBoundKey } from './declared/create-key.ts'
 import { openDeclared } from './declared/declared.ts'
 import { requireProject } from './declared/skill-writes.ts'
-import { createOutbox } from './deliveries/outbox.ts'
-import { createSubscriptions, removeSubscriptions } from './deliveries/subscriptions.ts'
+import { fetchFiringBy } from './deliveries/fetching.ts'
+import { openDeliveries, waitersNudgedBy } from './deliveries/open.ts'
+import { removeSubscriptions } from './deliveries/subscriptions.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
 import type { TailFilter, TailMessage } from './engine.ts'
@@ -168,7 +169,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     options.onFault?.(error, id)
     return new SvcError('internal', `a fault of ours; the log has it under ${id}`)
   }
-  const onPending = options.onPending ?? (() => {})
+  const { waiting, onPending } = waitersNudgedBy(systemTimers, onFault, options.onPending)
   const triggers = new LiveTriggers({
     store,
     clock,
@@ -236,8 +237,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const stored = openStoredModels(store, secrets, clock, options.models)
   const network = openModels(stored.calls, clock)
   const view = snapshotsOf(ctx, false)
-  const subscriptions = createSubscriptions({ store, clock, secrets })
-  const outbox = createOutbox({ store, clock, subscriptions, onPending })
+  const { subscriptions, outbox, fetches } = openDeliveries({ store, clock, secrets, onPending })
   const catalog = openCatalog(declared)
   const booted = bootCatalog(declared, catalog, options.boot ?? {})
   const findings = findingsParts(declared, ctx, (call) => pipeline.accept([call])[0]!)
@@ -289,6 +289,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       requireProject: (word) => requireProject(declared, word),
       checkTarget: egress.checkTarget,
     }),
+    ...fetches,
+    fetchFiring: fetchFiringBy({ ...triggerReads, ...fetches }, waiting),
     ...runReads,
     ...runWrites({
       ...runs,

@@ -4,6 +4,7 @@
  */
 import type { AgentTestCalls } from './agent-tests/calls.ts'
 import type { DeclaredCalls } from './declared/calls.ts'
+import type { FetchCalls } from './deliveries/fetching.ts'
 import type { EngineCore } from './engine.ts'
 import type { GraphCalls } from './graph/ports.ts'
 import type { ReplayReads } from './graph/replay/call-names.ts'
@@ -17,6 +18,7 @@ export interface Engine
   extends EngineCore,
     DeclaredCalls,
     TriggerCalls,
+    FetchCalls,
     McpToolCalls,
     RunCalls,
     AgentTestCalls,

@@ -3331,6 +3331,33 @@ export interface FiringEventsResult {
   next_after: string | null
 }
 /**
+ * A firing that was waited for.
+ */
+export interface FiringFetched {
+  /**
+   * Null: none came in that time.
+   */
+  delivery: null | {
+    /**
+     * Delivery; the same each time it is handed out.
+     */
+    delivery_id: string
+    /**
+     * Proves that you hold it: pass it to acknowledge or extend.
+     */
+    lease: string
+    /**
+     * Until when you hold it; then it goes to whoever asks next.
+     */
+    lease_until: string
+    /**
+     * How often it was handed out, this time included.
+     */
+    tries: number
+    message: FiringMessage
+  }
+}
+/**
  * What a firing posts to a webhook.
  */
 export interface FiringMessage {
@@ -3884,6 +3911,15 @@ export interface LabelsPreviewResult {
    * Distinct values after.
    */
   distinct_after: number
+}
+/**
+ * A lease that was extended.
+ */
+export interface LeaseExtended {
+  /**
+   * Until when you hold the delivery.
+   */
+  lease_until: string
 }
 /**
  * What is declared of a mcp server, apart from its name.
@@ -5987,6 +6023,32 @@ export interface FindingCreate {
   agent?: string
 }
 /**
+ * Body of POST /api/subscriptions/{sid}/acknowledge.
+ */
+export interface FiringAcknowledge {
+  /**
+   * Delivery.
+   */
+  delivery_id: string
+  /**
+   * As it was handed out.
+   */
+  lease: string
+}
+/**
+ * Body of POST /api/subscriptions/{sid}/fetch.
+ */
+export interface FiringFetch {
+  /**
+   * How long to wait; 0 asks once, 30 when absent.
+   */
+  timeout_seconds?: number
+  /**
+   * How long you hold it, seconds; 120 when absent.
+   */
+  lease_seconds?: number
+}
+/**
  * Body of PUT /api/settings/gateway; what is absent is kept.
  */
 export interface GatewayWrite {
@@ -6102,6 +6164,23 @@ export interface LabelsPreview {
    */
   sample?: unknown[]
   label: Label
+}
+/**
+ * Body of POST /api/subscriptions/{sid}/extend.
+ */
+export interface LeaseExtend {
+  /**
+   * Delivery.
+   */
+  delivery_id: string
+  /**
+   * As it was handed out.
+   */
+  lease: string
+  /**
+   * How long you hold it, seconds; 120 when absent.
+   */
+  lease_seconds?: number
 }
 /**
  * Body of a test of an MCP server that is not saved; with the name of one that is, a blank auth_value is the stored one.
@@ -6262,13 +6341,17 @@ export interface ProjectRepair {
  */
 export interface ProjectSubscribe {
   /**
-   * Where firings are posted: an http or https address.
+   * Where firings are posted: an http or https address. Absent with fetch.
    */
-  url: string
+  url?: string
   /**
    * Name for it.
    */
   name?: string
+  /**
+   * True instead of url: firings are fetched, for who has no address.
+   */
+  fetch?: boolean
 }
 /**
  * Body of PUT of a project.
@@ -6619,13 +6702,17 @@ export interface SubscribeRequest {
    */
   trigger: string
   /**
-   * Where firings are posted: an http or https address.
+   * Where firings are posted: an http or https address. Absent with fetch.
    */
-  url: string
+  url?: string
   /**
    * Name for it.
    */
   name?: string
+  /**
+   * True instead of url: firings are fetched, for who has no address.
+   */
+  fetch?: boolean
 }
 /**
  * Body of PUT /api/settings/tracing; what is absent is kept, empty text goes back to the environment or the default.
@@ -7681,7 +7768,7 @@ export interface SubscriptionCreated {
   existing?: boolean
 }
 /**
- * An address that firings are delivered to.
+ * Who firings are delivered to: an address, or an agent that fetches them.
  */
 export interface Subscription {
   /**
@@ -7697,11 +7784,11 @@ export interface Subscription {
    */
   project: string | null
   /**
-   * Kind.
+   * Kind; mcp: firings are fetched.
    */
-  kind: 'webhook' | 'slack'
+  kind: 'webhook' | 'slack' | 'mcp'
   /**
-   * Address, its last part masked.
+   * Address, its last part masked; empty where firings are fetched.
    */
   url: string
   /**

@@ -59,6 +59,9 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'POST /subscribe': 'read',
   'POST /unsubscribe': 'read',
   'GET /api/subscriptions': 'read',
+  'POST /api/subscriptions/:sid/fetch': 'read',
+  'POST /api/subscriptions/:sid/acknowledge': 'read',
+  'POST /api/subscriptions/:sid/extend': 'read',
   'POST /api/projects/:id/subscribe': 'read',
   'GET /api/projects/:id/subscriptions': 'admin',
   'DELETE /api/projects/:id/subscribe/:sid': 'read',
@@ -219,6 +222,9 @@ export const projectKeyRoutes: ReadonlySet<string> = new Set([
   'POST /api/projects/:id/subscribe',
   'DELETE /api/projects/:id/subscribe/:sid',
   'GET /api/subscriptions',
+  'POST /api/subscriptions/:sid/fetch',
+  'POST /api/subscriptions/:sid/acknowledge',
+  'POST /api/subscriptions/:sid/extend',
   'POST /unsubscribe',
 ])
 

@@ -18,6 +18,7 @@ import { agentTestRoutes } from './routes/agent-tests.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { catalogRoutes } from './routes/catalog.ts'
 import { changeRoutes } from './routes/changes.ts'
+import { fetchingRoutes } from './routes/fetching.ts'
 import { deliveryRoutes, firingRoutes } from './routes/firings.ts'
 import { graphRoutes } from './routes/graph.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -118,6 +119,7 @@ export async function buildServer({
     runRoutes,
     agentTestRoutes,
     subscriptionRoutes,
+    fetchingRoutes,
     agentRoutes,
     mcpServerRoutes,
     skillRoutes,

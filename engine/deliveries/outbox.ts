@@ -7,6 +7,7 @@ import { fail } from '../errors.ts'
 import { move } from '../lifecycle/advance.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import type { Claimed, TryResult } from './dispatcher.ts'
+import type { Leases } from './leases.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /**
@@ -24,11 +25,13 @@ export function createOutbox({
   store,
   clock,
   subscriptions,
+  leases,
   onPending,
 }: {
   store: StoreHandle
   clock: Clock
   subscriptions: Subscriptions
+  leases: Leases
   onPending(): void
 }) {
   const { db } = store
@@ -65,6 +68,7 @@ export function createOutbox({
     /** Takes what is due, at most `limit`, of none of the recipients in `busy`. */
     claim: (limit: number, busy: readonly string[]): Claimed[] => {
       const now = clock.now()
+      leases.endLapsed()
       const found = due.all(now, JSON.stringify(busy), limit)
       if (found.length === 0) return []
       return store.tx(() =>
@@ -96,14 +100,17 @@ export function createOutbox({
       })
     },
 
-    /** When the next one is due, epoch ms; null: none waits. */
-    nextDue: (): number | null => next.get() ?? null,
+    /** When the next one is due, or a lease ends, epoch ms; null: nothing waits. */
+    nextDue: (): number | null => {
+      const [sent, lapses] = [next.get() ?? null, leases.nextEnd()]
+      return sent === null || lapses === null ? (sent ?? lapses) : Math.min(sent, lapses)
+    },
 
     /** A person sends it again, under the same id. @throws SvcError not_found; wrong_state; conflict */
     redeliver: (id: string): void => {
       store.tx(() => {
         const recipient = recipientOf.get(id) ?? fail('not_found', `no delivery has the id ${id}`)
-        if (!subscriptions.target(recipient))
+        if (!subscriptions.isThere(recipient))
           fail('conflict', 'its subscription was removed or disabled: there is nobody to send it to')
         step(id, { type: 'redeliver', at: clock.now() })
         save.run(null, null, null, id)

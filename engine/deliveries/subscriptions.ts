@@ -20,7 +20,7 @@ interface SubscriptionRow {
   id: string
   trigger_name: string | null
   project: string | null
-  kind: 'webhook' | 'slack'
+  kind: 'webhook' | 'slack' | 'mcp'
   url: string
   audience: Audience
   url_hash: string
@@ -45,7 +45,8 @@ interface LastDelivery {
 export interface Subscribe {
   trigger: string | null
   project: string | null
-  url: string
+  /** Null: firings are fetched, see leases.ts. */
+  url: string | null
   name?: string | undefined
   audience: Audience
 }
@@ -80,41 +81,46 @@ export function createSubscriptions({
      */
     add: ({ trigger, project, url, name, audience }: Subscribe, by: Caller): SubscriptionCreated =>
       store.tx(() => {
-        const hash = createHash('sha256').update(url).digest('hex')
+        const hash = createHash('sha256')
+          .update(url ?? `fetched by ${by.id} as ${name?.trim() ?? ''}`)
+          .digest('hex')
         const known = same.get(trigger, project, hash, by.id)
         const where = project === null ? {} : { project }
         if (known) return { subscription_id: known.id, ...where, existing: true }
         const id = `sub_${randomBytes(8).toString('hex')}`
-        const secret = newSecret()
+        const secret = url === null ? null : newSecret()
         insert.run({
           id,
           trigger_name: trigger,
           project,
-          kind: 'webhook',
-          url: secrets.seal(url, `subscriptions/${id}/url`),
+          kind: url === null ? 'mcp' : 'webhook',
+          url: secrets.seal(url ?? '', `subscriptions/${id}/url`),
           audience,
           url_hash: hash,
-          masked: maskedUrl(url),
-          secret: secrets.seal(secret, `subscriptions/${id}/secret`),
+          masked: url === null ? '' : maskedUrl(url),
+          secret: secret && secrets.seal(secret, `subscriptions/${id}/secret`),
           name: name?.trim() || nameOf(hash),
           created_by: by.name,
           caller: by.id,
           key_id: by.id.startsWith('key:') ? by.id.slice(4) : null,
           created_at: clock.now(),
         })
-        return { subscription_id: id, secret, ...where }
+        return { subscription_id: id, ...(secret === null ? {} : { secret }), ...where }
       }),
 
     /** Address and secret of a subscription, to send to; null when it is gone. */
     target: (id: string): { url: string; secret: string | null; audience: Audience } | null => {
       const row = byId.get(id)
-      if (!row || row.disabled_at !== null) return null
+      if (!row || row.disabled_at !== null || row.kind === 'mcp') return null
       return {
         url: secrets.open(row.url, `subscriptions/${id}/url`),
         secret: row.secret && secrets.open(row.secret, `subscriptions/${id}/secret`),
         audience: row.audience,
       }
     },
+
+    /** Whether somebody may be told by it. */
+    isThere: (id: string): boolean => byId.get(id)?.disabled_at === null,
 
     /** The row of one, for who may see it. @throws SvcError not_found */
     require: (id: string): SubscriptionRow =>

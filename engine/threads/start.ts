@@ -9,6 +9,8 @@ import type { BootCatalog, BootReport } from '../catalog/boot.ts'
 import { systemClock, systemTimers } from '../clock.ts'
 import { declaredCallNames } from '../declared/call-names.ts'
 import { type DeliveryPort, type Dispatcher, startDispatcher } from '../deliveries/dispatcher.ts'
+import { fetchFiringBy, fetchWriteNames } from '../deliveries/fetching.ts'
+import { createWaiting } from '../deliveries/waiting.ts'
 import { createEgress } from '../egress/index.ts'
 import type { IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
@@ -88,6 +90,7 @@ const WRITES = [
   'status',
   ...declaredCallNames,
   ...triggerWriteNames,
+  ...fetchWriteNames,
   ...mcpToolWriteNames,
   ...runWriteNames,
   ...agentTestWriteNames,
@@ -106,12 +109,16 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   )
   let dispatcher: Dispatcher | null = null
   let agents: AgentsAtWork | null = null
+  const waiting = createWaiting(systemTimers, (error) =>
+    options.onFault('deliveries', error.stack ?? error.message),
+  )
   const events: ThreadEvents = {
     onFatal: options.onFatal,
     onFault: options.onFault,
     onPending: () => {
       dispatcher?.nudge()
       agents?.nudge()
+      waiting.nudge()
     },
   }
   const shared = { dataFile: options.dataFile, maxDbSize: options.maxDbSize, retention: options.retention }
@@ -185,6 +192,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
         listener,
       ),
     close: async () => {
+      waiting.stop()
       await Promise.all([dispatcher?.stop(), agents?.stop()])
       // Runs that have just ended are read for it yet.
       await tracing.stop()
@@ -200,6 +208,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   const egress = createEgress({ allowPrivate: options.webhookAllowPrivate, timers: systemTimers })
   const time = { clock: systemClock, timers: systemTimers }
   Object.assign(engine, mcpToolTests({ calls: engine, egress, ...time }))
+  Object.assign(engine, { fetchFiring: fetchFiringBy(engine, waiting) })
   dispatcher = startDispatcher({
     port: deliveryPort(engine),
     egress,

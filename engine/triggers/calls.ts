@@ -10,11 +10,12 @@ import type { TriggerReads } from './reads.ts'
 export interface TriggerWrites {
   /**
    * @param body a trigger by name, or a project by id or name.
+   * @param to `url` null: firings are fetched instead of posted.
    * @throws SvcError not_found; invalid for an address that may not be reached
    */
   subscribe(
     body: { trigger: string } | { project: string },
-    to: { url: string; name?: string | undefined; audience: Audience },
+    to: { url: string | null; name?: string | undefined; audience: Audience },
     by: Caller,
   ): Promise<SubscriptionCreated>
   /** @param own only one that this caller made. @throws SvcError forbidden; not_found where asked for by id */
@@ -46,11 +47,11 @@ export function triggerWrites(parts: {
     subscribe: async (body, to, by) => {
       if ('trigger' in body) parts.requireTrigger(body.trigger)
       const project = 'project' in body ? parts.requireProject(body.project) : null
-      if (to.url.startsWith('slack://'))
+      if (to.url?.startsWith('slack://'))
         fail('invalid', 'url: Slack channels need a bot token, which this version does not store yet', {
           field: 'url',
         })
-      const fault = await parts.checkTarget(to.url, to.audience)
+      const fault = to.url === null ? null : await parts.checkTarget(to.url, to.audience)
       if (fault) fail('invalid', `url: ${fault}`, { field: 'url' })
       return subscriptions.add({ trigger: 'trigger' in body ? body.trigger : null, project, ...to }, by)
     },

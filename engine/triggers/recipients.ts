@@ -2,6 +2,7 @@
  * Whom a firing is told: the agents that the wiring of projects wakes, and subscribed addresses, each
  * once. One delivery row for each is written with the firing.
  */
+import { FETCH_TRIES } from '../deliveries/leases.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
 import type { Database } from '../store/handle.ts'
 import { newDeliveryId } from './ids.ts'
@@ -18,7 +19,7 @@ export interface AgentWake {
 
 interface Subscriber {
   id: string
-  kind: 'webhook' | 'slack'
+  kind: 'webhook' | 'slack' | 'mcp'
   project: string | null
   trigger_name: string | null
   url_hash: string
@@ -95,7 +96,7 @@ export class Recipients {
       firing.key,
       JSON.stringify(projects),
       firing.fired_at!,
-      firstSnapshot('delivery'),
+      firstSnapshot('delivery', kind === 'mcp' ? { max_tries: FETCH_TRIES } : undefined),
     )
     return id
   }

@@ -3,6 +3,7 @@
  * with scope admin sees and removes any; another only those it made.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { fail } from '../../../engine/index.ts'
 import type { ProjectSubscribe, SubscribeRequest, UnsubscribeRequest } from '../../../schemas/types.ts'
 import type { Identity } from '../auth.ts'
 import type { Doors } from '../doors.ts'
@@ -26,7 +27,8 @@ export function subscriptionRoutes(app: FastifyInstance, { engine }: Doors): voi
       { body: body('request-subscribe.json'), response: MADE },
     ),
     async (request, reply) => {
-      const { trigger, url, name } = request.body
+      const { trigger, name } = request.body
+      const url = urlOf(request.body)
       const made = await engine.subscribe(
         { trigger },
         { url, name, audience: audienceOf(request.identity) },
@@ -62,7 +64,8 @@ export function subscriptionRoutes(app: FastifyInstance, { engine }: Doors): voi
       { body: body('request-project-subscribe.json'), response: MADE },
     ),
     async (request, reply) => {
-      const { url, name } = request.body
+      const { name } = request.body
+      const url = urlOf(request.body)
       const made = await engine.subscribe(
         { project: request.params.id },
         { url, name, audience: audienceOf(request.identity) },
@@ -111,6 +114,15 @@ export function subscriptionRoutes(app: FastifyInstance, { engine }: Doors): voi
       }
     },
   )
+}
+
+/** Null: firings are fetched. @throws SvcError invalid */
+function urlOf({ url, fetch }: { url?: string; fetch?: boolean }): string | null {
+  if ((url === undefined) === (fetch !== true))
+    fail('invalid', 'give exactly one of url (firings are posted there) and fetch: true (you fetch them)', {
+      field: 'url',
+    })
+  return url ?? null
 }
 
 const isAdmin = (identity: Identity): boolean => identity.scopes.includes('admin')
