@@ -119,6 +119,12 @@ module.exports = {
       },
       { path: '^engine/(create-engine|local)\\.ts$', reachable: true },
     ),
+    never(
+      'mcp-through-http',
+      'the MCP server talks to the daemon over HTTP and knows neither the engine nor another door',
+      { path: '^api/mcp/' },
+      { path: '^(engine|api/http|api/cli)/' },
+    ),
     never('api-without-console', 'the API knows no page', { path: '^api/' }, { path: '^console/' }),
     never(
       'api-without-sql',
@@ -159,6 +165,12 @@ module.exports = {
       'validation belongs to the schemas',
       { path: product, pathNot: '^(schemas/index\\.ts|api/http/|console/)' },
       { path: packages('ajv', 'ajv-formats') },
+    ),
+    never(
+      'one-owner-mcp',
+      'the protocol is spoken in two places, so that a new version of its package is met there alone',
+      { path: product, pathNot: '^(engine/mcp-tools|api/mcp)/' },
+      { path: packages('@modelcontextprotocol/sdk') },
     ),
     never(
       'one-owner-commander',

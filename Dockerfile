@@ -1,4 +1,5 @@
-# One image for every process of svc: the daemon by default. Data is on the volume /data.
+# One image for both processes of svc: the daemon by default, the MCP server with the command mcp. Data
+# is on the volume /data.
 FROM node:24-bookworm-slim AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 make g++ \
@@ -19,8 +20,9 @@ COPY --from=build /app/bin bin
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
-EXPOSE 8787
+EXPOSE 8787 8788
+# Whichever of the two processes this container runs answers.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.SVC_PORT || 8787) + '/health').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const ask = (port) => fetch('http://127.0.0.1:' + port + '/health').then((r) => { if (!r.ok) throw r.status }); Promise.any([ask(process.env.SVC_PORT || 8787), ask(process.env.SVC_MCP_PORT || 8788)]).then(() => process.exit(0), () => process.exit(1))"]
 ENTRYPOINT ["node", "bin/svc.mjs"]
 CMD ["up", "--host", "0.0.0.0", "--data-dir", "/data"]

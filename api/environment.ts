@@ -22,6 +22,8 @@ const daemon: readonly Reader[] = ['daemon']
 const both: readonly Reader[] = ['daemon', 'client']
 const urls: readonly Reader[] = ['client', 'mcp']
 const mcp: readonly Reader[] = ['mcp']
+const listening: readonly Reader[] = ['daemon', 'mcp']
+const all: readonly Reader[] = ['daemon', 'client', 'mcp']
 
 function now(
   name: string,
@@ -42,13 +44,23 @@ function later(
 }
 
 export const environment: readonly EnvironmentVariable[] = [
-  now('SVC_HOME', both, '~/.svc', 'data home: data file, root token, key file'),
+  now('SVC_HOME', all, '~/.svc', 'data home: data file, root token, key file'),
   now('SVC_DB', daemon, '<data home>/svc.db', 'path of the data file'),
   now('SVC_HOST', daemon, '127.0.0.1', 'bind address; 0.0.0.0 exposes the daemon'),
   now('SVC_PORT', both, '8787', 'bind port'),
-  now('SVC_AUTH_TOKEN', both, null, 'secured mode with this root token; the token client commands send'),
-  now('SVC_PUBLIC_URL', daemon, null, 'address people reach the daemon at, where a proxy is in front'),
-  now('SVC_ALLOWED_HOSTS', daemon, null, 'more host names an open instance answers to, comma separated'),
+  now(
+    'SVC_AUTH_TOKEN',
+    all,
+    null,
+    'secured mode with this root token; the token client commands and svc mcp over stdio send',
+  ),
+  now('SVC_PUBLIC_URL', listening, null, 'address people reach the daemon at, where a proxy is in front'),
+  now(
+    'SVC_ALLOWED_HOSTS',
+    listening,
+    null,
+    'more host names an open instance and svc mcp answer to, comma separated',
+  ),
   now('SVC_MAX_DB_SIZE', daemon, 'the volume', 'storage limit; ingest is refused with 507 at 95 %'),
   now('SVC_RETENTION_AGE', daemon, null, 'events older than this are removed, such as 30d'),
   now('SVC_RETENTION_SIZE', daemon, null, 'the oldest events are removed above this size, such as 20G'),
@@ -58,9 +70,9 @@ export const environment: readonly EnvironmentVariable[] = [
     null,
     'if set, keys without scope admin may subscribe private addresses too',
   ),
-  now('SVC_LOG_LEVEL', daemon, 'info', 'trace, debug, info, warn, error, fatal or silent'),
-  now('SVC_LOG_FORMAT', daemon, 'pretty on a terminal, else json', 'pretty or json'),
-  now('SVCD_URL', urls, 'http://127.0.0.1:8787', 'daemon that client commands talk to'),
+  now('SVC_LOG_LEVEL', listening, 'info', 'trace, debug, info, warn, error, fatal or silent'),
+  now('SVC_LOG_FORMAT', listening, 'pretty on a terminal, else json', 'pretty or json'),
+  now('SVCD_URL', urls, 'http://127.0.0.1:8787', 'daemon that client commands and svc mcp talk to'),
   now('SVC_SLACK_CONNECT_URL', daemon, null, 'hosted workspace: shown by /health'),
   now('SVC_WORKSPACES_URL', daemon, null, 'hosted workspace: shown by /health'),
   now('SVC_WORKSPACE_API_URL', daemon, null, 'hosted workspace: shown by /health'),
@@ -94,9 +106,9 @@ export const environment: readonly EnvironmentVariable[] = [
   now('SVC_PLATFORM_PROVIDER_URL', daemon, null, 'address of a model provider handed in by a deployment'),
   now('SVC_PLATFORM_PROVIDER_KEY', daemon, null, 'its key'),
   now('SVC_PLATFORM_PROVIDER_NAME', daemon, null, 'its name'),
-  later('SVC_MCP_TRANSPORT', mcp, 'stdio', 'stdio, streamable-http or sse'),
-  later('SVC_MCP_HOST', mcp, '127.0.0.1', 'bind address of the MCP server'),
-  later('SVC_MCP_PORT', mcp, '8788', 'bind port of the MCP server'),
+  now('SVC_MCP_TRANSPORT', mcp, 'stdio', 'stdio, streamable-http or sse'),
+  now('SVC_MCP_HOST', mcp, '127.0.0.1', 'bind address of the MCP server'),
+  now('SVC_MCP_PORT', mcp, '8788', 'bind port of the MCP server'),
 ]
 
 /** Names that tests and scripts of this project read; never the daemon. */

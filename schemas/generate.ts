@@ -1,12 +1,13 @@
 /**
  * Writes what is generated from the JSON Schema files: `types.ts` (one TypeScript type per
- * schema, compiled through one bundle so that each is emitted once) and `registry.ts` (the list
- * of all schemas). scripts/generate.ts adds the schema of the catalog file. Run by `npm run generate`; `test/house/generated.test.ts` fails when stale.
+ * schema, compiled through one bundle so that each is emitted once), `registry.ts` (the list of
+ * all schemas) and `tools.ts` (those of the MCP tools, self-contained). scripts/generate.ts adds the schema of the catalog file. Run by `npm run generate`; `test/house/generated.test.ts` fails when stale.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compile, type JSONSchema } from 'json-schema-to-typescript'
+import { selfContained } from './self-contained.ts'
 
 const root = dirname(fileURLToPath(import.meta.url))
 /** Made of the others, for editors; not one of them. */
@@ -51,9 +52,7 @@ export async function generate(): Promise<Record<string, string>> {
           canRead: true,
           read: ({ url }: { url: string }) => {
             const id = url.slice(url.lastIndexOf('/') + 1)
-            const schema = byId.get(id)
-            if (!schema) throw new Error(`no schema has the $id ${id}`)
-            return JSON.stringify(schema)
+            return JSON.stringify(byId.get(id) ?? missing(id))
           },
         },
       },
@@ -63,7 +62,31 @@ export async function generate(): Promise<Record<string, string>> {
   const imports = files.map((f, i) => `import s${i} from './${f.path}' with { type: 'json' }`)
   const list = files.map((_, i) => `s${i}`).join(', ')
   const registry = `${BANNER}${imports.join('\n')}\n\n/** Every schema of the service. */\nexport const schemas: readonly { $id: string; title: string; [key: string]: unknown }[] = [${list}]\n`
-  return { 'types.ts': `${BANNER}/* eslint-disable */\n${withoutBundle}`, 'registry.ts': registry }
+  return {
+    'types.ts': `${BANNER}/* eslint-disable */\n${withoutBundle}`,
+    'registry.ts': registry,
+    'tools.ts': renderTools(files, byId),
+  }
+}
+
+/** schemas/mcp/<tool>.json and <tool>-result.json, by the name of the tool. */
+function renderTools(files: readonly SchemaFile[], byId: ReadonlyMap<string, SchemaFile['schema']>): string {
+  const find = (id: string) => byId.get(id) ?? missing(id)
+  const tools = files
+    .filter(({ path }) => path.startsWith('mcp/') && !path.endsWith('-result.json'))
+    .map(({ schema }) => {
+      const name = schema.$id.replace(/^mcp-call-|\.json$/g, '')
+      const [input, output] = [schema, find(`mcp-call-${name}-result.json`)].map((one) =>
+        selfContained(one, find),
+      )
+      return [name.replaceAll('-', '_'), { input, output }]
+    })
+  const json = JSON.stringify(Object.fromEntries(tools), null, 1)
+  return `${BANNER}\n/** Arguments and result of each MCP tool, without references. */\nexport const toolSchemas: Readonly<Record<string, { input: object; output: object }>> = ${json}\n`
+}
+
+function missing(id: string): never {
+  throw new Error(`no schema has the $id ${id}`)
 }
 
 if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {

@@ -4153,6 +4153,1565 @@ export interface McpToolsResult {
   tools: McpTool[]
 }
 /**
+ * What the tool create_source answers.
+ */
+export interface ToolCreateSourceResult {
+  /**
+   * Source.
+   */
+  name: string
+  /**
+   * Project id.
+   */
+  project: string | null
+  /**
+   * Change-set that made it; it can be undone.
+   */
+  change_set: number | null
+  /**
+   * Path of the daemon that producers post to; null: it is not pushed to.
+   */
+  ingest_path: string | null
+  /**
+   * Bearer token for producers, shown once; null where none is needed.
+   */
+  ingest_token: string | null
+}
+/**
+ * Arguments of the tool create_source.
+ */
+export interface ToolCreateSource {
+  /**
+   * 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit.
+   */
+  name: string
+  /**
+   * Connector; list_connectors has them.
+   */
+  connector: string
+  /**
+   * The connector's fields, and labels: a list of {name, field or const, primary?}.
+   */
+  config?: {
+    [k: string]: unknown
+  }
+  /**
+   * Poll interval, for a connector that polls.
+   */
+  poll?: string
+  /**
+   * Project it is made in (id or name); Default when absent.
+   */
+  project?: string
+}
+/**
+ * What the tool finish_project answers.
+ */
+export interface ToolFinishProjectResult {
+  /**
+   * Project id.
+   */
+  project: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * It was held, and is no more.
+   */
+  released: boolean
+  /**
+   * Id of the finding that holds the words.
+   */
+  finding: string | null
+}
+/**
+ * Arguments of the tool finish_project.
+ */
+export interface ToolFinishProject {
+  /**
+   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   */
+  project?: string
+  /**
+   * What was done and what is left, Markdown; recorded as a finding of the project.
+   */
+  words?: string
+}
+/**
+ * What the tool get_event answers.
+ */
+export interface ToolGetEventResult {
+  /**
+   * Event id.
+   */
+  id: string
+  /**
+   * Source.
+   */
+  source: string
+  /**
+   * Event type.
+   */
+  event_type: string
+  /**
+   * When it happened.
+   */
+  event_time: string
+  /**
+   * When it was stored.
+   */
+  ingested_at: string
+  /**
+   * Whose timeline it is on.
+   */
+  entity: Entity | null
+  /**
+   * Labels.
+   */
+  labels: {
+    [k: string]: string | number
+  }
+  /**
+   * Its text.
+   */
+  text: string
+  /**
+   * What was received, JSON text; cut to the budget.
+   */
+  payload: string
+  /**
+   * Bytes of the whole payload.
+   */
+  payload_bytes: number
+  /**
+   * True when payload is not the whole.
+   */
+  cut: boolean
+}
+/**
+ * Arguments of the tool get_event.
+ */
+export interface ToolGetEvent {
+  /**
+   * Event id, such as evt_42.
+   */
+  id: string
+  /**
+   * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
+   */
+  max_tokens?: number
+}
+/**
+ * What the tool get_finding answers.
+ */
+export interface ToolGetFindingResult {
+  /**
+   * Project id.
+   */
+  project: string
+  /**
+   * Id.
+   */
+  id: string
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * Entity.
+   */
+  entity: string
+  /**
+   * Agents of the chain, first to last.
+   */
+  agents: string[]
+  /**
+   * Verdict.
+   */
+  verdict: string | null
+  /**
+   * Headline.
+   */
+  headline: string
+  /**
+   * Next step.
+   */
+  next_step: string | null
+  /**
+   * Who marked it handled.
+   */
+  handled_by: string | null
+  /**
+   * Id of its event on the timeline; empty where it wrote none.
+   */
+  event: string
+  /**
+   * The note, Markdown; cut to the budget.
+   */
+  note: string
+  /**
+   * True when note is not the whole.
+   */
+  cut: boolean
+}
+/**
+ * Arguments of the tool get_finding.
+ */
+export interface ToolGetFinding {
+  /**
+   * Id of a finding or result, such as run_1f2e….
+   */
+  id: string
+  /**
+   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   */
+  project?: string
+  /**
+   * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
+   */
+  max_tokens?: number
+}
+/**
+ * What the tool get_run answers.
+ */
+export interface ToolGetRunResult {
+  /**
+   * Run.
+   */
+  id: string
+  /**
+   * Agent.
+   */
+  agent: string
+  /**
+   * queued, running, succeeded, exhausted, failed, capped or empty.
+   */
+  status: string
+  /**
+   * Entity.
+   */
+  entity: string
+  /**
+   * Label of the entity.
+   */
+  label: string
+  /**
+   * What started it.
+   */
+  woken_by: string
+  /**
+   * Trigger.
+   */
+  trigger: string | null
+  /**
+   * Firing.
+   */
+  dispatch_id: string | null
+  /**
+   * Woken.
+   */
+  made_at: string
+  /**
+   * Ended.
+   */
+  finished_at: string | null
+  /**
+   * finding, or no_op: nothing to report.
+   */
+  outcome: string | null
+  /**
+   * Verdict.
+   */
+  verdict: string | null
+  /**
+   * Headline.
+   */
+  headline: string | null
+  /**
+   * Why it did not succeed.
+   */
+  error: string | null
+  /**
+   * Cost, US dollars; null: not priced.
+   */
+  cost_usd: number | null
+  /**
+   * Practice: in no total.
+   */
+  practice: boolean
+  /**
+   * The note, Markdown.
+   */
+  finding: string | null
+  /**
+   * Next step.
+   */
+  next_step: string | null
+  /**
+   * Claims of its finding.
+   *
+   * Items: A claim and whether the events it cites bear it out.
+   */
+  claims: string[]
+  /**
+   * Agents it handed over to.
+   *
+   * Items: Verdict and agent.
+   */
+  handoffs: string[]
+  /**
+   * What it did, step by step.
+   */
+  steps: {
+    /**
+     * Number.
+     */
+    n: number
+    /**
+     * prompt, model, tool, conclude, refused or note.
+     */
+    kind: string
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * In short; cut.
+     */
+    what: string
+  }[]
+  /**
+   * True when the budget left later steps out.
+   */
+  cut: boolean
+}
+/**
+ * Arguments of the tool get_run.
+ */
+export interface ToolGetRun {
+  /**
+   * Run, such as run_1f2e….
+   */
+  id: string
+  /**
+   * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
+   */
+  max_tokens?: number
+}
+/**
+ * What the tool join_project answers.
+ */
+export interface ToolJoinProjectResult {
+  /**
+   * Id; leave_project takes it.
+   */
+  subscription_id: string
+  /**
+   * Project id.
+   */
+  project: string
+  /**
+   * True when the address had joined already.
+   */
+  existing: boolean
+  /**
+   * Key that signs what is posted (Standard Webhooks). Shown once; absent when it had joined already.
+   */
+  secret?: string
+}
+/**
+ * Arguments of the tool join_project.
+ */
+export interface ToolJoinProject {
+  /**
+   * http or https address that every firing of the project is posted to.
+   */
+  url: string
+  /**
+   * Name shown for it.
+   */
+  name?: string
+  /**
+   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   */
+  project?: string
+}
+/**
+ * What the tool leave_project answers.
+ */
+export interface ToolLeaveProjectResult {
+  /**
+   * Id.
+   */
+  subscription_id: string
+  /**
+   * It is posted to no more.
+   */
+  removed: boolean
+}
+/**
+ * Arguments of the tool leave_project.
+ */
+export interface ToolLeaveProject {
+  /**
+   * subscription_id of join_project.
+   */
+  subscription_id: string
+}
+/**
+ * What the tool list_connectors answers.
+ */
+export interface ToolListConnectorsResult {
+  /**
+   * Connectors that a source can be made with.
+   */
+  connectors: {
+    /**
+     * Connector.
+     */
+    name: string
+    /**
+     * Caption.
+     */
+    title: string
+    /**
+     * push, poll or reference.
+     */
+    mode: string
+    /**
+     * What it brings in.
+     */
+    description: string
+    /**
+     * Fields of config.
+     */
+    fields: {
+      /**
+       * Field.
+       */
+      name: string
+      /**
+       * Type.
+       */
+      type: string
+      /**
+       * Must be given.
+       */
+      required: boolean
+      /**
+       * Never returned.
+       */
+      secret: boolean
+      /**
+       * What it means.
+       */
+      help: string
+    }[]
+  }[]
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool list_connectors.
+ */
+export interface ToolListConnectors {
+  /**
+   * Only this connector.
+   */
+  name?: string
+  /**
+   * next_cursor of the answer before, with the other arguments unchanged.
+   */
+  cursor?: string
+}
+/**
+ * What the tool list_entities answers.
+ */
+export interface ToolListEntitiesResult {
+  /**
+   * Labels; those that name the entity of a source first.
+   */
+  labels: {
+    /**
+     * Label.
+     */
+    label: string
+    /**
+     * True when it names the entity of a source.
+     */
+    primary: boolean
+    /**
+     * Distinct values stored.
+     */
+    distinct: number
+    /**
+     * Most frequent first.
+     */
+    values: {
+      /**
+       * Value.
+       */
+      value: string
+      /**
+       * Events that carry it.
+       */
+      events: number
+      /**
+       * When one last arrived.
+       */
+      last_ingest: string | null
+    }[]
+  }[]
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool list_entities.
+ */
+export interface ToolListEntities {
+  /**
+   * Label whose values to list. Absent: every label with its most frequent values.
+   */
+  label?: string
+  /**
+   * Only values that begin with this; needs label.
+   */
+  prefix?: string
+  /**
+   * Values a page; without label, at most 10 of each.
+   */
+  limit?: number
+  /**
+   * next_cursor of the answer before, with the other arguments unchanged.
+   */
+  cursor?: string
+}
+/**
+ * What the tool list_findings answers.
+ */
+export interface ToolListFindingsResult {
+  /**
+   * Project id.
+   */
+  project: string
+  /**
+   * Newest first.
+   */
+  findings: {
+    /**
+     * Id; get_finding takes it.
+     */
+    id: string
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who wrote it.
+     */
+    agent: string
+    /**
+     * Entity.
+     */
+    entity: string
+    /**
+     * Verdict.
+     */
+    verdict: string | null
+    /**
+     * Headline.
+     */
+    headline: string | null
+    /**
+     * Next step.
+     */
+    next_step: string | null
+    /**
+     * The note, Markdown; cut to 600 characters.
+     */
+    text: string
+    /**
+     * True when text is not the whole; get_finding gives it.
+     */
+    cut: boolean
+    /**
+     * Trigger that woke the run.
+     */
+    trigger: string | null
+    /**
+     * Recorded by an outside agent.
+     */
+    external: boolean
+    /**
+     * Who marked it handled.
+     */
+    handled_by: string | null
+  }[]
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool list_findings.
+ */
+export interface ToolListFindings {
+  /**
+   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   */
+  project?: string
+  /**
+   * Only of this entity.
+   */
+  entity?: string
+  /**
+   * Only by this agent.
+   */
+  agent?: string
+  /**
+   * Findings a page.
+   */
+  limit?: number
+  /**
+   * next_cursor of the answer before, with the other arguments unchanged.
+   */
+  cursor?: string
+}
+/**
+ * What the tool list_projects answers.
+ */
+export interface ToolListProjectsResult {
+  /**
+   * Projects, Default first.
+   */
+  projects: {
+    /**
+     * Project id.
+     */
+    id: string
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * What it is for.
+     */
+    goal: string
+    /**
+     * active, paused or draft.
+     */
+    status: string
+    /**
+     * Template key, custom or default.
+     */
+    template: string
+    /**
+     * Who holds it: crew or person. A project key is not told.
+     */
+    held_by: string | null
+    /**
+     * Sources.
+     */
+    sources: string[]
+    /**
+     * Triggers.
+     */
+    triggers: string[]
+    /**
+     * Agents. A project key is not told.
+     */
+    agents: string[]
+    /**
+     * Skills.
+     */
+    skills: string[]
+  }[]
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool list_projects.
+ */
+export interface ToolListProjects {
+  /**
+   * next_cursor of the answer before, with the other arguments unchanged.
+   */
+  cursor?: string
+}
+/**
+ * What the tool list_runs answers.
+ */
+export interface ToolListRunsResult {
+  /**
+   * Newest first.
+   */
+  runs: {
+    /**
+     * Run.
+     */
+    id: string
+    /**
+     * Agent.
+     */
+    agent: string
+    /**
+     * queued, running, succeeded, exhausted, failed, capped or empty.
+     */
+    status: string
+    /**
+     * Entity.
+     */
+    entity: string
+    /**
+     * Label of the entity.
+     */
+    label: string
+    /**
+     * What started it.
+     */
+    woken_by: string
+    /**
+     * Trigger.
+     */
+    trigger: string | null
+    /**
+     * Firing.
+     */
+    dispatch_id: string | null
+    /**
+     * Woken.
+     */
+    made_at: string
+    /**
+     * Ended.
+     */
+    finished_at: string | null
+    /**
+     * finding, or no_op: nothing to report.
+     */
+    outcome: string | null
+    /**
+     * Verdict.
+     */
+    verdict: string | null
+    /**
+     * Headline.
+     */
+    headline: string | null
+    /**
+     * Why it did not succeed.
+     */
+    error: string | null
+    /**
+     * Cost, US dollars; null: not priced.
+     */
+    cost_usd: number | null
+    /**
+     * Practice: in no total.
+     */
+    practice: boolean
+  }[]
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool list_runs.
+ */
+export interface ToolListRuns {
+  /**
+   * Only runs for this project (id or name).
+   */
+  project?: string
+  /**
+   * Only this agent.
+   */
+  agent?: string
+  /**
+   * Only of this entity.
+   */
+  entity?: string
+  /**
+   * Only successful or failed ones.
+   */
+  status?: 'successful' | 'failed'
+  /**
+   * Runs a page.
+   */
+  limit?: number
+  /**
+   * next_cursor of the answer before, with the other arguments unchanged.
+   */
+  cursor?: string
+}
+/**
+ * What the tool list_skills answers.
+ */
+export interface ToolListSkillsResult {
+  /**
+   * Skills by name.
+   */
+  skills: {
+    /**
+     * Name; the tool skill takes it.
+     */
+    name: string
+    /**
+     * When it helps.
+     */
+    description: string
+    /**
+     * Bytes of the body.
+     */
+    size: number
+  }[]
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool list_skills.
+ */
+export interface ToolListSkills {
+  /**
+   * Only the skills of this project (id or name).
+   */
+  project?: string
+  /**
+   * next_cursor of the answer before, with the other arguments unchanged.
+   */
+  cursor?: string
+}
+/**
+ * What the tool list_sources answers.
+ */
+export interface ToolListSourcesResult {
+  /**
+   * Sources by name.
+   */
+  sources: {
+    /**
+     * Source.
+     */
+    name: string
+    /**
+     * Connector.
+     */
+    connector: string
+    /**
+     * push, poll or reference.
+     */
+    mode: string
+    /**
+     * active or paused.
+     */
+    state: string
+    /**
+     * Health.
+     */
+    health: string
+    /**
+     * Why it is not well.
+     */
+    reason: string | null
+    /**
+     * Events stored.
+     */
+    events_total: number
+    /**
+     * Last event stored.
+     */
+    last_ingest: string | null
+    /**
+     * Labels it gives its events.
+     */
+    labels: string[]
+    /**
+     * Label that names the entity.
+     */
+    entity: string | null
+    /**
+     * Projects that use it, by id.
+     */
+    projects: string[]
+  }[]
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool list_sources.
+ */
+export interface ToolListSources {
+  /**
+   * Only the sources of this project (id or name).
+   */
+  project?: string
+  /**
+   * next_cursor of the answer before, with the other arguments unchanged.
+   */
+  cursor?: string
+}
+/**
+ * What the tool project_timeline answers.
+ */
+export interface ToolProjectTimelineResult {
+  /**
+   * Project id.
+   */
+  project: string
+  /**
+   * What was found, newest first: one per chain of runs.
+   */
+  results: {
+    /**
+     * Id of the result; get_finding takes it.
+     */
+    id: string
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Entity.
+     */
+    entity: string
+    /**
+     * action: somebody should look; no_action.
+     */
+    kind: string
+    /**
+     * Headline.
+     */
+    headline: string
+    /**
+     * Start of the note.
+     */
+    summary: string
+    /**
+     * Next step.
+     */
+    next_step: string | null
+    /**
+     * Verdict.
+     */
+    verdict: string | null
+    /**
+     * Agents of the chain, first to last.
+     */
+    agents: string[]
+    /**
+     * Who marked it handled; null: nobody.
+     */
+    handled_by: string | null
+    /**
+     * Recorded by an outside agent.
+     */
+    external: boolean
+    /**
+     * Of a practice run.
+     */
+    practice: boolean
+  }[]
+  /**
+   * Since 00:00 UTC.
+   */
+  today: {
+    /**
+     * Entities looked at.
+     */
+    looked_at: number
+    /**
+     * Findings.
+     */
+    found: number
+    /**
+     * Spent, US dollars.
+     */
+    spent_usd: number
+  }
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool project_timeline.
+ */
+export interface ToolProjectTimeline {
+  /**
+   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   */
+  project?: string
+  /**
+   * findings: only what needs a look; agent:<name>: only of this agent. Absent: all.
+   */
+  show?: string
+  /**
+   * Results a page.
+   */
+  limit?: number
+  /**
+   * next_cursor of the answer before, with the other arguments unchanged.
+   */
+  cursor?: string
+}
+/**
+ * What the tool read answers.
+ */
+export interface ToolReadResult {
+  /**
+   * One line per event in time order: [age] [source] text · labels (event id).
+   */
+  timeline: string
+  /**
+   * Events shown; a folded line counts as one.
+   */
+  count: number
+  /**
+   * Sources that contributed.
+   */
+  sources: string[]
+  /**
+   * Start of the window.
+   */
+  from: string
+  /**
+   * End of the window; ages count from here.
+   */
+  to: string
+  /**
+   * Nothing ingested later is in the answer.
+   */
+  as_of: string
+  /**
+   * True when the window holds more than is shown.
+   */
+  truncated: boolean
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+  /**
+   * What the budget left for later pages.
+   */
+  omitted: {
+    /**
+     * Source.
+     */
+    source: string
+    /**
+     * Event type.
+     */
+    event_type: string
+    /**
+     * How many.
+     */
+    count: number
+  }[]
+  /**
+   * With include_payload: what was received.
+   */
+  payloads?: {
+    /**
+     * Event id.
+     */
+    id: string
+    /**
+     * JSON text, byte for byte.
+     */
+    payload: string
+  }[]
+}
+/**
+ * Arguments of the tool read.
+ */
+export interface ToolRead {
+  selector: Selector
+  /**
+   * How far back from now: 15m, 6h, 7d. 15m when neither window nor from is given.
+   */
+  window?: string
+  /**
+   * Start, instead of window (ISO 8601 with time zone).
+   */
+  from?: string
+  /**
+   * End; now when absent (ISO 8601 with time zone).
+   */
+  to?: string
+  /**
+   * Only what this project reads: its sources, and the findings recorded in it (id or name).
+   */
+  project?: string
+  /**
+   * Only these sources.
+   *
+   * @maxItems 100
+   */
+  sources?: string[]
+  /**
+   * Only these event types.
+   *
+   * @maxItems 100
+   */
+  event_types?: string[]
+  /**
+   * Only events whose text contains this, in any case.
+   */
+  text?: string
+  /**
+   * asc pages from the oldest event, desc from the newest. Absent: the newest, shown oldest first.
+   */
+  order?: 'asc' | 'desc'
+  /**
+   * Only what had been ingested by this instant (ISO 8601 with time zone).
+   */
+  as_of?: string
+  /**
+   * Add each event as it was received. Costs tokens; get_event does it for one.
+   */
+  include_payload?: boolean
+  /**
+   * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
+   */
+  max_tokens?: number
+  /**
+   * next_cursor of the answer before, with the other arguments unchanged.
+   */
+  cursor?: string
+}
+/**
+ * Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.
+ */
+export interface Selector {
+  [k: string]: string | number | boolean
+}
+/**
+ * What the tool record_finding answers.
+ */
+export interface ToolRecordFindingResult {
+  /**
+   * Id; get_finding takes it.
+   */
+  id: string
+  /**
+   * Id of its event on the timeline.
+   */
+  event: string
+  /**
+   * Project id.
+   */
+  project: string
+  /**
+   * Name it carries.
+   */
+  agent: string
+  /**
+   * Entity.
+   */
+  entity: string
+  /**
+   * Verdict.
+   */
+  verdict: string | null
+}
+/**
+ * Arguments of the tool record_finding.
+ */
+export interface ToolRecordFinding {
+  /**
+   * Value of the entity it is about, such as checkout.
+   */
+  entity: string
+  /**
+   * Label of the entity, such as service. Absent: the one it is known by in the project.
+   */
+  label?: string
+  /**
+   * The finding, Markdown, up to 64 KB: what happened, why, and the ids of the events that show it.
+   */
+  finding: string
+  /**
+   * One line, up to 100 characters, that says what is wrong.
+   */
+  headline?: string
+  /**
+   * One line, up to 300 characters, that says what to do.
+   */
+  next_step?: string
+  /**
+   * One lowercase word, such as investigate or known. Not no_op: with nothing to report there is no finding.
+   */
+  verdict?: string
+  /**
+   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   */
+  project?: string
+}
+/**
+ * What the tool release_project answers.
+ */
+export interface ToolReleaseProjectResult {
+  /**
+   * Project id.
+   */
+  project: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * Who holds it now; null: nobody.
+   */
+  held_by: string | null
+}
+/**
+ * Arguments of the tool release_project.
+ */
+export interface ToolReleaseProject {
+  /**
+   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   */
+  project?: string
+}
+/**
+ * What the tool remember answers.
+ */
+export interface ToolRememberResult {
+  /**
+   * False when the same was stored before.
+   */
+  stored: boolean
+  /**
+   * Memory source.
+   */
+  source: string
+  /**
+   * Id of its event on the timeline.
+   */
+  event: string | null
+}
+/**
+ * Arguments of the tool remember.
+ */
+export interface ToolRemember {
+  /**
+   * Value of the entity it is about, such as checkout.
+   */
+  key: string
+  /**
+   * Label of the entity, such as service; key when absent.
+   */
+  label?: string
+  /**
+   * What to remember, in full sentences.
+   */
+  content: string
+  /**
+   * observation, aggregation or decision; any other is stored as custom:<it>.
+   */
+  memory_type?: string
+  /**
+   * Memory source; the first one, made when there is none, if absent.
+   */
+  source?: string
+}
+/**
+ * What the tool skill answers.
+ */
+export interface ToolSkillResult {
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * When it helps.
+   */
+  description: string
+  /**
+   * The instructions, Markdown.
+   */
+  body: string
+  /**
+   * Changed.
+   */
+  updated_at: string
+}
+/**
+ * Arguments of the tool skill.
+ */
+export interface ToolSkill {
+  /**
+   * Name of the skill.
+   */
+  name: string
+  /**
+   * Project that uses it (id or name); any, when absent.
+   */
+  project?: string
+}
+/**
+ * What the tool source_fields answers.
+ */
+export interface ToolSourceFieldsResult {
+  /**
+   * Events looked at.
+   */
+  sampled: number
+  /**
+   * Fields of its payloads.
+   */
+  fields: {
+    /**
+     * Field, dotted when nested.
+     */
+    name: string
+    /**
+     * Share of the events that have it, 0 to 1.
+     */
+    coverage: number
+    /**
+     * Distinct values.
+     */
+    distinct: number
+    /**
+     * Read by a label.
+     */
+    is_label: boolean
+    /**
+     * Read by the label that names the entity.
+     */
+    is_key: boolean
+    /**
+     * Examples, most frequent first.
+     */
+    values: string[]
+  }[]
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool source_fields.
+ */
+export interface ToolSourceFields {
+  /**
+   * Source.
+   */
+  name: string
+  /**
+   * Newest events to look at.
+   */
+  sample?: number
+  /**
+   * next_cursor of the answer before, with the other arguments unchanged.
+   */
+  cursor?: string
+}
+/**
+ * What the tool stats answers.
+ */
+export interface ToolStatsResult {
+  /**
+   * The same as text.
+   */
+  table: string
+  /**
+   * Label that was counted by.
+   */
+  by: string
+  /**
+   * Window.
+   */
+  window: string
+  /**
+   * Biggest change first.
+   */
+  rows: {
+    /**
+     * Label value.
+     */
+    value: string
+    /**
+     * Events in the window.
+     */
+    now: number
+    /**
+     * Events in the window before it.
+     */
+    before: number
+    /**
+     * +n (xR), new, gone or none.
+     */
+    change: string
+  }[]
+  /**
+   * Totals.
+   */
+  total: {
+    /**
+     * All events in the window.
+     */
+    now: number
+    /**
+     * All events in the window before it.
+     */
+    before: number
+  }
+  /**
+   * Distinct values seen in both windows.
+   */
+  values: number
+}
+/**
+ * Arguments of the tool stats.
+ */
+export interface ToolStats {
+  /**
+   * Label to count by; event_type and source work too.
+   */
+  by: string
+  /**
+   * Length of the window that ends now; it is compared with the one before it.
+   */
+  window?: string
+  /**
+   * Label constraints, such as {"env": "prod"}.
+   */
+  where?: {
+    [k: string]: string | number | boolean
+  }
+  /**
+   * Values to list.
+   */
+  top?: number
+  /**
+   * Only these sources.
+   *
+   * @maxItems 100
+   */
+  sources?: string[]
+  /**
+   * Only what this project reads (id or name).
+   */
+  project?: string
+}
+/**
+ * What the tool test_source answers.
+ */
+export interface ToolTestSourceResult {
+  /**
+   * It worked.
+   */
+  ok: boolean
+  /**
+   * Events seen.
+   */
+  events: number
+  /**
+   * First texts.
+   */
+  sample: string[]
+  /**
+   * What to do next.
+   */
+  note: string
+  /**
+   * What failed.
+   */
+  error: string | null
+}
+/**
+ * Arguments of the tool test_source.
+ */
+export interface ToolTestSource {
+  /**
+   * 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit.
+   */
+  name: string
+  /**
+   * Connector; list_connectors has them.
+   */
+  connector: string
+  /**
+   * The connector's fields, and labels: a list of {name, field or const, primary?}.
+   */
+  config?: {
+    [k: string]: unknown
+  }
+  /**
+   * Poll interval, for a connector that polls.
+   */
+  poll?: string
+}
+/**
+ * What the tool why answers.
+ */
+export interface ToolWhyResult {
+  /**
+   * Event id.
+   */
+  event: string
+  /**
+   * One per trigger, those that fired first.
+   */
+  records: {
+    /**
+     * Trigger.
+     */
+    trigger: string
+    /**
+     * fired, cooldown, below, filter and so on.
+     */
+    reason: string
+    /**
+     * The same in a sentence.
+     */
+    text: string
+    /**
+     * Key it was judged for.
+     */
+    key: string | null
+    /**
+     * When it was judged.
+     */
+    at: string
+    /**
+     * Firing it is part of.
+     */
+    dispatch_id: string | null
+    /**
+     * True when it was worked out now; false when it was recorded as it happened.
+     */
+    recomputed: boolean
+  }[]
+}
+/**
+ * Arguments of the tool why.
+ */
+export interface ToolWhy {
+  /**
+   * Event id, such as evt_42.
+   */
+  event: string
+  /**
+   * Only this trigger.
+   */
+  trigger?: string
+}
+/**
  * What a family of models costs.
  */
 export interface ModelPrice {
@@ -6118,12 +7677,6 @@ export interface HistogramRequest {
    * Only what this project reads (id or name).
    */
   project?: string
-}
-/**
- * Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.
- */
-export interface Selector {
-  [k: string]: string | number | boolean
 }
 /**
  * Body of POST /api/keys.

@@ -11,6 +11,7 @@ import { changesCommand } from './commands/changes.ts'
 import { deliveriesCommand } from './commands/deliveries.ts'
 import { firingsCommand } from './commands/firings.ts'
 import { keysCommand } from './commands/keys.ts'
+import { mcpCommand } from './commands/mcp.ts'
 import { partCommands } from './commands/parts.ts'
 import { projectsCommand } from './commands/projects.ts'
 import { readCommand } from './commands/read.ts'
@@ -42,6 +43,7 @@ export function buildProgram(io: Io): Command {
     .hook('preAction', () => guardOldVariables(io.env))
   program.commandsGroup('Daemon:')
   program.addCommand(upCommand(io))
+  program.addCommand(mcpCommand(io))
   program.addCommand(statusCommand(io))
   program.commandsGroup('Timeline:')
   program.addCommand(readCommand(io))

@@ -33,7 +33,10 @@ const io: Io = {
 // `svc tail | head` closes the pipe: that is an end, not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
-if (process.argv[2] !== 'up') {
+/** Commands that run until they are told to stop, and end in good order by themselves. */
+const isServing = process.argv[2] === 'up' || process.argv[2] === 'mcp'
+
+if (!isServing) {
   process.once('SIGINT', () => {
     interrupt.abort()
     process.once('SIGINT', () => process.exit(130))
@@ -43,4 +46,4 @@ if (process.argv[2] !== 'up') {
 const code = await run(io, process.argv.slice(2))
 process.exitCode = code
 // A start that failed may leave threads and timers behind.
-if (code !== 0 && process.argv[2] === 'up') process.exit(code)
+if (code !== 0 && isServing) process.exit(code)

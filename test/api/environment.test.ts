@@ -20,7 +20,6 @@ describe('the environment table', () => {
     }
     expect(describeUnread(env)).toEqual([
       'SVC_DEMO_API is set, but nothing in this version reads it',
-      'SVC_MCP_PORT is set, but nothing in this version reads it',
       'SVC_OTLP_GRPC_PORT is set, but nothing in this version reads it',
       'SVC_PROT is set, but svc has no variable of that name',
     ])

@@ -20,13 +20,16 @@ export interface Answer<T> {
   body: T
 }
 
+/** @param port to listen on; a free one when 0 */
 export async function startInstance({
   secured = false,
   env = {},
+  port = 0,
   ...more
 }: {
   secured?: boolean
   env?: Record<string, string>
+  port?: number
 } & Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing'> = {}) {
   const clock = { at: T0, now: () => clock.at }
   const engine = createEngine({ dataFile: null, clock, env, ...more })
@@ -45,7 +48,7 @@ export async function startInstance({
       consoleDir: null,
     },
   })
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = await app.listen({ host: '127.0.0.1', port })
   const stop = () => app.close().then(() => engine.close())
   return { ...clientOf(url, secured ? ROOT : null), clock, engine, stop }
 }

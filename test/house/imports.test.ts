@@ -44,6 +44,7 @@ const broken: [rule: string, file: string, imported: string][] = [
   ['engine-connectors-pure', 'engine/connectors/a.ts', '../store/ok.ts'],
   ['api-through-the-index', 'api/a.ts', '../engine/ok.ts'],
   ['daemon-without-the-engine', 'api/http/a.ts', '../../engine/local.ts'],
+  ['mcp-through-http', 'api/mcp/a.ts', '../../engine/index.ts'],
   ['api-without-console', 'api/b.ts', '../console/ok.ts'],
   ['api-without-sql', 'api/c.ts', 'better-sqlite3'],
   ['console-outside', 'console/a.ts', '../engine/ok.ts'],
@@ -52,6 +53,7 @@ const broken: [rule: string, file: string, imported: string][] = [
   ['one-owner-sqlite', 'engine/keys/b.ts', 'better-sqlite3'],
   ['one-owner-xstate', 'engine/f.ts', 'xstate'],
   ['one-owner-ajv', 'engine/g.ts', 'ajv'],
+  ['one-owner-mcp', 'api/http/b.ts', '@modelcontextprotocol/sdk/types.js'],
   ['one-owner-commander', 'api/d.ts', 'commander'],
 ]
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { projectFiles, textOf } from './project-files.ts'
 
-const GENERATED = new Set(['schemas/types.ts', 'schemas/registry.ts'])
+const GENERATED = new Set(['schemas/types.ts', 'schemas/registry.ts', 'schemas/tools.ts'])
 const sources = projectFiles().filter((file) => /\.(ts|tsx|mjs|cjs|css)$/.test(file) && !GENERATED.has(file))
 
 describe('source files', () => {
@@ -34,6 +34,14 @@ describe('the engine and the machines', () => {
 
   it.each(banned)('use %s only where it is injected', (_what, pattern, allowedIn) => {
     const files = sources.filter((file) => /^(engine|machines)\//.test(file) && !allowedIn.includes(file))
+    expect(files.filter((file) => pattern.test(withoutComments(textOf(file))))).toEqual([])
+  })
+})
+
+describe('the MCP server', () => {
+  it('writes to standard output nowhere: over stdio it is the protocol', () => {
+    const files = sources.filter((file) => file.startsWith('api/mcp/') && file !== 'api/mcp/start.ts')
+    const pattern = /\bconsole\.\w+\(|process\.stdout|\bout\(/
     expect(files.filter((file) => pattern.test(withoutComments(textOf(file))))).toEqual([])
   })
 })

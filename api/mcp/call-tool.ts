@@ -1,0 +1,74 @@
+/**
+ * One call of a tool: known, allowed, arguments checked, run, presented. What an agent can mend comes
+ * back as a result with isError; only a tool that does not exist is an error of the protocol.
+ */
+import { check } from '../../schemas/index.ts'
+import { toolSchemas } from '../../schemas/tools.ts'
+import { DaemonError } from './daemon.ts'
+import { type Context, isAllowed, type Tool, ToolError, whyNot } from './tool.ts'
+
+/** A result as the protocol has it. */
+export interface CallResult {
+  [key: string]: unknown
+  content: { type: 'text'; text: string }[]
+  structuredContent?: Record<string, unknown>
+  isError?: boolean
+  _meta?: Record<string, unknown>
+}
+
+/** A tool as it is listed. */
+export const listed = ({ name, title, description, hints }: Tool) => ({
+  name,
+  title,
+  description,
+  inputSchema: toolSchemas[name]!.input as { type: 'object' },
+  outputSchema: toolSchemas[name]!.output as { type: 'object' },
+  annotations: { title, ...hints },
+})
+
+/**
+ * Calls a tool. @param identity who calls; a promise, so that a daemon that is away is told like any
+ * other failure of the call.
+ */
+export async function callTool(
+  tool: Tool,
+  args: Record<string, unknown>,
+  identify: () => Promise<Context['identity']>,
+  context: Omit<Context, 'identity'>,
+): Promise<CallResult> {
+  try {
+    const identity = await identify()
+    if (!isAllowed(tool, identity)) return failed(whyNot(tool, identity), { status: 403 })
+    const fault = check(`mcp-call-${tool.name.replaceAll('_', '-')}.json`, args)
+    if (fault !== null) return failed(`${fault}. See the input schema of ${tool.name}`, { status: 400 })
+    const { text, content } = await tool.run(args as never, { ...context, identity })
+    return { content: [{ type: 'text', text }], structuredContent: content as Record<string, unknown> }
+  } catch (error) {
+    if (error instanceof ToolError)
+      return failed(error.message, { status: 400, ...(error.field ? { field: error.field } : {}) })
+    if (error instanceof DaemonError) return failed(explain(error), metaOf(error))
+    throw error
+  }
+}
+
+/** Where a program finds what the text of a failure says. */
+const ERROR_META = 'svc/error'
+
+function failed(message: string, meta: Record<string, unknown>): CallResult {
+  return { content: [{ type: 'text', text: message }], isError: true, _meta: { [ERROR_META]: meta } }
+}
+
+const metaOf = ({ status, retryAfter }: DaemonError): Record<string, unknown> => ({
+  ...(status === null ? {} : { status }),
+  retryable: retryAfter !== null,
+  ...(retryAfter === null ? {} : { retry_after_seconds: retryAfter }),
+})
+
+/** The daemon's sentence, with what to do about it. */
+export function explain({ message, status, retryAfter }: DaemonError): string {
+  if (retryAfter !== null) return `${message}. Call again in ${retryAfter} seconds`
+  if (status === 401)
+    return `the daemon does not know this credential (${message}); an operator must put a valid API key where this client is configured`
+  if (status === 403) return `${message}. Ask an operator for a key that may`
+  return message
+}

@@ -1,0 +1,59 @@
+/** Completions of arguments: labels and values of entities, projects, skills, findings. */
+import type { EntitiesResult, FindingsResult, LabelFacet } from '../../schemas/types.ts'
+import { part } from './daemon.ts'
+import { listProjects } from './project.ts'
+import type { Context } from './tool.ts'
+import { skillsOf } from './tools/skills.ts'
+
+/** As many as the protocol lets one answer hold. */
+const MAX = 100
+
+export interface Asked {
+  /** Prompt or resource template it is for. */
+  of: string
+  argument: string
+  /** What is typed so far. */
+  value: string
+  /** Arguments that are filled in already. */
+  given: Record<string, string>
+}
+
+/** @returns none for what is not ours to complete. @throws DaemonError */
+export async function complete(
+  asked: Asked,
+  context: Pick<Context, 'daemon' | 'signal' | 'identity'>,
+): Promise<{ values: string[]; total: number; hasMore: boolean }> {
+  const all = (await candidates(asked, context)).filter((one) =>
+    one.toLowerCase().startsWith(asked.value.toLowerCase()),
+  )
+  return { values: all.slice(0, MAX), total: all.length, hasMore: all.length > MAX }
+}
+
+async function candidates(
+  { of, argument, value, given }: Asked,
+  context: Pick<Context, 'daemon' | 'signal' | 'identity'>,
+): Promise<string[]> {
+  const { daemon, signal, identity } = context
+  if (argument === 'project') return (await listProjects(context)).map(({ name }) => name)
+  if (argument === 'name' && of.startsWith('svc://skill/'))
+    return (await skillsOf(undefined, context)).map(({ name }) => name)
+  if (argument === 'id' && given.project) {
+    const { findings } = await daemon.get<FindingsResult>(`/api/projects/${part(given.project)}/findings`, {
+      query: { limit: MAX },
+      signal,
+    })
+    return findings.map((one) => one.run_id)
+  }
+  // A project key is told of no entity but through what it reads.
+  if (identity.project !== undefined) return []
+  if (argument === 'label') {
+    const { labels } = await daemon.get<EntitiesResult>('/api/entities', { query: { limit: 1 }, signal })
+    return labels.map(({ label }) => label)
+  }
+  if (argument !== 'value' || !given.label) return []
+  const facet = await daemon.get<LabelFacet>('/api/entities', {
+    query: { label: given.label, prefix: value || undefined, limit: MAX + 1 },
+    signal,
+  })
+  return facet.values.map((one) => one.value)
+}

@@ -1,0 +1,138 @@
+/**
+ * Calls to the daemon, each with the credential of the client it is for. What the daemon refuses, and
+ * a daemon that does not answer, becomes a DaemonError whose message an agent can act on.
+ */
+
+const TIMEOUT_MS = 60_000
+/** Asked of a client whose call met a daemon that restarts. */
+const RETRY_S = 2
+
+export interface Call {
+  method?: 'GET' | 'POST' | 'DELETE'
+  /** Sent as JSON. */
+  json?: unknown
+  query?: Record<string, string | number | undefined>
+  signal?: AbortSignal | undefined
+}
+
+/** Why the daemon did not do it. */
+export class DaemonError extends Error {
+  /** HTTP status of its answer; null: it did not answer. */
+  readonly status: number | null
+  /** Whether the same call may work later, and in how many seconds. */
+  readonly retryAfter: number | null
+  constructor(message: string, status: number | null, retryAfter: number | null) {
+    super(message)
+    this.name = 'DaemonError'
+    this.status = status
+    this.retryAfter = retryAfter
+  }
+}
+
+/** A daemon by its address. */
+export class Daemon {
+  constructor(
+    /** Base address, without a trailing slash. */
+    readonly url: string,
+    private readonly http: typeof fetch,
+    private readonly userAgent: string,
+  ) {}
+
+  /** The same daemon, called with one client's credential; null: none. */
+  as(token: string | null): Caller {
+    return new Caller((path, call) => this.text(path, call, token))
+  }
+
+  private async text(path: string, call: Call, token: string | null): Promise<string> {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const headers: Record<string, string> = { 'user-agent': this.userAgent, accept: 'application/json' }
+    if (token !== null) headers.authorization = `Bearer ${token}`
+    if (call.json !== undefined) headers['content-type'] = 'application/json'
+    let answer: { status: number; headers: Headers; text: string }
+    try {
+      const response = await this.http(this.url + path + queryOf(call.query), {
+        method: call.method ?? 'GET',
+        headers,
+        ...(call.json === undefined ? {} : { body: JSON.stringify(call.json) }),
+        // A redirect would carry the credential to another address.
+        redirect: 'manual',
+        signal: call.signal ? AbortSignal.any([timeout, call.signal]) : timeout,
+      })
+      answer = { status: response.status, headers: response.headers, text: await response.text() }
+    } catch (error) {
+      throw unreachable(error as Fault, timeout.aborted)
+    }
+    if (answer.status >= 200 && answer.status < 300) return answer.text
+    throw refusal(answer)
+  }
+}
+
+/** The daemon for one client. */
+export class Caller {
+  constructor(private readonly send: (path: string, call: Call) => Promise<string>) {}
+
+  /** The body of the answer as it came. @throws DaemonError */
+  text(path: string, call: Call = {}): Promise<string> {
+    return this.send(path, call)
+  }
+
+  /** @throws DaemonError */
+  async get<T>(path: string, call: Omit<Call, 'method' | 'json'> = {}): Promise<T> {
+    return JSON.parse(await this.send(path, call)) as T
+  }
+
+  /** @throws DaemonError */
+  async post<T>(path: string, json: unknown, signal?: AbortSignal): Promise<T> {
+    return JSON.parse(await this.send(path, { method: 'POST', json, signal })) as T
+  }
+}
+
+/** One part of a path, whatever is in it. */
+export const part = (text: string): string => encodeURIComponent(text)
+
+function queryOf(query: Call['query']): string {
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {}))
+    if (value !== undefined) given.set(name, String(value))
+  return given.size ? `?${given}` : ''
+}
+
+function refusal({ status, headers, text }: { status: number; headers: Headers; text: string }): DaemonError {
+  if (status >= 300 && status < 400)
+    return new DaemonError(
+      `the address of the daemon answers with a redirect (HTTP ${status}); an operator must give svc mcp the daemon's own address with --svcd`,
+      status,
+      null,
+    )
+  const retryAfter = Number(headers.get('retry-after') ?? Number.NaN)
+  const mayRetry = status === 429 || status === 502 || status === 503 || status === 504
+  return new DaemonError(
+    detailOf(text) ?? `the daemon answered with HTTP ${status} and no reason`,
+    status,
+    mayRetry ? (Number.isFinite(retryAfter) ? retryAfter : RETRY_S) : null,
+  )
+}
+
+type Fault = Error & { cause?: { code?: string } }
+
+function unreachable(error: Fault, timedOut: boolean): DaemonError {
+  if (timedOut)
+    return new DaemonError(`the daemon did not answer within ${TIMEOUT_MS / 1000} seconds`, null, RETRY_S)
+  if (error.name === 'AbortError') return new DaemonError('the call was cancelled', null, null)
+  return new DaemonError(
+    `the daemon is not reachable (${error.cause?.code ?? error.message}); it may be restarting`,
+    null,
+    RETRY_S,
+  )
+}
+
+/** The `detail` sentence of an error answer, or null when the body is not one. */
+function detailOf(text: string): string | null {
+  try {
+    const { detail } = JSON.parse(text) as { detail?: unknown }
+    return typeof detail === 'string' ? detail : null
+  } catch {
+    // A proxy's page, or a skill's fault, which the daemon answers as plain text.
+    return /^[^<]{1,500}$/.test(text.trim()) ? text.trim() : null
+  }
+}

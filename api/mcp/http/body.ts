@@ -1,0 +1,36 @@
+/** The body of a message: one JSON object, within a bound. */
+import type { IncomingMessage } from 'node:http'
+import { Refusal } from './refuse.ts'
+
+/** Largest message, bytes: ten times the largest field of any tool. */
+export const MESSAGE_MAX = 1024 * 1024
+
+/** @throws Refusal 413, 415, 400 */
+export async function readMessage(request: IncomingMessage): Promise<Record<string, unknown>> {
+  if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
+    throw new Refusal(415, 'the Content-Type must be application/json')
+  if (Number(request.headers['content-length'] ?? 0) > MESSAGE_MAX) throw tooLarge()
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of request) {
+    bytes += (part as Buffer).length
+    if (bytes > MESSAGE_MAX) throw tooLarge()
+    parts.push(part as Buffer)
+  }
+  const message = parse(Buffer.concat(parts).toString())
+  if (Array.isArray(message))
+    throw new Refusal(400, 'send one message a request: batches are no part of the protocol any more')
+  if (typeof message !== 'object' || message === null)
+    throw new Refusal(400, 'the body must be one JSON-RPC message')
+  return message as Record<string, unknown>
+}
+
+const tooLarge = () => new Refusal(413, `a message must have at most ${MESSAGE_MAX} bytes`)
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Refusal(400, 'the body is not valid JSON')
+  }
+}

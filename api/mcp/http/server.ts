@@ -1,0 +1,214 @@
+/**
+ * The HTTP transports. The order of checks: raw headers → Host → Origin → path → credential, by the
+ * daemon's word → size → session → the protocol. Nothing of the protocol is looked at before the daemon
+ * has said that it knows the caller.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Health } from '../../../schemas/types.ts'
+import { ambiguous, foreignHost, foreignOrigin } from '../../host-rules.ts'
+import { hashOf } from '../access.ts'
+import { explain } from '../call-tool.ts'
+import { DaemonError } from '../daemon.ts'
+import type { Shared } from '../session.ts'
+import type { McpSettings } from '../settings.ts'
+import { WATCH_EVERY_MS } from '../watches.ts'
+import { Refusal, refuse, sendJson } from './refuse.ts'
+import { type HttpSession, Sessions } from './sessions.ts'
+import { openSse, type SseSessions, takeSseMessage } from './sse.ts'
+import { type StreamableSessions, serveStreamable } from './streamable.ts'
+
+/** How often those with an open stream are asked about again, and idle sessions looked for. */
+const LOOK_EVERY_MS = 1_000
+/** Credentials asked about in one look: more take turns. */
+const LOOKS_AT_ONCE = 50
+const HEADERS_MS = 10_000
+
+export interface McpHttp {
+  server: Server
+  sessions: Sessions<{ close(): Promise<void> }>
+  /** Answers 503, ends every session; what is under way is answered. */
+  beginStop(): Promise<void>
+}
+
+/** Builds the server; it listens when told to. @param now milliseconds, never going back */
+export function buildMcpHttp(
+  settings: McpSettings,
+  shared: Shared,
+  now: () => number,
+  sessionsMax?: number,
+): McpHttp {
+  const sessions = new Sessions<never>(now, sessionsMax) as unknown as Sessions<{ close(): Promise<void> }>
+  const door = new Door(settings, shared, sessions)
+  const server = createServer({ maxHeaderSize: 16_384, headersTimeout: HEADERS_MS }, (request, response) => {
+    void door.serve(request, response)
+  })
+  server.maxConnections = 4_096
+  const ends = [
+    shared.every(LOOK_EVERY_MS, () => void door.look()),
+    shared.every(WATCH_EVERY_MS, () => void shared.watches.tick()),
+  ]
+  server.once('close', () => {
+    for (const end of ends) end()
+  })
+  return { server, sessions, beginStop: () => door.beginStop() }
+}
+
+class Door {
+  private stopping = false
+  private turn = 0
+
+  constructor(
+    private readonly settings: McpSettings,
+    private readonly shared: Shared,
+    private readonly sessions: Sessions<{ close(): Promise<void> }>,
+  ) {}
+
+  /** Answers one request, whatever happens. */
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      this.checkPlace(request)
+      const path = (request.url ?? '').split('?')[0]!
+      if (path === '/health') return await this.health(response)
+      const serve = this.routeOf(path)
+      if (this.stopping) throw new Refusal(503, 'svc mcp is stopping; connect again', { 'retry-after': '2' })
+      const token = tokenOf(request)
+      await this.checkCredential(token, path, request)
+      await serve(token, request, response)
+    } catch (error) {
+      if (error instanceof Refusal) return refuse(response, error)
+      this.shared.log.error({ err: error }, 'a fault of ours')
+      refuse(response, new Refusal(500, 'a fault of ours; the log of svc mcp has it'))
+    }
+  }
+
+  async beginStop(): Promise<void> {
+    this.stopping = true
+    // An answer that is due goes out before the stream it goes to is closed.
+    await Promise.all(
+      this.sessions.all().map(async ({ id, session }) => {
+        await session.settled()
+        this.sessions.end(id)
+      }),
+    )
+  }
+
+  /** Ends what is idle, and the sessions of credentials that the daemon no longer knows. */
+  async look(): Promise<void> {
+    this.sessions.expire()
+    const byCredential = new Map<string, HttpSession<unknown>[]>()
+    for (const one of this.sessions.all())
+      if (one.streams > 0)
+        byCredential.set(one.session.credential, [...(byCredential.get(one.session.credential) ?? []), one])
+    const groups = [...byCredential.values()]
+    const first = groups.length > LOOKS_AT_ONCE ? this.turn++ * LOOKS_AT_ONCE : 0
+    const due = Array.from(
+      { length: Math.min(LOOKS_AT_ONCE, groups.length) },
+      (_, i) => groups[(first + i) % groups.length]!,
+    )
+    await Promise.all(due.map((group) => this.lookAt(group)))
+  }
+
+  private async lookAt(group: readonly HttpSession<unknown>[]): Promise<void> {
+    const { token } = group[0]!.session
+    try {
+      const identity = await this.shared.access.identify(token)
+      for (const { session } of group) await session.tellTools(identity)
+    } catch (error) {
+      if (error instanceof DaemonError) this.forget(token, error)
+      else this.shared.log.debug({ err: error }, 'a client was not told of its tools')
+    }
+  }
+
+  private checkPlace(request: IncomingMessage): void {
+    const fault = ambiguous(request)
+    if (fault !== null) throw new Refusal(400, fault)
+    const foreign =
+      foreignHost(request, this.settings, 'MCP server') ?? foreignOrigin(request, this.settings, 'MCP server')
+    if (foreign !== null) throw new Refusal(403, foreign)
+  }
+
+  private routeOf(path: string) {
+    const { transport } = this.settings
+    const { shared, sessions } = this
+    type Serve = (token: string | null, request: IncomingMessage, response: ServerResponse) => Promise<void>
+    const routes: Record<string, Serve> =
+      transport === 'streamable-http'
+        ? { '/mcp': (...of) => serveStreamable(shared, sessions as unknown as StreamableSessions, ...of) }
+        : {
+            '/sse': (...of) => openSse(shared, sessions as unknown as SseSessions, ...of),
+            '/sse/messages': (...of) => takeSseMessage(sessions as unknown as SseSessions, ...of),
+            '/messages': (...of) => takeSseMessage(sessions as unknown as SseSessions, ...of),
+          }
+    const serve = Object.hasOwn(routes, path) ? routes[path] : undefined
+    if (serve) return serve
+    throw new Refusal(
+      404,
+      transport === 'sse'
+        ? 'this server speaks the older transport at /sse; start svc mcp with --transport streamable-http for /mcp'
+        : 'this server speaks Streamable HTTP at /mcp; start svc mcp with --transport sse for /sse',
+    )
+  }
+
+  /** A session that is there goes on while the daemon is away: its calls say so, and work again after. */
+  private async checkCredential(token: string | null, path: string, request: IncomingMessage): Promise<void> {
+    try {
+      const identity = await this.shared.access.identify(token)
+      // An open daemon checks nothing; whoever set a token here wants it all the same.
+      if (identity.id === 'open' && !this.settings.admits(token)) throw unknownCredential(token)
+    } catch (error) {
+      if (!(error instanceof DaemonError)) throw error
+      this.forget(token, error)
+      if (error.status === 401) throw unknownCredential(token)
+      const hasSession = path.endsWith('/messages') || request.headers['mcp-session-id'] !== undefined
+      if (hasSession && error.retryAfter !== null && error.status !== 429) return
+      throw new Refusal(error.status === 429 ? 429 : 503, explain(error), {
+        'retry-after': String(error.retryAfter ?? 2),
+      })
+    }
+  }
+
+  /** Ends the sessions of a credential that is no longer known. */
+  private forget(token: string | null, { status }: DaemonError): void {
+    if (status !== 401) return
+    const credential = hashOf(token)
+    this.sessions.endAll(({ session }) => session.credential === credential)
+  }
+
+  private async health(response: ServerResponse): Promise<void> {
+    const detail = this.stopping ? 'stopping' : await this.daemonFault()
+    const { version } = this.shared
+    const status = this.stopping ? 'stopping' : detail === null ? 'ok' : 'degraded'
+    sendJson(response, this.stopping ? 503 : 200, {
+      status,
+      version,
+      transport: this.settings.transport,
+      sessions: this.sessions.size,
+      ...(detail === null || this.stopping ? {} : { detail }),
+    })
+  }
+
+  private async daemonFault(): Promise<string | null> {
+    try {
+      await this.shared.daemon.as(null).get<Health>('/health')
+      return null
+    } catch (error) {
+      if (error instanceof DaemonError) return error.message
+      throw error
+    }
+  }
+}
+
+const unknownCredential = (token: string | null): Refusal =>
+  new Refusal(
+    401,
+    `${token === null ? 'this instance is secured, and the request has no credential' : 'the credential is not known'}: send Authorization: Bearer <API key>`,
+    { 'www-authenticate': 'Bearer' },
+  )
+
+/** Authorization: Bearer, or the header that producers use. */
+function tokenOf({ headers }: IncomingMessage): string | null {
+  const match = /^bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')
+  if (match) return match[1]!
+  const other = headers['x-svc-token']
+  return typeof other === 'string' && other.trim() !== '' ? other.trim() : null
+}

@@ -1,0 +1,68 @@
+/**
+ * The older transport: GET /sse opens a stream and names the address that messages are posted to. That is
+ * /sse/messages, so that a proxy that sends /sse* here needs no other rule; /messages is the same.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
+import { hashOf } from '../access.ts'
+import { Session, type Shared } from '../session.ts'
+import { readMessage } from './body.ts'
+import { Refusal } from './refuse.ts'
+import type { Sessions } from './sessions.ts'
+
+export type SseSessions = Sessions<SSEServerTransport>
+
+const MESSAGES = '/sse/messages'
+const HEARTBEAT_MS = 15_000
+
+/** Opens a session. @throws Refusal */
+export async function openSse(
+  shared: Shared,
+  sessions: SseSessions,
+  token: string | null,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method !== 'GET')
+    throw new Refusal(
+      405,
+      `${request.method} is not for /sse; it takes GET, and messages go to ${MESSAGES}`,
+      {
+        allow: 'GET',
+      },
+    )
+  sessions.makeRoom()
+  const session = new Session(shared, token)
+  const transport = new SSEServerTransport(MESSAGES, response)
+  const made = sessions.add(transport.sessionId, session, transport)
+  made.streams = 1
+  response.setHeader('x-accel-buffering', 'no')
+  const quiet = shared.every(HEARTBEAT_MS, () => void response.write(': beat\n\n'))
+  response.once('close', () => {
+    quiet()
+    sessions.end(made.id)
+  })
+  await session.server.connect(transport)
+}
+
+/** Takes one message; the answer goes out on the stream. @throws Refusal */
+export async function takeSseMessage(
+  sessions: SseSessions,
+  token: string | null,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method !== 'POST')
+    throw new Refusal(405, `${request.method} is not for ${MESSAGES}; it takes POST`, { allow: 'POST' })
+  const id = new URL(request.url ?? '', 'http://localhost').searchParams.get('sessionId')
+  if (id === null)
+    throw new Refusal(400, 'sessionId is missing; open /sse, which names the address to post to')
+  const { transport } = sessions.open(id, hashOf(token))
+  const message = await readMessage(request)
+  try {
+    await transport.handleMessage(message)
+  } catch {
+    throw new Refusal(400, 'the body must be one JSON-RPC message')
+  }
+  response.writeHead(202).end('Accepted')
+}

@@ -1,0 +1,50 @@
+/** Which project a call is about: the key's own, the one that is named, or the only one there is. */
+import type { ProjectCard } from '../../schemas/types.ts'
+import { type Context, ToolError } from './tool.ts'
+
+/** What both a key of a project and one of the instance see of a project. */
+export type ListedProject = Pick<ProjectCard, 'id' | 'name' | 'goal' | 'status' | 'template'> & {
+  held_by?: string | null
+  sources?: string[]
+  triggers?: string[]
+  skills?: string[]
+  objects?: { kind: string; name: string; missing: boolean }[]
+}
+
+export async function listProjects({
+  daemon,
+  signal,
+}: Pick<Context, 'daemon' | 'signal'>): Promise<ListedProject[]> {
+  return (await daemon.get<{ projects: ListedProject[] }>('/api/projects', { signal })).projects
+}
+
+/** @param word id or name. @throws ToolError that lists the projects where it is not plain which. */
+export async function projectOf(
+  word: string | undefined,
+  context: Pick<Context, 'daemon' | 'signal' | 'identity'>,
+): Promise<{ id: string; name: string }> {
+  const { identity } = context
+  if (word === undefined && identity.project !== undefined)
+    return { id: identity.project, name: identity.project_name ?? identity.project }
+  const projects = await listProjects(context)
+  if (word === undefined) {
+    if (projects.length === 1) return projects[0]!
+    throw new ToolError(
+      projects.length === 0
+        ? 'there is no project yet; one is made in the console or with svc projects'
+        : `project must be named: there are ${namesOf(projects)}`,
+      'project',
+    )
+  }
+  const found = projects.find(({ id, name }) => id === word || name === word)
+  if (found) return found
+  throw new ToolError(`project ${word} is not known; there are ${namesOf(projects)}`, 'project')
+}
+
+const NAMES_MAX = 20
+
+const namesOf = (projects: readonly { name: string }[]): string =>
+  projects
+    .slice(0, NAMES_MAX)
+    .map(({ name }) => name)
+    .join(', ') + (projects.length > NAMES_MAX ? ` and ${projects.length - NAMES_MAX} more` : '')

@@ -1,0 +1,71 @@
+/** The tools that end work on a project that is held (SPEC.md, Project lifecycle: crew). */
+import type {
+  FindingCreated,
+  Project,
+  ToolFinishProject,
+  ToolFinishProjectResult,
+  ToolReleaseProject,
+  ToolReleaseProjectResult,
+} from '../../../schemas/types.ts'
+import { part } from '../daemon.ts'
+import { projectOf } from '../project.ts'
+import { adds, type Context, defineTool, ToolError } from '../tool.ts'
+
+export const releaseProject = defineTool<ToolReleaseProject, ToolReleaseProjectResult>({
+  name: 'release_project',
+  title: 'Release a project',
+  description:
+    'Hands back a project that a crew or a person holds, so that others may take it. Use it when you stop before the work is done; finish_project when it is done.',
+  scope: 'admin',
+  ofProject: false,
+  hints: adds({ idempotentHint: true }),
+  async run({ project: word }, context) {
+    const { id } = await projectOf(word, context)
+    const { name, held_by } = await release(id, context)
+    return { text: `${name} is released`, content: { project: id, name, held_by } }
+  },
+})
+
+export const finishProject = defineTool<ToolFinishProject, ToolFinishProjectResult>({
+  name: 'finish_project',
+  title: 'Finish work on a project',
+  description:
+    'Ends work on a project: releases it where it is held, and records your words (what was done, what is left) as a finding of the project, for the next who comes. It works for a project that nobody holds, too.',
+  scope: 'admin',
+  ofProject: false,
+  hints: adds(),
+  async run({ project: word, words }, context) {
+    const { id, name } = await projectOf(word, context)
+    const { held_by } = await context.daemon.get<Project>(`/api/projects/${part(id)}`, {
+      signal: context.signal,
+    })
+    if (held_by === null && words === undefined)
+      throw new ToolError(`nobody holds ${name}; give words to record what was done`, 'words')
+    // The words first: a project is not handed back without them.
+    const finding = words === undefined ? null : await record(id, name, words, context)
+    if (held_by !== null) await release(id, context)
+    return {
+      text: `${name} is finished${held_by === null ? '' : ' and released'}${finding === null ? '' : `; the words are finding ${finding}`}`,
+      content: { project: id, name, released: held_by !== null, finding },
+    }
+  },
+})
+
+const release = (id: string, { daemon, signal }: Context): Promise<Project> =>
+  daemon.post<Project>(`/api/projects/${part(id)}/release`, undefined, signal)
+
+async function record(id: string, name: string, words: string, context: Context): Promise<string> {
+  const { run_id } = await context.daemon.post<FindingCreated>(
+    `/api/projects/${part(id)}/findings`,
+    {
+      entity: name,
+      label: 'project',
+      finding: words,
+      headline: 'Work on the project is finished',
+      verdict: 'finished',
+      ...(context.identity.id === 'open' ? { agent: context.client } : {}),
+    },
+    context.signal,
+  )
+  return run_id
+}

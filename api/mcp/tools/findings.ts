@@ -1,0 +1,121 @@
+/** The tools of findings: reading what was found, and writing down what you found. */
+import type {
+  FindingCreated,
+  FindingsResult,
+  ProjectResult,
+  ToolGetFinding,
+  ToolGetFindingResult,
+  ToolListFindings,
+  ToolListFindingsResult,
+  ToolRecordFinding,
+  ToolRecordFindingResult,
+} from '../../../schemas/types.ts'
+import { part } from '../daemon.ts'
+import { cutTo, more, pageOf } from '../paging.ts'
+import { projectOf } from '../project.ts'
+import { adds, defineTool, READS } from '../tool.ts'
+
+/** Findings of one project that are looked at; older ones are pages of project_timeline. */
+const FINDINGS_MAX = 200
+const LIMIT = 20
+const EXCERPT = 600
+const TOKENS = 6_000
+
+export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>({
+  name: 'list_findings',
+  title: 'List findings',
+  description:
+    'The newest 200 findings of a project, of one entity or one agent where you say so. Use it to see whether somebody looked at this entity before you. Older ones are in project_timeline.',
+  scope: 'read',
+  ofProject: true,
+  hints: READS,
+  async run({ project: word, entity, agent, limit = LIMIT, cursor }, context) {
+    const { id } = await projectOf(word, context)
+    const { findings } = await context.daemon.get<FindingsResult>(`/api/projects/${part(id)}/findings`, {
+      query: { entity, agent, limit: FINDINGS_MAX },
+      signal: context.signal,
+    })
+    const shown = findings.map((one) => ({
+      id: one.run_id,
+      at: one.at,
+      agent: one.agent,
+      entity: one.entity,
+      verdict: one.verdict,
+      headline: one.headline,
+      next_step: one.next_step,
+      text: one.finding.slice(0, EXCERPT),
+      cut: one.finding.length > EXCERPT,
+      trigger: one.trigger,
+      external: one.external,
+      handled_by: one.handled?.by ?? null,
+    }))
+    const page = pageOf(shown, cursor, limit)
+    const lines = page.entries.map(
+      (one) =>
+        `${one.at} ${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}`,
+    )
+    return {
+      text: (lines.join('\n\n') || 'no findings') + more(page.next_cursor),
+      content: { project: id, findings: page.entries, next_cursor: page.next_cursor },
+    }
+  },
+})
+
+export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
+  name: 'get_finding',
+  title: 'Read a finding',
+  description: 'The whole note of one finding or result of a project, by the id other tools show.',
+  scope: 'read',
+  ofProject: true,
+  hints: READS,
+  async run({ id, project: word, max_tokens: tokens = TOKENS }, context) {
+    const project = await projectOf(word, context)
+    const found = await context.daemon.get<ProjectResult & { note: string; event_id: string }>(
+      `/api/projects/${part(project.id)}/results/${part(id)}`,
+      { signal: context.signal },
+    )
+    const { text: note, cut } = cutTo(found.note, tokens)
+    const { at, entity, chain: agents, verdict, headline, next_step, event_id: event } = found
+    return {
+      text: `${headline}\n${at} ${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}`,
+      content: {
+        project: project.id,
+        id: found.id,
+        at,
+        entity,
+        agents,
+        verdict,
+        headline,
+        next_step,
+        handled_by: found.handled?.by ?? null,
+        event,
+        note,
+        cut,
+      },
+    }
+  },
+})
+
+export const recordFinding = defineTool<ToolRecordFinding, ToolRecordFindingResult>({
+  name: 'record_finding',
+  title: 'Record a finding',
+  description:
+    "Writes what you found onto the entity's timeline and into the project's results, where people and other agents read it. Call it once, when you are done: say what happened and why, cite event ids, give a headline a person can act on and the next step. A verdict may hand the entity to another agent. With nothing to report, record nothing. It carries the name of your key.",
+  scope: 'findings',
+  ofProject: true,
+  hints: adds(),
+  async run({ project: word, ...finding }, context) {
+    const { id } = await projectOf(word, context)
+    const made = await context.daemon.post<FindingCreated>(
+      `/api/projects/${part(id)}/findings`,
+      // On an open instance there is no key to name it after.
+      { ...finding, ...(context.identity.id === 'open' ? { agent: context.client } : {}) },
+      context.signal,
+    )
+    const { run_id, event_id, agent, entity, verdict } = made
+    return {
+      text: `recorded as ${run_id} on the timeline of ${entity} (${event_id}), by ${agent}`,
+      content: { id: run_id, event: event_id, project: id, agent, entity, verdict },
+    }
+  },
+})

@@ -1,0 +1,41 @@
+/** Every tool of the MCP server, in the order in which they are listed. */
+import type { Tool } from '../tool.ts'
+import { finishProject, releaseProject } from './crew.ts'
+import { listEntities } from './entities.ts'
+import { getEvent, why } from './events.ts'
+import { getFinding, listFindings, recordFinding } from './findings.ts'
+import { joinProject, leaveProject, listProjects, projectTimeline } from './projects.ts'
+import { read } from './read.ts'
+import { remember } from './remember.ts'
+import { getRun, listRuns } from './runs.ts'
+import { listSkills, skill } from './skills.ts'
+import { createSource, listConnectors, testSource } from './source-writes.ts'
+import { listSources, sourceFields } from './sources.ts'
+import { stats } from './stats.ts'
+
+export const tools: readonly Tool[] = [
+  read,
+  stats,
+  listEntities,
+  getEvent,
+  why,
+  listProjects,
+  projectTimeline,
+  listFindings,
+  getFinding,
+  recordFinding,
+  remember,
+  listSkills,
+  skill,
+  listRuns,
+  getRun,
+  joinProject,
+  leaveProject,
+  releaseProject,
+  finishProject,
+  listSources,
+  sourceFields,
+  listConnectors,
+  testSource,
+  createSource,
+]

@@ -1,0 +1,22 @@
+/** The tool remember: an observation onto an entity's timeline. */
+import type { RememberResult, ToolRemember, ToolRememberResult } from '../../../schemas/types.ts'
+import { adds, defineTool } from '../tool.ts'
+
+export const remember = defineTool<ToolRemember, ToolRememberResult>({
+  name: 'remember',
+  title: 'Remember an observation',
+  description:
+    'Keeps an observation on the timeline of an entity, for you and others to read later: what you saw, what you decided, what somebody told you. Not for results of an investigation: record_finding is. Never keep secrets.',
+  scope: 'ingest',
+  ofProject: false,
+  hints: adds(),
+  async run(args, { daemon, signal }) {
+    const { source, ingested, id } = await daemon.post<RememberResult>('/remember', args, signal)
+    return {
+      text: ingested
+        ? `remembered on the timeline of ${args.key}${id ? ` (${id})` : ''}`
+        : 'the same was remembered before',
+      content: { stored: ingested > 0, source, event: id ?? null },
+    }
+  },
+})

@@ -1,0 +1,107 @@
+/** The tools that look at runs of the service's own agents. */
+import type {
+  Run,
+  RunDetail,
+  RunStep,
+  RunsResult,
+  ToolGetRun,
+  ToolGetRunResult,
+  ToolListRuns,
+  ToolListRunsResult,
+} from '../../../schemas/types.ts'
+import { part } from '../daemon.ts'
+import { cursorOf, cutTo, more, offsetOf, pageOf, tokensOf } from '../paging.ts'
+import { defineTool, READS } from '../tool.ts'
+
+const LIMIT = 20
+const TOKENS = 6_000
+const STEP_CHARACTERS = 400
+
+export const listRuns = defineTool<ToolListRuns, ToolListRunsResult>({
+  name: 'list_runs',
+  title: 'List runs',
+  description:
+    "Runs of the service's own agents, newest first: what woke each, how it ended, what it cost. Use it to see whether an agent is at work on an entity, or why one failed.",
+  scope: 'read',
+  ofProject: false,
+  hints: READS,
+  async run({ limit = LIMIT, cursor, ...filters }, { daemon, signal }) {
+    const offset = offsetOf(cursor)
+    const { runs } = await daemon.get<RunsResult>('/api/runs', {
+      // One more than is shown tells whether there is a next page.
+      query: { ...filters, limit: limit + 1, offset },
+      signal,
+    })
+    const { entries } = pageOf(runs.slice(0, limit).map(shown), undefined)
+    const next = entries.length < runs.length ? cursorOf(offset + entries.length) : null
+    const lines = entries.map(
+      (one) =>
+        `${one.made_at} ${one.agent} on ${one.label}=${one.entity}: ${one.status}${one.verdict ? ` [${one.verdict}]` : ''}${one.headline ? `, ${one.headline}` : ''}${one.error ? `, ${one.error}` : ''} (${one.id})`,
+    )
+    return {
+      text: (lines.join('\n') || 'no runs') + more(next),
+      content: { runs: entries, next_cursor: next },
+    }
+  },
+})
+
+function shown(run: Run): ToolListRunsResult['runs'][number] {
+  const { id, agent, status, key, label, woken_by, trigger, dispatch_id, made_at, finished_at } = run
+  const { outcome, verdict, headline, error, cost_usd, practice } = run
+  return {
+    id,
+    agent,
+    status,
+    entity: key,
+    label,
+    woken_by,
+    trigger,
+    dispatch_id,
+    made_at,
+    finished_at,
+    outcome,
+    verdict,
+    headline,
+    error,
+    cost_usd,
+    practice,
+  }
+}
+
+export const getRun = defineTool<ToolGetRun, ToolGetRunResult>({
+  name: 'get_run',
+  title: 'Read a run',
+  description:
+    'One run of an agent step by step: what it read, what it called, what it concluded, and whether the events it cites bear its claims out. Use it to check a finding before you rely on it.',
+  scope: 'read',
+  ofProject: false,
+  hints: READS,
+  async run({ id, max_tokens: tokens = TOKENS }, { daemon, signal }) {
+    const run = await daemon.get<RunDetail>(`/api/runs/${part(id)}`, { signal })
+    const finding = run.finding === null ? null : cutTo(run.finding, Math.ceil(tokens / 2)).text
+    const claims = run.claims.map((one) => cutTo(JSON.stringify(one), STEP_CHARACTERS / 4).text)
+    const handoffs = run.handoffs.map((one) => cutTo(JSON.stringify(one), STEP_CHARACTERS / 4).text)
+    const head = shown(run)
+    let left = tokens - tokensOf(JSON.stringify([head, finding, claims, handoffs]))
+    const steps: ToolGetRunResult['steps'] = []
+    for (const step of run.steps) {
+      const one = stepOf(step)
+      left -= tokensOf(JSON.stringify(one))
+      if (left < 0 && steps.length > 0) break
+      steps.push(one)
+    }
+    const cut = steps.length < run.steps.length
+    const lines = steps.map((one) => `${one.n}. ${one.kind}: ${one.what}`)
+    return {
+      text: `${head.agent} on ${head.label}=${head.entity}: ${head.status}${head.error ? ` (${head.error})` : ''}\n${finding ?? 'no finding'}\n${claims.map((claim) => `claim: ${claim}`).join('\n')}\n\n${lines.join('\n')}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}`,
+      content: { ...head, finding, next_step: run.next_step, claims, handoffs, steps, cut },
+    }
+  },
+})
+
+const stepOf = ({ n, kind, at, data }: RunStep): ToolGetRunResult['steps'][number] => ({
+  n,
+  kind,
+  at,
+  what: cutTo(JSON.stringify(data), STEP_CHARACTERS / 4).text,
+})

@@ -1,0 +1,98 @@
+/** The tools that make sources. */
+import type {
+  Connector,
+  SourceCreated,
+  SourceTestResult,
+  ToolCreateSource,
+  ToolCreateSourceResult,
+  ToolListConnectors,
+  ToolListConnectorsResult,
+  ToolTestSource,
+  ToolTestSourceResult,
+} from '../../../schemas/types.ts'
+import { more, pageOf } from '../paging.ts'
+import { adds, defineTool, READS, ToolError } from '../tool.ts'
+
+export const listConnectors = defineTool<ToolListConnectors, ToolListConnectorsResult>({
+  name: 'list_connectors',
+  title: 'List connectors',
+  description:
+    'What a source can be made of: every connector with the fields of its config, which are required and what each means. Read it before test_source and create_source.',
+  scope: 'read',
+  ofProject: false,
+  hints: READS,
+  async run({ name, cursor }, { daemon, signal }) {
+    const all = await daemon.get<Record<string, Connector>>('/api/connectors', { signal })
+    const connectors = Object.entries(all)
+      .filter(([key, one]) => !one.internal && (name === undefined || key === name))
+      .map(([key, one]) => ({
+        name: key,
+        title: one.label,
+        mode: one.mode,
+        description: one.description,
+        fields: one.fields.map(({ name, type, required, secret, help }) => ({
+          name,
+          type,
+          required,
+          secret,
+          help,
+        })),
+      }))
+    if (name !== undefined && connectors.length === 0)
+      throw new ToolError(`there is no connector ${name}; call without name to list them`, 'name')
+    const page = pageOf(connectors, cursor)
+    const lines = page.entries.map(
+      (one) =>
+        `${one.name} (${one.mode}): ${one.description}\n${one.fields.map((field) => `  ${field.name}${field.required ? ' (required)' : ''}: ${field.type}. ${field.help}`).join('\n')}`,
+    )
+    return {
+      text: lines.join('\n') + more(page.next_cursor),
+      content: { connectors: page.entries, next_cursor: page.next_cursor },
+    }
+  },
+})
+
+export const testSource = defineTool<ToolTestSource, ToolTestSourceResult>({
+  name: 'test_source',
+  title: 'Try a source',
+  description:
+    'Tries a config without saving anything, and shows what would be stored. Call it until it is ok, then create_source with the same arguments.',
+  scope: 'admin',
+  ofProject: false,
+  hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  async run(args, { daemon, signal }) {
+    const result = await daemon.post<SourceTestResult>('/api/sources/test', args, signal)
+    const { ok, events = 0, sample = [], note = '', error = null } = result
+    return {
+      text: ok
+        ? `it works; ${events} events seen. ${note}\n${sample.join('\n')}`.trim()
+        : `it does not work: ${error ?? 'no reason was given'}. ${note}`.trim(),
+      content: { ok, events, sample, note, error },
+    }
+  },
+})
+
+export const createSource = defineTool<ToolCreateSource, ToolCreateSourceResult>({
+  name: 'create_source',
+  title: 'Make a source',
+  description:
+    'Makes a source, so that events of another system are stored from now on. Give labels, one of them primary: it names the entity whose timeline an event is on. A source that is pushed to answers with the path producers post to, and on a secured instance with a token that is shown once: hand both to whoever configures the producer, and write the token nowhere else. It is one change-set, which an operator can undo.',
+  scope: 'admin',
+  ofProject: false,
+  hints: adds(),
+  async run(args, { daemon, signal }) {
+    const made = await daemon.post<SourceCreated>('/api/sources', args, signal)
+    const path = made.ingest_key === null ? null : `/ingest/${made.ingest_key}`
+    const token = made.key?.secret ?? null
+    return {
+      text: `source ${made.name} is made${path === null ? '' : `; producers POST JSON to ${path} of the daemon${token === null ? '' : ` with Authorization: Bearer ${token} (shown once)`}`}`,
+      content: {
+        name: made.name,
+        project: made.project ?? null,
+        change_set: made.change_set ?? null,
+        ingest_path: path,
+        ingest_token: token,
+      },
+    }
+  },
+})

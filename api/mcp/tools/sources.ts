@@ -1,0 +1,99 @@
+/** The tools that look at sources and connectors. */
+import type {
+  FieldsResult,
+  Source,
+  ToolListSources,
+  ToolListSourcesResult,
+  ToolSourceFields,
+  ToolSourceFieldsResult,
+} from '../../../schemas/types.ts'
+import { part } from '../daemon.ts'
+import { more, pageOf } from '../paging.ts'
+import { projectOf } from '../project.ts'
+import { defineTool, READS } from '../tool.ts'
+
+export const listSources = defineTool<ToolListSources, ToolListSourcesResult>({
+  name: 'list_sources',
+  title: 'List sources',
+  description:
+    'Where events come from, with health, how many are stored, when the last one came, and the labels each source gives. Use it when a timeline is empty, or to see which label names an entity.',
+  scope: 'read',
+  ofProject: false,
+  hints: READS,
+  async run({ project, cursor }, context) {
+    const all = await context.daemon.get<Source[]>('/api/sources', { signal: context.signal })
+    const id = project === undefined ? null : (await projectOf(project, context)).id
+    const page = pageOf(
+      all.filter((source) => id === null || source.projects.includes(id)).map(shown),
+      cursor,
+    )
+    const lines = page.entries.map(
+      (one) =>
+        `${one.name} (${one.connector}, ${one.state}, ${one.health}): ${one.events_total} events, last ${one.last_ingest ?? 'never'}; labels ${one.labels.join(', ') || 'none'}${one.reason ? `; ${one.reason}` : ''}`,
+    )
+    return {
+      text: (lines.join('\n') || 'no sources') + more(page.next_cursor),
+      content: { sources: page.entries, next_cursor: page.next_cursor },
+    }
+  },
+})
+
+interface GivenLabel {
+  name: string
+  primary?: boolean
+}
+
+function shown(source: Source): ToolListSourcesResult['sources'][number] {
+  const { name, connector, mode, state, health, projects } = source
+  const labels = (Array.isArray(source.config.labels) ? source.config.labels : []) as GivenLabel[]
+  return {
+    name,
+    connector,
+    mode,
+    state,
+    health: health.status,
+    reason: health.reason,
+    events_total: health.events_total,
+    last_ingest: health.last_ingest,
+    labels: labels.map((label) => label.name),
+    entity: labels.find((label) => label.primary)?.name ?? null,
+    projects,
+  }
+}
+
+const SAMPLE = 500
+const VALUES_SHOWN = 3
+const VALUE_CHARACTERS = 80
+
+export const sourceFields = defineTool<ToolSourceFields, ToolSourceFieldsResult>({
+  name: 'source_fields',
+  title: 'Look at the fields of a source',
+  description:
+    'Which fields the newest payloads of a source have, how many of them have each, and example values. Use it to choose labels: a good entity label is in nearly every event and has many, but not endless, values.',
+  scope: 'read',
+  ofProject: false,
+  hints: READS,
+  async run({ name, sample = SAMPLE, cursor }, { daemon, signal }) {
+    const result = await daemon.get<FieldsResult>(`/api/sources/${part(name)}/fields`, {
+      query: { limit: sample },
+      signal,
+    })
+    const fields = result.fields.map(({ name, coverage, distinct, is_label, is_key, values }) => ({
+      name,
+      coverage,
+      distinct,
+      is_label,
+      is_key,
+      values: values.slice(0, VALUES_SHOWN).map(({ value }) => String(value).slice(0, VALUE_CHARACTERS)),
+    }))
+    const page = pageOf(fields, cursor)
+    const lines = page.entries.map(
+      (one) =>
+        `${one.name}: in ${Math.round(one.coverage * 100)} %, ${one.distinct} values${one.is_key ? ', names the entity' : one.is_label ? ', a label' : ''}; ${one.values.join(', ')}`,
+    )
+    return {
+      text: `${result.sampled} events looked at\n${lines.join('\n')}${more(page.next_cursor)}`,
+      content: { sampled: result.sampled, fields: page.entries, next_cursor: page.next_cursor },
+    }
+  },
+})

@@ -1,0 +1,132 @@
+/** What svc mcp lists, as clients and their models get it; its documents say the same. */
+import { Ajv } from 'ajv'
+import { describe, expect, it } from 'vitest'
+import { listed } from '../../../api/mcp/call-tool.ts'
+import { rawValues } from '../../../api/mcp/payload.ts'
+import { parseUri, TEMPLATES, uriOf } from '../../../api/mcp/resources/uri.ts'
+import { tools } from '../../../api/mcp/tools/index.ts'
+import { readSkillFile } from '../../../engine/skills/skill-md.ts'
+import { normaliseSkill } from '../../../engine/skills/skill-rules.ts'
+import { toolSchemas } from '../../../schemas/tools.ts'
+import { textOf as rawTextOf } from '../../house/project-files.ts'
+
+const textOf = (file: string) => rawTextOf(file).replace(/ +\|/g, ' |').replace(/\| +/g, '| ')
+const names = tools.map(({ name }) => name)
+const entries = tools.map((tool) => [tool.name, listed(tool)] as const)
+
+/** Every schema within one, with its place. */
+function* within(schema: unknown, at = ''): Generator<[string, Record<string, unknown>]> {
+  if (typeof schema !== 'object' || schema === null) return
+  if (!Array.isArray(schema)) yield [at, schema as Record<string, unknown>]
+  for (const [key, value] of Object.entries(schema)) yield* within(value, `${at}/${key}`)
+}
+
+describe('the list of tools', () => {
+  it('has a schema file for each tool, and no other', () => {
+    expect(Object.keys(toolSchemas).sort()).toEqual([...names].sort())
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it.each(entries)('has for %s schemas that hold by themselves', (_name, { inputSchema, outputSchema }) => {
+    const ajv = new Ajv({ strict: true, formats: { 'date-time': true } })
+    for (const schema of [inputSchema, outputSchema]) {
+      expect(() => ajv.compile(schema)).not.toThrow()
+      expect(schema.type).toBe('object')
+      for (const [at, one] of within(schema)) {
+        expect(
+          Object.keys(one).filter((key) => /^(\$ref|\$schema|\$id|definitions|x-.*)$/.test(key)),
+          at,
+        ).toEqual([])
+        // Some clients know one type a schema alone.
+        expect(Array.isArray(one.type), at).toBe(false)
+        if (at.endsWith('/properties'))
+          for (const [name, property] of Object.entries(one))
+            expect((property as { description?: string }).description, `${at}/${name}`).toBeTruthy()
+      }
+    }
+  })
+
+  it.each(entries)('says of %s when to use it', (_name, { description, title, annotations }) => {
+    expect(description.length).toBeGreaterThan(60)
+    expect(description.length).toBeLessThan(700)
+    expect(annotations).toMatchObject({
+      title,
+      readOnlyHint: expect.any(Boolean),
+      openWorldHint: expect.any(Boolean),
+    })
+  })
+
+  it('takes little of a context: 25 tools at most, 7,000 tokens without their results', () => {
+    expect(tools.length).toBeLessThanOrEqual(25)
+    const shown = entries.map(([, { outputSchema: _output, ...rest }]) => rest)
+    expect(JSON.stringify(shown).length / 4).toBeLessThan(7_000)
+  })
+})
+
+describe('docs/mcp.md', () => {
+  it('has each tool with its scope, whether project keys may call it, and what it does', () => {
+    const rows = textOf('docs/mcp.md')
+      .split('\n')
+      .filter((line) => /^\| `[a-z_]+` \| (read|ingest|findings|admin) \|/.test(line))
+    expect(rows).toEqual(
+      tools.map(
+        ({ name, scope, ofProject, hints, title }) =>
+          `| \`${name}\` | ${scope} | ${ofProject ? 'yes' : 'no'} | ${hints.readOnlyHint ? 'reads' : hints.destructiveHint ? 'takes away' : 'adds'} | ${title} |`,
+      ),
+    )
+  })
+
+  it('has each resource', () => {
+    for (const { uriTemplate } of TEMPLATES) expect(textOf('docs/mcp.md')).toContain(`| \`${uriTemplate}\` |`)
+  })
+})
+
+describe('the skill svc', () => {
+  const file = rawTextOf('catalog/skills/svc/SKILL.md')
+
+  it('keeps the rules of a skill', () => {
+    const { name, description, body } = readSkillFile(Buffer.from(file))
+    expect(name).toBe('svc')
+    expect(() => normaliseSkill({ description, body })).not.toThrow()
+  })
+
+  it('names tools that exist', () => {
+    const called = [...file.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map((match) => match[1]!)
+    const arguments_ = ['max_tokens', 'event_types', 'event_type', 'next_step', 'retry_after_seconds']
+    expect(called.filter((name) => !names.includes(name) && !arguments_.includes(name))).toEqual([])
+  })
+})
+
+describe('addresses of resources', () => {
+  it('come back as they were', () => {
+    for (const address of [
+      { kind: 'entity', label: 'host', value: 'a/b?c=ü %' },
+      { kind: 'project', project: 'My shop' },
+      { kind: 'findings', project: 'p' },
+      { kind: 'firings', project: 'p' },
+      { kind: 'finding', project: 'p', id: 'run_1' },
+      { kind: 'skill', name: 's' },
+    ] as const)
+      expect(parseUri(uriOf(address))).toEqual(address)
+  })
+
+  it.each([
+    '',
+    'http://x',
+    'svc://',
+    'svc://entity/a',
+    'svc://entity/a/b/c',
+    'svc://project/p/runs',
+    'svc://skill/%',
+    'svc://entity//b',
+  ])('are not %j', (uri) => expect(parseUri(uri)).toBeNull())
+})
+
+describe('payloads', () => {
+  it('are cut out of an answer byte for byte, whatever is in them', () => {
+    const raws = ['{"raw":1e400,"a":"\\"raw\\":"}', '[1,{"raw":2}]', '"x,}"', '12345678901234567890']
+    const rows = raws.map((raw) => `{"labels":{"raw":"no"},"text":",\\"raw\\":3","raw":${raw}}`)
+    expect(rawValues(`{"raw":0,"rows":[${rows.join(',')}]}`, 3)).toEqual(raws)
+    expect(rawValues('{"event":{"id":"raw","text":""}}', 2)).toEqual([])
+  })
+})

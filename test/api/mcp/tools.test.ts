@@ -1,0 +1,299 @@
+/** Every tool of svc mcp, called by the official client before a real daemon (SPEC.md, MCP server tools). */
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tools } from '../../../api/mcp/tools/index.ts'
+import { type Fields, type Instance, startInstance } from '../../contract/instance.ts'
+import { conclude, MINUTE, serveRuns } from '../../contract/served-runs.ts'
+import { call, called, type McpWorld, startMcp } from './mcp-world.ts'
+
+const SOURCE = {
+  name: 'web',
+  connector: 'webhook',
+  config: {
+    event_type_field: 'type',
+    text_template: '{message}',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  },
+}
+const BIG = '{"service":"checkout","type":"order","message":"paid","id":12345678901234567890}'
+
+let svc: Instance
+let mcp: McpWorld
+let client: Client
+let project: string
+const used = new Set<string>()
+const use = (name: string, args: Fields = {}) => {
+  used.add(name)
+  return called(client, name, args)
+}
+
+beforeAll(async () => {
+  svc = await startInstance()
+  const { ingest_key } = await svc.post<{ ingest_key: string }>('/api/sources', SOURCE)
+  await svc.post('/api/triggers', {
+    name: 'any',
+    sources: ['web'],
+    condition: { event: 'any' },
+    cooldown: '1s',
+  })
+  await svc.call('POST', `/ingest/${ingest_key}`, BIG, { 'content-type': 'application/json' })
+  for (let i = 0; i < 30; i++)
+    await svc.post(`/ingest/${ingest_key}`, { service: 'cart', type: `kind${i}`, message: `message ${i}` })
+  svc.clock.at += MINUTE
+  project = (
+    await svc.post<{ id: string }>('/api/projects', { template: 'custom', name: 'Shop', objects: [] })
+  ).id
+  await svc.post(`/api/projects/${project}/skills`, {
+    name: 'refunds',
+    description: 'How to refund.',
+    body: '# Do',
+  })
+  mcp = await startMcp(svc.url)
+  client = await mcp.connect()
+  await client.listTools()
+})
+afterAll(async () => {
+  await mcp?.stop()
+  await svc?.stop()
+})
+
+describe('the tools', () => {
+  it('read a timeline, with the ids that other tools take', async () => {
+    const { text, content } = await use('read', { selector: { service: 'checkout' }, window: '1h' })
+    expect(content.count).toBe(1)
+    expect(content.timeline).toContain('[web] paid · service=checkout (evt_')
+    expect(text).toContain(content.timeline)
+  })
+
+  it('give payloads byte for byte', async () => {
+    const { content, text } = await use('read', { selector: { service: 'checkout' }, include_payload: true })
+    const [{ id, payload }] = content.payloads as [{ id: string; payload: string }]
+    expect(payload).toBe(BIG)
+    expect(text).toContain(BIG)
+    const event = await use('get_event', { id })
+    expect(event.content).toMatchObject({ id, source: 'web', payload: BIG, cut: false })
+  })
+
+  it('page through a timeline within the budget, and lose nothing', async () => {
+    const seen: string[] = []
+    let cursor: string | null | undefined
+    for (let page = 0; page < 40 && cursor !== null; page++) {
+      const { content, text } = await use('read', {
+        selector: { service: 'cart' },
+        max_tokens: 200,
+        ...(cursor ? { cursor } : {}),
+      })
+      expect(Buffer.byteLength(String(content.timeline)) / 4).toBeLessThanOrEqual(200)
+      seen.push(...[...String(content.timeline).matchAll(/\((evt_\d+)\)/g)].map((match) => match[1]!))
+      cursor = content.next_cursor as string | null
+      if (cursor) expect(text).toContain(`call again with cursor ${cursor}`)
+    }
+    expect(new Set(seen).size).toBe(30)
+    expect(seen).toHaveLength(30)
+  })
+
+  it('count what changed, and list entities a page at a time', async () => {
+    const counted = await use('stats', { by: 'service', window: '1h' })
+    expect(counted.content.total).toEqual({ now: 31, before: 0 })
+    expect((await use('list_entities')).text).toContain(
+      'service (names entities), 2 values: cart (30), checkout (1)',
+    )
+    const first = await use('list_entities', { label: 'service', limit: 1 })
+    const second = await use('list_entities', {
+      label: 'service',
+      limit: 1,
+      cursor: first.content.next_cursor,
+    })
+    expect(second.text).toContain('checkout (1)')
+    expect(second.content.next_cursor).toBeNull()
+  })
+
+  it('say why an event fired each trigger', async () => {
+    const { content } = await use('read', { selector: { service: 'checkout' } })
+    const id = /\((evt_\d+)\)/.exec(String(content.timeline))![1]!
+    const { content: told } = await use('why', { event: id })
+    expect((told.records as Fields[])[0]).toMatchObject({ trigger: 'any' })
+  })
+
+  it('record a finding that is then listed, read and on the timeline', async () => {
+    const made = await use('record_finding', {
+      project: 'Shop',
+      entity: 'checkout',
+      label: 'service',
+      finding: '**It broke.** See evt_1.',
+      headline: 'Checkout broke',
+      next_step: 'Roll back',
+      verdict: 'investigate',
+    })
+    expect(made.content).toMatchObject({ agent: 'test-client', project, verdict: 'investigate' })
+    const listed = await use('list_findings', { project: 'Shop', entity: 'checkout' })
+    expect((listed.content.findings as Fields[])[0]).toMatchObject({ headline: 'Checkout broke', cut: false })
+    const one = await use('get_finding', { id: made.content.id, project })
+    expect(one.content).toMatchObject({ note: '**It broke.** See evt_1.', next_step: 'Roll back' })
+    const timeline = await use('project_timeline', { project })
+    expect(timeline.text).toContain('checkout: Checkout broke [investigate]; next: Roll back')
+    expect((await use('read', { selector: { service: 'checkout' } })).text).toContain('Checkout broke')
+  })
+
+  it('remember, list and load skills', async () => {
+    const { content } = await use('remember', {
+      key: 'cart',
+      label: 'service',
+      content: 'moved to the new host',
+    })
+    expect(content).toMatchObject({ stored: true })
+    expect((await use('list_skills')).text).toBe('refunds: How to refund.')
+    expect((await use('skill', { name: 'refunds' })).text).toBe('# Do')
+    const unknown = await call(client, 'skill', { name: 'returns' })
+    expect(unknown).toMatchObject({ isError: true, text: 'no skill is named returns; there are refunds' })
+  })
+
+  it('list projects, join one and leave it', async () => {
+    const listed = await use('list_projects')
+    expect((listed.content.projects as Fields[]).map(({ name }) => name)).toContain('Shop')
+    const joined = await use('join_project', { project: 'Shop', url: 'http://127.0.0.1:9/hook' })
+    expect(joined.content).toMatchObject({ project, existing: false })
+    expect(joined.content.secret).toMatch(/^whsec_/)
+    await use('leave_project', { subscription_id: joined.content.subscription_id })
+    expect(await svc.get('/api/subscriptions')).toEqual({ subscriptions: [] })
+  })
+
+  it('release a held project and finish one, held or not', async () => {
+    await svc.post(`/api/projects/${project}/takeover`)
+    expect((await use('release_project', { project: 'Shop' })).content).toMatchObject({ held_by: null })
+    await svc.post(`/api/projects/${project}/takeover`)
+    const words = 'Moved the hooks; alerts are left.'
+    expect((await use('finish_project', { project: 'Shop', words })).content).toMatchObject({
+      released: true,
+    })
+    const again = await use('finish_project', { project: 'Shop', words })
+    expect(again.content).toMatchObject({ released: false })
+    expect(again.content.finding).not.toBeNull()
+    const nothing = await call(client, 'finish_project', { project: 'Shop' })
+    expect(nothing.text).toBe('nobody holds Shop; give words to record what was done')
+  })
+
+  it('look at sources, try one and make it', async () => {
+    expect((await use('list_sources')).text).toMatch(/^web \(webhook, active, /m)
+    expect((await use('source_fields', { name: 'web' })).text).toContain('service: in 100 %')
+    expect((await use('list_connectors', { name: 'webhook' })).text).toContain('event_type_field')
+    const given = { ...SOURCE, name: 'ci' }
+    expect((await use('test_source', given)).content).toMatchObject({ ok: true })
+    const made = await use('create_source', { ...given, project: 'Shop' })
+    expect(made.content).toMatchObject({ name: 'ci', project, ingest_token: null })
+    await svc.post(String(made.content.ingest_path), { service: 'cart', type: 'built' })
+  })
+
+  it('list runs and read one', async () => {
+    const { world, url } = await serveRuns()
+    await world.agent({ name: 'first-look', trigger: 't', prompt: 'Look.', model: 'm1' })
+    world.models.reply('m1', () => conclude())
+    await world.post({ service: 'checkout', type: 'error', msg: 'cannot pay' })
+    await world.settled()
+    const other = await startMcp(url)
+    try {
+      const reader = await other.connect()
+      await reader.listTools()
+      const { content } = await called(reader, 'list_runs')
+      const [run] = content.runs as Fields[]
+      expect(run).toMatchObject({ status: 'succeeded', outcome: 'finding' })
+      const read = await called(reader, 'get_run', { id: run!.id })
+      expect(read.content).toMatchObject({ finding: 'The certificate ended.', cut: false })
+      expect((read.content.steps as unknown[]).length).toBeGreaterThan(2)
+      used.add('list_runs').add('get_run')
+    } finally {
+      await other.stop()
+    }
+  })
+
+  it('are all called by these tests', () => {
+    expect([...used].sort()).toEqual(tools.map(({ name }) => name).sort())
+  })
+})
+
+describe('a call that cannot be done', () => {
+  it.each<[string, string, Fields, string]>([
+    ['an argument is missing', 'read', {}, 'selector is required. See the input schema of read'],
+    ['an argument has the wrong type', 'read', { selector: 'checkout' }, 'selector must be object'],
+    ['an argument is not known', 'stats', { by: 'service', windo: '1h' }, 'windo is not a known field'],
+    [
+      'a cursor is none of ours',
+      'list_sources',
+      { cursor: 'x' },
+      'cursor must be next_cursor of an earlier answer',
+    ],
+    [
+      'the daemon refuses it',
+      'read',
+      { selector: { service: 'a' }, window: '1h', from: '2026-11-20T00:00:00Z' },
+      'window',
+    ],
+    ['nothing has that id', 'get_event', { id: 'evt_999999' }, 'evt_999999'],
+    [
+      'the project is not known',
+      'list_findings',
+      { project: 'Nope' },
+      'project Nope is not known; there are ',
+    ],
+    [
+      'a verdict is reserved',
+      'record_finding',
+      { project: 'Shop', entity: 'a', finding: 'b', verdict: 'no_op' },
+      'no_op',
+    ],
+  ])('says what is wrong where %s', async (_case, tool, args, sentence) => {
+    const result = await call(client, tool, args)
+    expect(result.isError).toBe(true)
+    expect(result.text).toContain(sentence)
+    expect(result.error).toMatchObject({ status: expect.any(Number) })
+  })
+
+  it('is an error of the protocol where no tool has the name', async () => {
+    await expect(call(client, 'drop_everything')).rejects.toThrow('no tool is named drop_everything')
+  })
+})
+
+describe('resources, prompts and completions', () => {
+  it('lists projects, skills and findings, and reads each', async () => {
+    const { resources } = await client.listResources()
+    const uris = resources.map(({ uri }) => uri)
+    expect(uris).toEqual(expect.arrayContaining([`svc://project/${project}`, 'svc://skill/refunds']))
+    for (const uri of uris) {
+      const { contents } = await client.readResource({ uri })
+      expect(String((contents[0] as { text: string }).text)).not.toBe('')
+    }
+    const { contents } = await client.readResource({ uri: 'svc://entity/service/cart' })
+    expect((contents[0] as { text: string }).text).toContain('[web] message')
+    await expect(client.readResource({ uri: 'svc://nothing/here' })).rejects.toThrow('is no resource')
+    expect((await client.listResourceTemplates()).resourceTemplates.length).toBe(6)
+  })
+
+  it('opens pieces of work', async () => {
+    const { prompts } = await client.listPrompts()
+    expect(prompts.map(({ name }) => name)).toEqual([
+      'investigate_entity',
+      'review_project_day',
+      'set_up_source',
+    ])
+    const args = { label: 'service', value: 'cart', project: 'Shop', system: 'CI' }
+    for (const { name, arguments: known } of prompts) {
+      const given = Object.fromEntries(
+        (known ?? []).flatMap((one) => (one.name in args ? [[one.name, args[one.name as 'label']]] : [])),
+      )
+      const { messages } = await client.getPrompt({ name, arguments: given })
+      expect(messages[0]!.content.type).toBe('text')
+    }
+    await expect(client.getPrompt({ name: 'investigate_entity' })).rejects.toThrow('label is required')
+  })
+
+  it('completes labels, values, projects and skills', async () => {
+    const ref = { type: 'ref/resource' as const, uri: 'svc://entity/{label}/{value}' }
+    const of = async (argument: { name: string; value: string }, given = {}, uri = ref.uri) =>
+      (await client.complete({ ref: { ...ref, uri }, argument, context: { arguments: given } })).completion
+        .values
+    expect(await of({ name: 'label', value: 'ser' })).toEqual(['service'])
+    expect(await of({ name: 'value', value: 'ch' }, { label: 'service' })).toEqual(['checkout'])
+    expect(await of({ name: 'project', value: 'sh' })).toEqual(['Shop'])
+    expect(await of({ name: 'name', value: '' }, {}, 'svc://skill/{name}')).toEqual(['refunds'])
+  })
+})
