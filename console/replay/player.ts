@@ -1,0 +1,101 @@
+/** Plays a replay: a pure machine over its track. Time comes in from outside, so that a test is its clock. */
+import type { ReplayMoment } from '../../schemas/types.ts'
+import { placeAt } from './frame.ts'
+import type { Track } from './track.ts'
+
+export type MomentKind = ReplayMoment['kind']
+
+export interface Player {
+  /** Last moment that is shown; -1: none yet. */
+  index: number
+  /** On the track. */
+  position: number
+  isPlaying: boolean
+  /** Milliseconds of the track in one of ours. */
+  speed: number
+}
+
+export const SPEEDS = [1, 2, 5, 10, 60, 300, 1_000] as const
+
+/** Moments one jumps between; any: each of them. */
+export type Stop = 'any' | 'firing' | 'run' | 'finding' | 'change'
+
+export const PAUSED_AT_START: Player = { index: -1, position: 0, isPlaying: false, speed: 1 }
+
+/** @param ms that passed. At the end it stops. */
+export function tick(player: Player, track: Track, ms: number): Player {
+  if (!player.isPlaying) return player
+  const position = player.position + ms * player.speed
+  if (position >= track.length)
+    return { ...player, position: track.length, index: track.positions.length - 1, isPlaying: false }
+  return { ...player, position, index: Math.max(player.index, track.indexAt(position)) }
+}
+
+/** From the end it begins anew. */
+export function play(player: Player, track: Track): Player {
+  if (player.position >= track.length) return { ...player, index: -1, position: 0, isPlaying: true }
+  return { ...player, isPlaying: true }
+}
+
+export const pause = (player: Player): Player => ({ ...player, isPlaying: false })
+
+/** Goes to a moment and stays there. @param index -1: before the first */
+export function goTo(player: Player, track: Track, index: number): Player {
+  const to = Math.max(-1, Math.min(index, track.positions.length - 1))
+  return { ...player, index: to, position: to < 0 ? 0 : track.positions[to]!, isPlaying: false }
+}
+
+/** Goes to a place on the track, such as where the slider was dropped; goes on when it was playing. */
+export function seek(player: Player, track: Track, position: number): Player {
+  const to = Math.max(0, Math.min(position, track.length))
+  return { ...player, index: track.indexAt(to), position: to }
+}
+
+/** Goes to an instant of the time that is replayed. @param instant epoch ms */
+export function seekInstant(
+  player: Player,
+  track: Track,
+  moments: readonly ReplayMoment[],
+  instant: number,
+): Player {
+  const { index } = placeAt({ moments: moments as ReplayMoment[] }, instant)
+  const position = Math.max(track.positionAt(instant), index < 0 ? 0 : track.positions[index]!)
+  return { ...player, index, position, isPlaying: false }
+}
+
+/** The next moment of a kind; null: there is none that way. @param by 1 ahead, -1 back */
+export function nextStop(
+  moments: readonly ReplayMoment[],
+  index: number,
+  stop: Stop,
+  by: 1 | -1,
+): number | null {
+  for (let i = index + by; i >= 0 && i < moments.length; i += by) if (isStop(moments[i]!, stop)) return i
+  return null
+}
+
+/** A firing counts once, where it fired or was held; a run where it was made or ended. */
+export function isStop({ kind }: ReplayMoment, stop: Stop): boolean {
+  if (stop === 'any') return true
+  if (stop === 'change') return kind === 'change' || kind === 'state'
+  return kind === stop
+}
+
+/** The instant that is shown. At a moment it is that moment's. */
+export function instantOf(player: Player, track: Track, moments: readonly ReplayMoment[]): number {
+  const { index, position } = player
+  const at = moments[index]
+  if (at && position <= track.positions[index]!) return Date.parse(at.at)
+  const instant = track.instantAt(position)
+  return at ? Math.max(instant, Date.parse(at.at)) : instant
+}
+
+/** The same place on another track. */
+export function onTrack(player: Player, from: Track, to: Track, moments: readonly ReplayMoment[]): Player {
+  if (from === to) return player
+  const instant = instantOf(player, from, moments)
+  const at = moments[player.index]
+  const isAtMoment = at !== undefined && Date.parse(at.at) === instant
+  const position = isAtMoment ? to.positions[player.index]! : to.positionAt(instant)
+  return { ...player, position }
+}

@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest'
+import { type Frame, fold, frameAt, placeAt } from '../../console/replay/frame.ts'
+import { mergePages } from '../../console/replay/merge.ts'
+import { chain, FROM, graph, later, long, moment, NODES, replayOf, VERSIONS } from './replay-fixture.ts'
+
+const note = (frame: Frame, id: string) => frame.marks.notes.get(id)
+const partOf = (frame: Frame, id: string) => frame.graph.nodes.find((node) => node.id === id)
+const edgeOf = (frame: Frame, id: string) => frame.graph.edges.find((edge) => edge.id === id)
+
+/** All of a frame that a page can see, as text. */
+const seen = ({ marks, version, ...frame }: Frame): string =>
+  JSON.stringify([
+    frame,
+    version.change_set,
+    [...marks.lit],
+    [...marks.notes].sort(([a], [b]) => (a < b ? -1 : 1)),
+    marks.pulses,
+  ])
+
+describe('the graph at an instant', () => {
+  it('shows the window filling towards its threshold, then the firing and its cooldown', () => {
+    const replay = chain()
+    expect(note(frameAt(replay, { index: 1 }), NODES.trigger)).toEqual({
+      text: 'pay: 3 of 5 in 10m',
+      tone: 'neutral',
+      progress: 0.6,
+    })
+    expect(note(frameAt(replay, { index: 3 }), NODES.trigger)).toMatchObject({ progress: 0.8 })
+    const fired = frameAt(replay, { index: 6 })
+    expect(note(fired, NODES.trigger)?.text).toMatch(/^pay: 5 of 5 in 10m · cooling down until \d\d:\d\d$/)
+    expect(note(fired, NODES.trigger)?.progress).toBe(1)
+    expect([...fired.marks.lit]).toEqual([NODES.trigger, NODES.wakes])
+    expect(fired.marks.pulses).toEqual([{ edge: NODES.wakes, n: 7, tone: 'good' }])
+    expect(partOf(fired, NODES.trigger)?.today).toBe(1)
+  })
+
+  it('says above five as more than five, and is full at six', () => {
+    const of = (value: number) =>
+      note(
+        frameAt(
+          replayOf([
+            moment(1, {
+              kind: 'evaluation',
+              nodes: [NODES.trigger],
+              window: { trigger: 'errs', key: '', value, threshold: 5, predicate: '> 5', window: '5m' },
+            }),
+          ]),
+          { index: 0 },
+        ),
+        NODES.trigger,
+      )
+    expect(of(5)).toEqual({ text: '5 of more than 5 in 5m', tone: 'neutral', progress: 5 / 6 })
+    expect(of(6)).toMatchObject({ tone: 'good', progress: 1 })
+  })
+
+  it('is in the configuration of then: what is made later is not there yet', () => {
+    const replay = chain()
+    expect(partOf(frameAt(replay, { index: 3 }), NODES.digger)).toBeUndefined()
+    expect(frameAt(replay, { index: 3 }).version.change_set).toBe(3)
+    const changed = frameAt(replay, { index: 4 })
+    expect(partOf(changed, NODES.digger)).toBeDefined()
+    expect(changed.version.change_set).toBe(4)
+  })
+
+  it('begins a configuration with its own moment, not with others of its instant', () => {
+    const replay = replayOf([
+      moment(20, { nodes: [NODES.source], title: 'before the change' }),
+      moment(20, { kind: 'change', phase: 'updated', change_set: 4 }),
+    ])
+    const { frame } = fold(replay)
+    const instant = Date.parse(later(20))
+    expect(frame({ index: 0, instant }).version.change_set).toBe(3)
+    expect(frame({ index: 1, instant }).version.change_set).toBe(4)
+  })
+
+  it('follows runs: queued, at work with the model call, ended', () => {
+    const replay = chain()
+    const at = (index: number) => frameAt(replay, { index })
+    expect(partOf(at(7), NODES.triage)).toMatchObject({ queued: 1, running: 0, today: 1 })
+    expect(note(at(7), NODES.triage)).toEqual({ text: 'waits for its turn', tone: 'waiting' })
+    expect(partOf(at(8), NODES.triage)).toMatchObject({ queued: 0, running: 1 })
+    expect(note(at(9), NODES.triage)?.text).toBe('running: model call 1')
+    expect(note(at(10), NODES.triage)?.text).toBe('running: calls a tool')
+    expect(note(at(11), NODES.triage)?.text).toBe('running: model call 2')
+    expect(at(11).spentUsd).toBeCloseTo(0.005)
+    expect(partOf(at(12), NODES.triage)).toMatchObject({ running: 0 })
+    expect(note(at(12), NODES.triage)).toBeUndefined()
+    // The end of a run says what all of it cost.
+    expect(at(12).spentUsd).toBeCloseTo(0.006)
+    expect(at(17).run).toBe('r2')
+    expect(edgeOf(at(17), NODES.hands)).toMatchObject({ today: 1, last_at: later(35) })
+  })
+
+  it('takes up what stood at the start: runs, held firings, cooldowns and counts', () => {
+    const { frame } = fold(
+      replayOf([], {
+        start: {
+          counts: { [NODES.source]: 41 },
+          running: [{ run_id: 'r0', node: NODES.triage }],
+          held: [{ dispatch_id: 'd0', node: NODES.trigger, phase: 'held' }],
+          cooldowns: [{ node: NODES.trigger, key: 'pay', until: later(60) }],
+        },
+      }),
+    )
+    const first = frame({ index: -1, instant: Date.parse(FROM) })
+    expect(partOf(first, NODES.source)?.today).toBe(41)
+    expect(partOf(first, NODES.triage)?.running).toBe(1)
+    expect(note(first, NODES.trigger)?.text).toMatch(/^held · cooling down until/)
+    expect(first.marks.lit.size).toBe(0)
+    // A cooldown ends by the clock alone.
+    const ended = frame({ index: -1, instant: Date.parse(later(61)) })
+    expect(note(ended, NODES.trigger)?.text).toBe('held')
+    expect(ended.cooldowns).toEqual([])
+  })
+
+  it('drops a window once everything in it is too old to count', () => {
+    const { frame } = fold(chain())
+    expect(note(frame({ index: 1, instant: Date.parse(later(600)) }), NODES.trigger)).toBeDefined()
+    expect(note(frame({ index: 1, instant: Date.parse(later(602)) }), NODES.trigger)).toBeUndefined()
+  })
+
+  it('counts since midnight UTC, and leaves practice out of every total', () => {
+    const midnight = 12 * 3_600
+    const queued = { kind: 'run', phase: 'queued', nodes: [NODES.triage] } as const
+    const replay = replayOf(
+      [
+        moment(1, { ...queued, run_id: 'a' }),
+        moment(2, { ...queued, run_id: 'b', practice: true }),
+        moment(3, {
+          kind: 'step',
+          phase: 'model',
+          run_id: 'b',
+          cost_usd: 1,
+          practice: true,
+          nodes: [NODES.triage],
+        }),
+        moment(midnight + 1, { ...queued, run_id: 'c' }),
+      ],
+      { to: later(midnight + 60) },
+    )
+    const { frame } = fold(replay)
+    const today = (index: number, seconds: number) =>
+      partOf(frame({ index, instant: Date.parse(later(seconds)) }), NODES.triage)?.today
+    expect(today(2, 3)).toBe(1)
+    expect(today(2, midnight)).toBe(0)
+    expect(today(3, midnight + 1)).toBe(1)
+    expect(frame({ index: 2, instant: Date.parse(later(3)) }).spentUsd).toBe(0)
+  })
+
+  it('shows what was paused, until it is resumed', () => {
+    const state = (phase: string) => moment(5, { kind: 'state', phase, nodes: [NODES.trigger] })
+    const { frame } = fold(replayOf([state('paused'), state('resumed')]))
+    const at = (index: number) =>
+      partOf(frame({ index, instant: Date.parse(later(5)) }), NODES.trigger)?.state
+    expect([at(-1), at(0), at(1)]).toEqual(['active', 'paused', 'active'])
+  })
+})
+
+describe('going about in a replay', () => {
+  it('gives the same frame whichever way one came: steps ahead, steps back, jumps', () => {
+    const replay = long(1_000)
+    const instant = (index: number) => Date.parse(replay.moments[index]?.at ?? replay.from)
+    const alone = (index: number) => seen(frameAt(replay, { index }))
+    const walked = fold(replay)
+    const ahead: string[] = []
+    for (let i = -1; i < 1_000; i++) ahead.push(seen(walked.frame({ index: i, instant: instant(i) })))
+    for (let i = 999; i >= -1; i -= 7)
+      expect(seen(walked.frame({ index: i, instant: instant(i) }))).toBe(ahead[i + 1])
+    const jumped = fold(replay)
+    for (const i of [700, 3, 999, 127, 128, 129, 255, -1, 512, 511, 999])
+      expect(seen(jumped.frame({ index: i, instant: instant(i) }))).toBe(ahead[i + 1])
+    for (const i of [-1, 0, 127, 128, 500, 999]) expect(alone(i)).toBe(ahead[i + 1])
+  })
+
+  it('folds at most a stride for a step back, so that 5,000 moments scrub', () => {
+    const replay = long(5_000)
+    const applied = new Set<number>()
+    const watched = {
+      ...replay,
+      moments: new Proxy(replay.moments, {
+        get: (of, name, self) => {
+          if (typeof name === 'string' && /^\d+$/.test(name)) applied.add(Number(name))
+          return Reflect.get(of, name, self)
+        },
+      }),
+    }
+    const { frame } = fold(watched)
+    frame({ index: 4_999, instant: Date.parse(replay.to) })
+    for (const to of [4_998, 2_500, 2_501, 10, 4_000]) {
+      applied.clear()
+      frame({ index: to, instant: Date.parse(replay.moments[to]!.at) })
+      expect(applied.size).toBeLessThanOrEqual(129)
+    }
+  })
+
+  it('keeps the objects of parts that did not change, so that they are not drawn again', () => {
+    const { frame } = fold(chain())
+    const one = frame({ index: 0, instant: Date.parse(later(1)) })
+    const two = frame({ index: 1, instant: Date.parse(later(1)) })
+    expect(partOf(two, NODES.triage)).toBe(partOf(one, NODES.triage))
+  })
+
+  it('finds the last moment of an instant', () => {
+    const replay = chain()
+    expect(placeAt(replay, Date.parse(later(0))).index).toBe(-1)
+    expect(placeAt(replay, Date.parse(later(1))).index).toBe(1)
+    expect(placeAt(replay, Date.parse(later(29.9))).index).toBe(4)
+    expect(placeAt(replay, Date.parse(later(9_999))).index).toBe(replay.moments.length - 1)
+  })
+
+  it('names what a moment lights and the graph of then lacks; the rest is in the graph', () => {
+    const replay = chain()
+    const gone = replayOf([
+      ...replay.moments,
+      moment(50, { nodes: ['agent:gone', NODES.triage], edges: ['wakes:x>gone'] }),
+    ])
+    for (const of of [replay, gone, long(600)])
+      of.moments.forEach(({ nodes, edges }, index) => {
+        const frame = frameAt(of, { index })
+        const known = new Set([...frame.graph.nodes, ...frame.graph.edges].map(({ id }) => id))
+        const [there, lacks] = [[...nodes, ...edges].filter((id) => known.has(id)), frame.missing]
+        expect([...there, ...lacks].sort()).toEqual([...nodes, ...edges].sort())
+        expect([...frame.marks.lit]).toEqual(there)
+      })
+    expect(frameAt(gone, { index: gone.moments.length - 1 }).missing).toEqual(['agent:gone', 'wakes:x>gone'])
+  })
+})
+
+describe('pages of a replay', () => {
+  it('become one: what both tell once, versions once, numbered through', () => {
+    const whole = chain()
+    const cut = 6
+    const first = { ...whole, moments: whole.moments.slice(0, cut), next_from: later(30), to: later(30) }
+    const gap = { kind: 'truncated', from: later(30), to: later(600), message: 'more' } as const
+    const second = {
+      ...whole,
+      from: later(30),
+      versions: [{ ...VERSIONS[1]!, graph: graph([], []) }],
+      moments: whole.moments.slice(cut - 1).map((one, i) => ({ ...one, n: i + 1 })),
+    }
+    const merged = mergePages([{ ...first, gaps: [gap] }, second])
+    expect(merged.moments).toEqual(whole.moments)
+    expect(merged.versions).toEqual(VERSIONS)
+    expect(merged).toMatchObject({ from: FROM, to: later(600), next_from: null, gaps: [] })
+    expect(mergePages([{ ...first, gaps: [gap] }]).gaps).toEqual([gap])
+  })
+})
