@@ -21,6 +21,10 @@ export function instantReplayPath(project: string, at: string, selected?: string
   })
 }
 
+/** What was between two instants, ISO. */
+export const spanReplayPath = (project: string, from: string, to: string): string =>
+  pathOf(project, { from, to })
+
 /** What was lately. @param ms how far back. @param now epoch ms */
 export const recentReplayPath = (project: string, ms: number, now: number): string =>
-  pathOf(project, { from: new Date(now - ms).toISOString(), to: new Date(now).toISOString() })
+  spanReplayPath(project, new Date(now - ms).toISOString(), new Date(now).toISOString())

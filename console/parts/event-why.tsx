@@ -5,8 +5,16 @@ import { wkeys, work } from '../trigger-client.ts'
 import { Failed } from './states.tsx'
 import { WhyRecords } from './why-records.tsx'
 
-export function EventWhy({ event }: { event: string }) {
+export function EventWhy({
+  event,
+  trigger = null,
+}: {
+  event: string
+  /** Only what this one made of it; null: each. */
+  trigger?: string | null
+}) {
   const { data, error, refetch } = useQuery({ queryKey: wkeys.why(event), queryFn: () => work.why(event) })
+  const records = data?.records.filter((record) => trigger === null || record.trigger === trigger) ?? []
   return (
     <section className="event-why" aria-label={`Why ${event}`}>
       <Text size="xs" c="dimmed" mb={4}>
@@ -18,12 +26,12 @@ export function EventWhy({ event }: { event: string }) {
         <Text size="sm" c="dimmed" role="status">
           Loading…
         </Text>
-      ) : data.records.length === 0 ? (
+      ) : records.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No trigger watches its source.
+          {trigger === null ? 'No trigger watches its source.' : `${trigger} does not watch its source.`}
         </Text>
       ) : (
-        <WhyRecords records={data.records} />
+        <WhyRecords records={records} />
       )}
     </section>
   )

@@ -142,6 +142,7 @@ function statefulGraph(base: ProjectGraph) {
   const nodes = new Map<string, GraphNode>()
   const edges = new Map<string, GraphEdge>()
   const known = new Set([...base.nodes, ...base.edges].map(({ id }) => id))
+  let last: Pick<ProjectGraph, 'nodes' | 'edges'> = base
   const keep = <T extends { id: string }>(kept: Map<string, T>, one: T): T => {
     const before = kept.get(one.id)
     if (before && same(before, one)) return before
@@ -153,9 +154,7 @@ function statefulGraph(base: ProjectGraph) {
     const counted = (id: string, was: number | null): number | null =>
       was === null && !standing.counts.has(id) ? null : isToday ? (standing.counts.get(id) ?? 0) : 0
     const works = [...standing.running.values()]
-    return {
-      ...base,
-      at: new Date(instant).toISOString(),
+    const shown = {
       nodes: base.nodes.map((node) =>
         keep(nodes, {
           ...node,
@@ -176,6 +175,8 @@ function statefulGraph(base: ProjectGraph) {
         }),
       ),
     }
+    last = { nodes: keepList(last.nodes, shown.nodes), edges: keepList(last.edges, shown.edges) }
+    return { ...base, at: new Date(instant).toISOString(), ...last }
   }
   return { graph, known }
 }
@@ -184,6 +185,10 @@ function stateOf({ state }: GraphNode, paused: boolean | undefined): GraphNode['
   if (paused === undefined || (state !== 'active' && state !== 'paused')) return state
   return paused ? 'paused' : 'active'
 }
+
+/** The list of before where each of its objects is still the same. */
+const keepList = <T>(before: T[], list: T[]): T[] =>
+  list.every((one, i) => one === before[i]) ? before : list
 
 /** What a graph says of later is not known yet. */
 const before = (at: string | null, instant: number): string | null =>

@@ -37,7 +37,9 @@ const WAITING: ReadonlySet<string> = new Set(['held', 'gathering', 'queued', 'co
 
 export function toneOf({ kind, phase }: ReplayMoment): Tone {
   if (kind === 'finding') return 'good'
-  if (BAD.has(phase) || phase.startsWith('refused_')) return 'bad'
+  // That nobody takes over is how it is meant to be.
+  if (kind === 'handoff' && phase === 'refused') return 'waiting'
+  if (BAD.has(phase)) return 'bad'
   if (GOOD.has(phase)) return 'good'
   if (WAITING.has(phase)) return 'waiting'
   return kind === 'run' || kind === 'step' || kind === 'handoff' || kind === 'delivery' ? 'busy' : 'neutral'

@@ -38,8 +38,8 @@ function versionsOf(pages: readonly Replay[]): ReplayVersion[] {
 function gapsOf(pages: readonly Replay[]): ReplayGap[] {
   const isLast = (page: Replay): boolean => page === pages.at(-1)
   const known = new Map<string, ReplayGap>()
+  // What a page leaves out is no gap once the next one is there.
   for (const page of pages)
-    // What a page leaves out is no gap once the next one is there.
     for (const gap of page.gaps)
       if (gap.kind !== 'truncated' || isLast(page)) known.set(`${gap.kind} ${gap.from} ${gap.message}`, gap)
   return [...known.values()]

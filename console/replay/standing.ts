@@ -135,7 +135,7 @@ function isCarried({ kind, phase }: ReplayMoment, part: string): boolean {
     case 'wakes':
       return kind === 'run' && phase === 'queued'
     case 'hands_off':
-      return kind === 'handoff' && !phase.startsWith('refused')
+      return kind === 'handoff' && phase === 'started'
     case 'destination':
     case 'tells':
       return kind === 'delivery' && phase === 'delivered'

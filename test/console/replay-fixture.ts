@@ -181,7 +181,7 @@ export function chain(): Replay {
     moment(33, { kind: 'step', phase: 'tool', nodes: [triage], run_id: 'r1', step: 2 }),
     moment(34, { kind: 'step', phase: 'model', nodes: [triage], run_id: 'r1', step: 3, cost_usd: 0.003 }),
     run(35, 'r1', triage, 'succeeded', { cost_usd: 0.006, ms: 4_000 }),
-    moment(35, { kind: 'handoff', phase: 'proposed', nodes: [triage, digger], edges: [hands], run_id: 'r1' }),
+    moment(35, { kind: 'handoff', phase: 'started', nodes: [triage, digger], edges: [hands], run_id: 'r1' }),
     run(35, 'r2', digger, 'queued'),
     run(36, 'r2', digger, 'running'),
     run(40, 'r2', digger, 'succeeded', { cost_usd: null }),

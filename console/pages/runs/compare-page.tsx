@@ -1,19 +1,18 @@
 /** Two runs side by side: what was different in what they were told, did, found and cost. */
-import { Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearchParams } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
-import { compareRows, promptsOf, stepLine } from '../../lib/compare.ts'
+import { promptsOf, stepLine } from '../../lib/compare.ts'
 import { chaptersOf } from '../../lib/run-story.ts'
 import { isOpen, money, runPath, took } from '../../lib/runs.ts'
-import { MarkdownText } from '../../parts/markdown.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { TextDiff } from '../../parts/text-diff.tsx'
 import { rkeys, runs } from '../../run-client.ts'
-import { ClaimList } from './claim-list.tsx'
+import { ComparedFacts, FoundByRun } from './compared.tsx'
 
 export default function ComparePage() {
   const { id = '' } = useParams()
@@ -67,7 +66,7 @@ function Both({ left, right }: { left: RunDetail; right: RunDetail }) {
         <Heading run={right} />
       </div>
       <Section title="At a glance">
-        <Facts left={left} right={right} />
+        <ComparedFacts left={left} right={right} />
       </Section>
       <Section title="What they were told">
         <Paper withBorder p="md" radius="md">
@@ -80,8 +79,8 @@ function Both({ left, right }: { left: RunDetail; right: RunDetail }) {
       </Section>
       <Section title="What they found">
         <div className="beside">
-          <Found run={left} />
-          <Found run={right} />
+          <FoundByRun run={left} />
+          <FoundByRun run={right} />
         </div>
       </Section>
       <Section title="What they did">
@@ -107,66 +106,6 @@ function Heading({ run }: { run: RunDetail }) {
         {new Date(run.made_at).toLocaleString()}
       </Text>
     </Group>
-  )
-}
-
-function Facts({ left, right }: { left: RunDetail; right: RunDetail }) {
-  return (
-    <Paper withBorder radius="md">
-      <Table.ScrollContainer minWidth={520}>
-        <Table verticalSpacing={4} aria-label="Both runs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th w={160}>What</Table.Th>
-              <Table.Th>Earlier</Table.Th>
-              <Table.Th>Later</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {compareRows(left, right).map(({ title, left: a, right: b, differs }) => (
-              <Table.Tr key={title}>
-                <Table.Th scope="row" fw={400}>
-                  {title}
-                </Table.Th>
-                <Table.Td>{a}</Table.Td>
-                <Table.Td fw={differs ? 700 : 400}>{b}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </Paper>
-  )
-}
-
-function Found({ run }: { run: RunDetail }) {
-  return (
-    <Paper withBorder p="md" radius="md">
-      <Stack gap="sm">
-        {(run.verdict || run.headline) && (
-          <Text fw={600}>
-            {run.verdict && `${run.verdict}: `}
-            {run.headline}
-          </Text>
-        )}
-        {run.finding ? (
-          <MarkdownText text={run.finding} />
-        ) : (
-          <Text size="sm" c="dimmed">
-            {isOpen(run) ? 'Nothing yet.' : 'No note.'}
-          </Text>
-        )}
-        {run.next_step && (
-          <Text size="sm">
-            <b>Next:</b> {run.next_step}
-          </Text>
-        )}
-        {run.error && <Text size="sm">{run.error}</Text>}
-        {run.claims.length > 0 && (
-          <ClaimList claims={run.claims} entity={{ label: run.label, value: run.key }} />
-        )}
-      </Stack>
-    </Paper>
   )
 }
 

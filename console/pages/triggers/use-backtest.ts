@@ -15,14 +15,18 @@ export interface Trial {
 /**
  * @param definition what is tried; null: it is not filled in yet
  * @param compare what it is compared with
+ * @param to end of the span, ISO; now when absent
  */
 export function useBacktest(
   definition: TriggerDefinition | null,
   compare: TriggerDefinition | null,
   window: string,
+  to?: string,
 ): Trial {
   const [asked] = useDebouncedValue(
-    JSON.stringify(definition && { definition, ...(compare ? { compare } : {}), window }),
+    JSON.stringify(
+      definition && { definition, ...(compare ? { compare } : {}), window, ...(to ? { to } : {}) },
+    ),
     PAUSE_MS,
   )
   const { data, error, isFetching } = useQuery({

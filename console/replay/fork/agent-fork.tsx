@@ -1,0 +1,150 @@
+/** Another prompt or model for a run of then: it is repeated as practice, and both are told side by side. */
+import { Alert, Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { GraphNode, Replay, ReplayMoment, RerunRequest, RunDetail } from '../../../schemas/types.ts'
+import { promptsOf } from '../../lib/compare.ts'
+import { comparePath, isOpen, runPath } from '../../lib/runs.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { ComparedFacts, FoundByRun } from '../../pages/runs/compared.tsx'
+import { ModelPicker } from '../../parts/model-picker.tsx'
+import { RunMarks } from '../../parts/run-marks.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { TextDiff } from '../../parts/text-diff.tsx'
+import { rkeys, runs } from '../../run-client.ts'
+import type { Frame } from '../frame.ts'
+
+const PROMPT_MAX = 8_000
+
+interface Props {
+  replay: Replay
+  frame: Frame
+  node: GraphNode
+}
+
+export function AgentFork({ replay, frame, node }: Props) {
+  const id = runOf(replay.moments, frame.index, node.id)
+  const { data, error, isPending, refetch } = useRun(id)
+  if (id === null)
+    return (
+      <Alert color="gray">
+        {node.name} did not run in this replay. Only a run that took place can be repeated.
+      </Alert>
+    )
+  if (isPending) return <LoadingRows rows={4} />
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (isOpen(data))
+    return <Alert color="gray">This run is still at work. It can be repeated once it has ended.</Alert>
+  if (data.woken_by === 'external')
+    return <Alert color="gray">An outside agent did this: svc cannot repeat it.</Alert>
+  return <Fork run={data} />
+}
+
+/** The last run of an agent up to a moment, else its first after it. */
+export function runOf(moments: readonly ReplayMoment[], index: number, node: string): string | null {
+  const isIts = ({ kind, nodes, run_id }: ReplayMoment): boolean =>
+    kind === 'run' && run_id !== null && nodes.includes(node)
+  return (moments.slice(0, index + 1).findLast(isIts) ?? moments.slice(index + 1).find(isIts))?.run_id ?? null
+}
+
+function useRun(id: string | null) {
+  return useQuery({
+    queryKey: rkeys.one(id ?? ''),
+    queryFn: () => runs.one(id ?? ''),
+    enabled: id !== null,
+    refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 1_000 : false),
+  })
+}
+
+function Fork({ run }: { run: RunDetail }) {
+  const was = promptsOf(run).prompt
+  const [prompt, setPrompt] = useState(was)
+  const [choice, setChoice] = useState({ provider: '', model: '' })
+  const rerun = useChange((body: RerunRequest) => runs.rerun(run.id, body), { quiet: true })
+  const isBlank = prompt.trim() === ''
+  const body: RerunRequest = {
+    as_of: 'same',
+    practice: true,
+    // The prompt of then, also where the agent has another by now.
+    prompt,
+    ...(choice.provider ? { provider: choice.provider } : {}),
+    ...(choice.model ? { model: choice.model } : {}),
+  }
+  return (
+    <Stack>
+      <Text size="sm">
+        The run of <Link to={runPath(run.id)}>{`${run.agent} for ${run.key}`}</Link> is repeated: it reads
+        what it could read then. Its tools, verdicts and bounds are those the agent has now.
+      </Text>
+      <Textarea
+        label="Prompt"
+        description="As it was; change it."
+        value={prompt}
+        onChange={(event) => setPrompt(event.currentTarget.value)}
+        autosize
+        minRows={5}
+        maxRows={14}
+        maxLength={PROMPT_MAX}
+        error={isBlank ? 'It must say something' : undefined}
+      />
+      <ModelPicker value={choice} onChange={setChoice} blank="As the agent says" />
+      {rerun.error && <Failed error={rerun.error} />}
+      <Group>
+        <Button loading={rerun.isPending} disabled={isBlank} onClick={() => rerun.mutate(body)}>
+          {rerun.data ? 'Run it once more' : 'Run it as practice'}
+        </Button>
+      </Group>
+      {rerun.data && <Outcome before={run} id={rerun.data.run_id} />}
+    </Stack>
+  )
+}
+
+/** What happened, and what would have, as soon as it is there. */
+function Outcome({ before, id }: { before: RunDetail; id: string }) {
+  const { data, error, refetch } = useRun(id)
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (!data) return <LoadingRows rows={2} />
+  return (
+    <section aria-label="What would have come of it">
+      <Stack gap="sm">
+        <Title order={2}>What would have come of it</Title>
+        <div role="status">
+          {isOpen(data) && (
+            <Text size="sm" c="dimmed">
+              It is {data.status === 'queued' ? 'waiting for its turn' : 'at work'}; this follows it.
+            </Text>
+          )}
+        </div>
+        <div className="beside">
+          <Side title="What happened" run={before} />
+          <Side title="What if" run={data} />
+        </div>
+        <ComparedFacts left={before} right={data} />
+        <Paper withBorder p="md" radius="md">
+          <TextDiff
+            title="Prompt of the agent"
+            from={promptsOf(before).prompt}
+            to={promptsOf(data).prompt}
+            same="The same."
+          />
+        </Paper>
+        <Text size="sm">
+          <Link to={comparePath(before.id, data.id)}>Both, step by step</Link>
+        </Text>
+      </Stack>
+    </section>
+  )
+}
+
+function Side({ title, run }: { title: string; run: RunDetail }) {
+  return (
+    <Stack gap={6}>
+      <Group gap="xs">
+        <Text fw={600}>{title}</Text>
+        <RunMarks run={run} />
+      </Group>
+      <FoundByRun run={run} />
+    </Stack>
+  )
+}

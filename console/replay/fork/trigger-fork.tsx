@@ -1,0 +1,138 @@
+/** Another condition, filter or wait for a trigger of then: which firings would differ. */
+import { Alert, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core'
+import { useMemo, useState } from 'react'
+import type { Replay, Trigger } from '../../../schemas/types.ts'
+import { cooldownSentence, sentenceOf } from '../../../schemas/words.ts'
+import { faultAt, fieldErrors } from '../../lib/field-errors.ts'
+import { draftOf, type TriggerDraft } from '../../lib/trigger-draft.ts'
+import { definitionOf, isComplete } from '../../lib/trigger-form.ts'
+import { useKnownFields } from '../../lib/use-known-fields.ts'
+import { ConditionFields } from '../../pages/triggers/condition-fields.tsx'
+import { FilterRows } from '../../pages/triggers/filter-rows.tsx'
+import { useBacktest } from '../../pages/triggers/use-backtest.ts'
+import { DurationInput } from '../../parts/duration-input.tsx'
+import { Mark } from '../../parts/mark.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { definitionIn } from '../then.ts'
+import { forkRows, forkWords, spanOf } from '../what-if.ts'
+import { ForkTable } from './fork-table.tsx'
+import { useTriggerThen } from './use-then.ts'
+
+interface Props {
+  replay: Replay
+  /** Change-set of then. */
+  version: number
+  name: string
+  onInstant: (instant: number) => void
+}
+
+export function TriggerFork({ replay, version, name, onInstant }: Props) {
+  const { data, error, isPending, refetch } = useTriggerThen(name, version)
+  if (isPending) return <LoadingRows rows={4} />
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (data === null)
+    return <Alert color="gray">How {name} was then is not recorded, so it cannot be changed here.</Alert>
+  return <Fork replay={replay} then={data} onInstant={onInstant} />
+}
+
+function Fork({
+  replay,
+  then,
+  onInstant,
+}: Pick<Props, 'replay' | 'onInstant'> & { /** As it was. */ then: Trigger }) {
+  const [draft, setDraft] = useState<TriggerDraft>(() => draftOf(then))
+  const set = <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) =>
+    setDraft((now) => ({ ...now, [field]: value }))
+  const definition = isComplete(draft) ? definitionOf(draft, then) : null
+  const { window, to } = spanOf(replay)
+  const trial = useBacktest(definition, definitionIn(then), window, to)
+  const known = useKnownFields(draft.sources)
+  const errors = fieldErrors(trial.error)
+  const rows = useMemo(
+    () => (trial.data ? forkRows(trial.data, replay.moments, then.name) : []),
+    [trial.data, replay.moments, then.name],
+  )
+  return (
+    <Stack>
+      <Paper withBorder p="sm" radius="md">
+        <Stack gap="sm">
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            <b>As it was:</b> {sentenceOf({ ...then, description: '' })}. {cooldownSentence(then)}.
+          </Text>
+          <ConditionFields draft={draft} set={set} errors={errors} known={known} />
+          <FilterRows
+            title="Only events where"
+            rows={draft.filters}
+            onChange={(filters) => set('filters', filters)}
+            known={known.fields}
+            errors={errors}
+            path="filters"
+          />
+          {draft.kind !== 'schedule' && (
+            <DurationInput
+              label="Wait before waking again"
+              value={draft.cooldown}
+              onChange={(value) => set('cooldown', value)}
+              fault={faultAt(errors, 'cooldown')}
+              w={220}
+            />
+          )}
+        </Stack>
+      </Paper>
+      <section aria-label="What would have fired">
+        <Group gap="xs" mb="xs">
+          <Title order={2}>What would have fired</Title>
+          <Mark tone="quiet" title="Nothing is saved, and nobody is told">
+            practice
+          </Mark>
+          {trial.isRunning && <Loader size={14} aria-label="Trying it out" />}
+        </Group>
+        {definition === null ? (
+          <Text size="sm" c="dimmed">
+            Fill in the condition first.
+          </Text>
+        ) : trial.error ? (
+          <Alert color="red" role="alert" title="It cannot be tried like this">
+            {trial.error.message}
+          </Alert>
+        ) : trial.data ? (
+          <Stack gap="xs">
+            <Text fw={600} role="status">
+              {forkWords(rows)}
+            </Text>
+            <Cut replay={replay} data={trial.data} />
+            <ForkTable rows={rows} onInstant={onInstant} />
+          </Stack>
+        ) : (
+          <LoadingRows rows={2} />
+        )}
+      </section>
+    </Stack>
+  )
+}
+
+/** What the comparison does not look at. */
+function Cut({
+  replay,
+  data,
+}: {
+  replay: Replay
+  data: NonNullable<ReturnType<typeof useBacktest>['data']>
+}) {
+  const listed = [data.result, data.compare].some((run) => run && run.firings > run.list.length)
+  const said = [
+    data.truncated &&
+      `There are more events than are looked at: this begins at ${new Date(data.from).toLocaleString()}.`,
+    listed && 'There are more firings than are compared: the newest 500 of each are.',
+    replay.gaps.some(({ kind }) => kind === 'purged') &&
+      'Events of this time were removed, so that neither side sees them.',
+    replay.next_from !== null &&
+      'Not all of this replay is loaded: firings that are recorded later are not marked.',
+  ].filter((one) => one !== false)
+  if (said.length === 0) return null
+  return (
+    <Alert color="yellow" p="xs">
+      {said.join(' ')}
+    </Alert>
+  )
+}
