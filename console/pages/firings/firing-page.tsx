@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'react-router'
 import type { FiringDetail } from '../../../schemas/types.ts'
 import { explorePath, isUnderWay } from '../../lib/firings.ts'
+import { instantReplayPath } from '../../lib/replay-path.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { FiringMarks } from '../../parts/firing-marks.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -35,10 +36,20 @@ export default function FiringPage() {
 
 function Firing({ firing }: { firing: FiringDetail }) {
   const { trigger, key, entity, sentence, reason, fired_at, opened_at, deliveries, payload } = firing
+  const project = firing.project ?? firing.projects[0]
   return (
     <>
       <PageHead title={key && key !== trigger ? `${trigger}: ${key}` : trigger}>
         <FiringMarks firing={firing} />
+        {project && (
+          <Button
+            component={Link}
+            to={instantReplayPath(project, fired_at ?? opened_at, `trigger:${trigger}`)}
+            variant="default"
+          >
+            Replay
+          </Button>
+        )}
         {entity && (
           <Button component={Link} to={explorePath(entity, fired_at ?? opened_at)} variant="default">
             Open in Explore

@@ -9,6 +9,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { ChangeHistory } from '../../parts/change-history.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { RangePicker } from '../../replay/range-picker.tsx'
 import { HealthLine } from './health-line.tsx'
 import { KeysTab } from './keys-tab.tsx'
 import { OverviewTab } from './overview-tab.tsx'
@@ -57,6 +58,7 @@ export default function ProjectPage() {
             {data.state}
           </Badge>
         )}
+        <RangePicker project={data.id} label="Replay" />
         <Moves project={data} />
       </PageHead>
       <About project={data} />

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import type { Project, ProjectResult } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { resultReplayPath } from '../../lib/replay-path.ts'
 import { money, runPath } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { MarkdownText } from '../../parts/markdown.tsx'
@@ -69,6 +70,15 @@ export function ResultRow({
             aria-label={`Read ${result.headline}`}
           >
             Read
+          </Button>
+          <Button
+            component={Link}
+            to={resultReplayPath(project.id, result.id)}
+            size="compact-sm"
+            variant="default"
+            aria-label={`Replay ${result.headline}`}
+          >
+            Replay
           </Button>
           <Button
             size="compact-sm"

@@ -2,8 +2,9 @@
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useParams } from 'react-router'
+import { Link, useParams } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
+import { resultReplayPath } from '../../lib/replay-path.ts'
 import { chaptersOf } from '../../lib/run-story.ts'
 import { isOpen, STATUS_HINTS } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -102,6 +103,11 @@ function Moves({ run }: { run: RunDetail }) {
       {canCancel && (
         <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate(undefined)}>
           Cancel the run
+        </Button>
+      )}
+      {run.projects[0] && (
+        <Button component={Link} to={resultReplayPath(run.projects[0], run.id)} variant="default">
+          Replay
         </Button>
       )}
       {!isOpen(run) && <CompareButton run={run} />}
