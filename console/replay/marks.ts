@@ -55,7 +55,8 @@ function notesOf(standing: Standing, instant: number): Map<string, Note> {
   }
   for (const [id, work] of workNotes(standing.running)) add(id, work)
   for (const [id, held] of heldNotes(standing.held)) add(id, held)
-  for (const [id, filled] of standing.windows) if (isFresh(filled, instant)) add(id, windowNote(filled))
+  for (const [id, filled] of standing.windows)
+    if (isFresh(filled, instant)) add(id, windowNote(filled, standing.entity?.value))
   for (const [id, note] of coolingNotes(standing, instant)) add(id, note)
   return notes
 }
@@ -100,11 +101,14 @@ const isFresh = ({ at, window }: Filled, instant: number): boolean =>
 
 const OVER: Record<string, string> = { '>': 'more than ', '<': 'under ', '<=': 'at most ', '==': 'exactly ' }
 
-/** "pay: 3 of 5 in 10m", with how far it is to the threshold where it fills towards one. */
-function windowNote({ key, value, threshold, predicate, window }: Filled): Note {
+/**
+ * "3 of 5 in 10m", with how far it is to the threshold where it fills towards one.
+ * @param about entity of the moment; another key is named
+ */
+function windowNote({ key, value, threshold, predicate, window }: Filled, about: string | undefined): Note {
   const op = /^(>=|<=|==|>|<)/.exec(predicate)?.[1] ?? '>='
   const of = threshold === null ? '' : ` of ${OVER[op] ?? ''}${shortNumber(threshold)}`
-  const text = `${key ? `${key}: ` : ''}${shortNumber(value)}${of}${window ? ` in ${window}` : ''}`
+  const text = `${key && key !== about ? `${key}: ` : ''}${shortNumber(value)}${of}${window ? ` in ${window}` : ''}`
   if (threshold === null || threshold <= 0 || op.startsWith('<')) return { text, tone: 'neutral' }
   // Above 5 is met by 6 where events are counted.
   const goal =

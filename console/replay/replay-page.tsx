@@ -2,7 +2,7 @@
 import { Button, Group, Loader, Tabs, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { FlaskConical, Link2 } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import type { Replay } from '../../schemas/types.ts'
 import { runPath } from '../lib/runs.ts'
@@ -68,10 +68,10 @@ function Replayed({ project, opened, replay, pages }: Props) {
   const [panel, setPanel] = useState<Panel>(opened.panel)
   const [isForking, setForking] = useState(false)
   useToldAddress(opened, playing, selected, panel)
-  const select = (id: string | null): void => {
+  const select = useCallback((id: string | null): void => {
     setSelected(id)
     if (id !== null) setPanel('why')
-  }
+  }, [])
   return (
     <>
       <PageHead title={`Replay of ${replay.project.name}`}>
@@ -86,7 +86,11 @@ function Replayed({ project, opened, replay, pages }: Props) {
         <RangePicker project={project} label="Another span" span={replay} />
       </PageHead>
       <Subtitle replay={replay} />
-      {replay.moments.length === 0 && <NothingThen />}
+      {replay.moments.length === 0 && (
+        <div className="replay-nothing">
+          <NothingThen />
+        </div>
+      )}
       <div className="replay">
         <div className="replay-stage">
           <Stage frame={playing.frame} selected={selected} onSelect={select} />

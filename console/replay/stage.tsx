@@ -1,4 +1,10 @@
 /** The graph of then, with what is marked on it. */
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useMemo } from 'react'
+import type { ProjectGraph } from '../../schemas/types.ts'
+import { GraphCanvas } from '../graph/graph-canvas.tsx'
+import { KnowsNeverContext } from '../graph/nodes/instant.tsx'
+import { graphApi, graphKeys } from '../graph-client.ts'
 import type { Frame } from './frame.ts'
 
 interface Props {
@@ -8,15 +14,35 @@ interface Props {
 }
 
 export function Stage({ frame, selected, onSelect }: Props) {
+  const { graph: then } = frame
+  const graph = usePlaced(then)
+  const chosen = useMemo(() => (selected === null ? [] : [selected]), [selected])
+  const select = useCallback((ids: readonly string[]) => onSelect(ids.at(-1) ?? null), [onSelect])
   return (
-    <ul>
-      {[...frame.graph.nodes, ...frame.graph.edges].map(({ id }) => (
-        <li key={id}>
-          <button type="button" aria-pressed={id === selected} onClick={() => onSelect(id)}>
-            {id} {frame.marks.lit.has(id) ? '*' : ''} {frame.marks.notes.get(id)?.text}
-          </button>
-        </li>
-      ))}
-    </ul>
+    <KnowsNeverContext value={false}>
+      <GraphCanvas
+        graph={graph}
+        label={`${then.project.name} as it was then`}
+        marks={frame.marks}
+        selected={chosen}
+        onSelect={select}
+        height="var(--replay-graph)"
+      />
+    </KnowsNeverContext>
   )
+}
+
+/** People find parts where they put them: the places of today, for what was there then. */
+function usePlaced(then: ProjectGraph): ProjectGraph {
+  const id = then.project.id
+  const { data } = useQuery({
+    queryKey: [...graphKeys.graph(id), 'positions'],
+    queryFn: ({ signal }) => graphApi.graph(id, signal),
+    staleTime: 60_000,
+    select: ({ positions }) => positions,
+  })
+  return useMemo(() => {
+    const known = new Set(then.nodes.map((node) => node.id))
+    return data?.length ? { ...then, positions: data.filter(({ node }) => known.has(node)) } : then
+  }, [then, data])
 }

@@ -5,17 +5,17 @@ import { count } from '../lib/time.ts'
 import type { Tone as MarkTone } from '../parts/mark.tsx'
 import type { MomentKind, Stop } from './player.ts'
 
-export const KINDS: readonly { kind: MomentKind; one: string; many: string; colour: string }[] = [
-  { kind: 'event', one: 'event', many: 'events', colour: 'gray-6' },
-  { kind: 'evaluation', one: 'judgement', many: 'judgements', colour: 'gray-4' },
-  { kind: 'firing', one: 'firing', many: 'firings', colour: 'orange-6' },
-  { kind: 'delivery', one: 'delivery', many: 'deliveries', colour: 'cyan-6' },
-  { kind: 'run', one: 'run', many: 'runs', colour: 'indigo-6' },
-  { kind: 'step', one: 'step', many: 'steps', colour: 'indigo-3' },
-  { kind: 'handoff', one: 'handoff', many: 'handoffs', colour: 'violet-6' },
-  { kind: 'finding', one: 'finding', many: 'findings', colour: 'teal-6' },
-  { kind: 'change', one: 'change', many: 'changes', colour: 'pink-6' },
-  { kind: 'state', one: 'pause or resume', many: 'pauses and resumes', colour: 'pink-4' },
+export const KINDS: readonly { kind: MomentKind; one: string; many: string }[] = [
+  { kind: 'event', one: 'event', many: 'events' },
+  { kind: 'evaluation', one: 'judgement', many: 'judgements' },
+  { kind: 'firing', one: 'firing', many: 'firings' },
+  { kind: 'delivery', one: 'delivery', many: 'deliveries' },
+  { kind: 'run', one: 'run', many: 'runs' },
+  { kind: 'step', one: 'step', many: 'steps' },
+  { kind: 'handoff', one: 'handoff', many: 'handoffs' },
+  { kind: 'finding', one: 'finding', many: 'findings' },
+  { kind: 'change', one: 'change', many: 'changes' },
+  { kind: 'state', one: 'pause or resume', many: 'pauses and resumes' },
 ]
 
 export const kindWords = (kind: MomentKind): (typeof KINDS)[number] =>

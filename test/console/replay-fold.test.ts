@@ -21,13 +21,13 @@ describe('the graph at an instant', () => {
   it('shows the window filling towards its threshold, then the firing and its cooldown', () => {
     const replay = chain()
     expect(note(frameAt(replay, { index: 1 }), NODES.trigger)).toEqual({
-      text: 'pay: 3 of 5 in 10m',
+      text: '3 of 5 in 10m',
       tone: 'neutral',
       progress: 0.6,
     })
     expect(note(frameAt(replay, { index: 3 }), NODES.trigger)).toMatchObject({ progress: 0.8 })
     const fired = frameAt(replay, { index: 6 })
-    expect(note(fired, NODES.trigger)?.text).toMatch(/^pay: 5 of 5 in 10m · cooling down until \d\d:\d\d$/)
+    expect(note(fired, NODES.trigger)?.text).toMatch(/^5 of 5 in 10m · cooling down until \d\d:\d\d$/)
     expect(note(fired, NODES.trigger)?.progress).toBe(1)
     expect([...fired.marks.lit]).toEqual([NODES.trigger, NODES.wakes])
     expect(fired.marks.pulses).toEqual([{ edge: NODES.wakes, n: 7, tone: 'good' }])

@@ -26,6 +26,9 @@ export class InstantStore {
 
 export const InstantContext = createContext(new InstantStore(0))
 
+/** Whether a part without `last_at` never did anything: a replay knows only what it saw. */
+export const KnowsNeverContext = createContext(true)
+
 export function Ago({ at }: { at: string }) {
   const store = useContext(InstantContext)
   const text = useSyncExternalStore(store.subscribe, () => relative(at, store.read()))

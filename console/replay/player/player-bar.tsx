@@ -2,7 +2,6 @@
 import { Badge, Button, Group, Paper, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useState } from 'react'
 import type { Replay } from '../../../schemas/types.ts'
-import { money } from '../../lib/runs.ts'
 import { Fold } from '../../parts/fold.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { toneOf } from '../marks.ts'
@@ -28,12 +27,7 @@ export function PlayerBar({ replay, playing, loadMore, isLoadingMore }: Props) {
       <Stack gap="xs">
         <Now playing={playing} total={total} />
         <TrackView replay={replay} playing={playing} stop={stop} />
-        <Group justify="space-between" gap="xs" align="flex-end">
-          <Controls playing={playing} stop={stop} onStop={setStop} total={total} />
-          <Text size="sm" c="dimmed">
-            {money(frame.spentUsd)} spent so far
-          </Text>
-        </Group>
+        <Controls playing={playing} stop={stop} onStop={setStop} total={total} />
         {loadMore && (
           <Group gap="xs">
             <Text size="sm">
@@ -82,7 +76,7 @@ function Now({ playing, total }: { playing: Playing; total: number }) {
         </Group>
       ) : (
         <Text size="sm" c="dimmed">
-          Before the first moment
+          {total === 0 ? 'Nothing happened in this span' : 'Before the first moment'}
         </Text>
       )}
     </div>

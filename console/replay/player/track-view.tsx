@@ -2,15 +2,18 @@
 import { Group, Slider, Text, VisuallyHidden } from '@mantine/core'
 import { type KeyboardEvent, memo, useId, useMemo } from 'react'
 import type { Replay } from '../../../schemas/types.ts'
+import { money } from '../../lib/runs.ts'
 import { count } from '../../lib/time.ts'
-import type { Stop } from '../player.ts'
+import type { MomentKind, Stop } from '../player.ts'
 import type { Track } from '../track.ts'
 import { clockOf, gapWords, KINDS, kindWords, placeWords } from '../words.ts'
 import { stripBars, stripGaps, stripTicks } from './strip.ts'
 import type { Playing } from './use-player.ts'
 
 const BUCKETS = 160
-const HEIGHT = 44
+const HEIGHT = 48
+/** Above the bars, for what is not known. */
+const TOP = 7
 const TICKS = 400
 
 interface Props {
@@ -35,7 +38,7 @@ export function TrackView({ replay, playing, stop }: Props) {
   return (
     // The kit's slider would go by its own steps; here a step is a moment.
     <div onKeyDownCapture={onKey}>
-      <Strip replay={replay} track={track} />
+      {replay.moments.length + replay.gaps.length > 0 && <Strip replay={replay} track={track} />}
       <Slider
         mt={2}
         size="sm"
@@ -56,6 +59,9 @@ export function TrackView({ replay, playing, stop }: Props) {
       <Group justify="space-between" mt={4}>
         <Text size="xs" c="dimmed">
           {new Date(replay.from).toLocaleString()}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {money(frame.spentUsd)} spent up to here
         </Text>
         <Text size="xs" c="dimmed">
           {new Date(replay.to).toLocaleString()}
@@ -85,7 +91,7 @@ const Strip = memo(function Strip({ replay, track }: { replay: Replay; track: Tr
             x={x * 1000}
             width={width * 1000}
             y={0}
-            height={HEIGHT}
+            height={TOP - 1}
             fill={`url(#${hatch})`}
           >
             <title>{gapWords(gap)}</title>
@@ -96,8 +102,8 @@ const Strip = memo(function Strip({ replay, track }: { replay: Replay; track: Tr
             key={`${x} ${kind}`}
             x={x * 1000}
             width={width * 1000 - 0.8}
-            y={(HEIGHT - 8) * (1 - y - height)}
-            height={(HEIGHT - 8) * height}
+            y={TOP + (HEIGHT - TOP - 8) * (1 - y - height)}
+            height={(HEIGHT - TOP - 8) * height}
             fill={colourOf(kind)}
           />
         ))}
@@ -135,8 +141,7 @@ const Strip = memo(function Strip({ replay, track }: { replay: Replay; track: Tr
   )
 })
 
-const colourOf = (kind: Parameters<typeof kindWords>[0]): string =>
-  `var(--mantine-color-${kindWords(kind).colour})`
+const colourOf = (kind: MomentKind): string => `var(--moment-${kind})`
 
 function countsOf({ moments }: Replay) {
   return KINDS.map(({ kind }) => ({ kind, n: moments.filter((one) => one.kind === kind).length })).filter(
