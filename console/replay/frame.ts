@@ -151,15 +151,17 @@ function statefulGraph(base: ProjectGraph) {
   }
   const graph = (standing: Standing, instant: number): ProjectGraph => {
     const isToday = dayOf(instant) === standing.day
-    const counted = (id: string, was: number | null): number | null =>
-      was === null && !standing.counts.has(id) ? null : isToday ? (standing.counts.get(id) ?? 0) : 0
+    const counted = (id: string, kind: string): number | null => {
+      if (!isToday) return COUNTED.has(kind) ? 0 : null
+      return standing.counts.get(id) ?? (COUNTED.has(kind) ? 0 : null)
+    }
     const works = [...standing.running.values()]
     const shown = {
       nodes: base.nodes.map((node) =>
         keep(nodes, {
           ...node,
           state: stateOf(node, standing.paused.get(node.id)),
-          today: counted(node.id, node.today),
+          today: counted(node.id, node.kind),
           last_at: standing.lastAt.get(node.id) ?? before(node.last_at, instant),
           running: works.filter((one) => one.node === node.id && !one.isQueued).length,
           queued: works.filter((one) => one.node === node.id && one.isQueued).length,
@@ -170,7 +172,7 @@ function statefulGraph(base: ProjectGraph) {
       edges: base.edges.map((edge) =>
         keep(edges, {
           ...edge,
-          today: counted(edge.id, edge.today),
+          today: counted(edge.id, edge.kind),
           last_at: standing.lastAt.get(edge.id) ?? before(edge.last_at, instant),
         }),
       ),
@@ -180,6 +182,9 @@ function statefulGraph(base: ProjectGraph) {
   }
   return { graph, known }
 }
+
+/** What carries something that is counted: of the others nothing is known. */
+const COUNTED: ReadonlySet<string> = new Set(['source', 'trigger', 'agent', 'feeds', 'wakes', 'hands_off'])
 
 function stateOf({ state }: GraphNode, paused: boolean | undefined): GraphNode['state'] {
   if (paused === undefined || (state !== 'active' && state !== 'paused')) return state

@@ -20,14 +20,16 @@ export function Stage({ frame, selected, onSelect }: Props) {
   const select = useCallback((ids: readonly string[]) => onSelect(ids.at(-1) ?? null), [onSelect])
   return (
     <KnowsNeverContext value={false}>
-      <GraphCanvas
-        graph={graph}
-        label={`${then.project.name} as it was then`}
-        marks={frame.marks}
-        selected={chosen}
-        onSelect={select}
-        height="var(--replay-graph)"
-      />
+      <div className="replay-graph" data-lit={frame.marks.lit.size > 0}>
+        <GraphCanvas
+          graph={graph}
+          label={`${then.project.name} as it was then`}
+          marks={frame.marks}
+          selected={chosen}
+          onSelect={select}
+          height="var(--replay-graph)"
+        />
+      </div>
     </KnowsNeverContext>
   )
 }

@@ -1,0 +1,115 @@
+/** A result is replayed on the graph: stepped to its firing, played to its end, linked to, and forked. */
+import { expect, type Page } from '@playwright/test'
+import { ended, test, wakeChain } from './agents.ts'
+import { accessibilityFaults } from './axe.ts'
+import type { RunningDaemon } from './daemon.ts'
+
+// A daemon, two agents and a browser share what the machine has.
+test.setTimeout(120_000)
+
+const player = (page: Page) => page.getByRole('region', { name: 'Player' })
+const slider = (page: Page) => page.getByRole('slider')
+const current = (page: Page) => page.getByRole('region', { name: /^Moments/ }).locator('[aria-current]')
+
+async function projectOf(daemon: RunningDaemon): Promise<string> {
+  const { projects } = await daemon.ask<{ projects: { id: string; name: string }[] }>('GET', '/api/projects')
+  return projects.find(({ name }) => name === 'Default')!.id
+}
+
+test('a result is replayed from its first event to its finding, and a permalink opens at the instant', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  await wakeChain(daemon, models)
+  const project = await projectOf(daemon)
+  const faults: string[] = []
+  await page.goto(`${daemon.url}/projects/${project}?tab=results`)
+  await page.getByRole('link', { name: 'Replay The deploy broke pay' }).click()
+  await expect(page.getByRole('heading', { name: 'Replay of Default' })).toBeVisible()
+  await expect(player(page)).toContainText('Before the first moment')
+
+  await page.getByRole('button', { name: 'Next firing' }).click()
+  await expect(player(page)).toContainText('gateway-errors fired for pay')
+  await expect(current(page)).toContainText('gateway-errors fired for pay')
+  const trigger = page.locator('[data-id="trigger:gateway-errors"]')
+  await expect(trigger).toContainText('3 of more than 2 in 5m')
+  await expect(trigger).toContainText('1 firing today')
+  await expect(page.locator('[data-id="agent:digger"]')).toContainText('0 runs today')
+  await trigger.click()
+  await expect(page.getByRole('heading', { name: 'trigger gateway-errors' })).toBeVisible()
+  await expect(page.getByRole('list', { name: 'How it stood' })).toContainText(
+    'does not wake again for it before',
+  )
+  await expect(page.getByRole('region', { name: 'At this moment' })).toContainText('fired for pay')
+  faults.push(...(await accessibilityFaults(page, 'why')))
+
+  // A step back and one ahead is where one was.
+  await page.getByRole('tab', { name: 'Moments' }).click()
+  await slider(page).focus()
+  await slider(page).press('ArrowLeft')
+  await expect(player(page)).not.toContainText('fired for pay')
+  await slider(page).press('ArrowRight')
+  await expect(current(page)).toContainText('fired for pay')
+  await expect(page).toHaveURL(/at=.*&n=\d+/)
+  await expect(slider(page)).toHaveAttribute('aria-valuetext', /Moment \d+ of \d+: gateway-errors fired/)
+  const there = await slider(page).getAttribute('aria-valuetext')
+  await page.reload()
+  await expect(slider(page)).toHaveAttribute('aria-valuetext', there!)
+  faults.push(...(await accessibilityFaults(page, 'a moment')))
+
+  await page
+    .getByRole('textbox', { name: 'Speed' })
+    .or(page.getByRole('combobox', { name: 'Speed' }))
+    .click()
+  await page.getByRole('option', { name: '× 10', exact: true }).click()
+  await page.getByRole('tab', { name: 'Run' }).click()
+  await page.getByRole('button', { name: 'Play' }).click()
+  await expect(page.getByRole('button', { name: 'Play' })).toBeVisible({ timeout: 20_000 })
+  await expect(page.locator('[data-id="agent:digger"]')).toContainText('1 run today')
+  await expect(page.getByRole('heading', { name: 'The deploy broke pay' })).toBeVisible()
+  await expect(player(page)).toContainText('spent up to here')
+  await page.getByRole('tab', { name: 'Timeline' }).click()
+  await expect(page.getByText('as digger could read it')).toBeVisible()
+  await expect(page.getByText('pay answered 503').first()).toBeVisible()
+  await page.getByRole('tab', { name: 'Configuration' }).click()
+  await expect(page.getByText(/^In effect since/)).toBeVisible()
+  expect(faults).toEqual([])
+})
+
+test('what if: another threshold would not have fired, another prompt finds another thing', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  const [triage] = await wakeChain(daemon, models)
+  const project = await projectOf(daemon)
+  await page.goto(`${daemon.url}/runs/${triage!.id}`)
+  await page.getByRole('link', { name: 'Replay' }).click()
+  await page.getByRole('button', { name: 'Next firing' }).click()
+  await page.getByRole('button', { name: 'What if…' }).click()
+  const dialog = page.getByRole('dialog')
+  const rows = dialog.getByRole('table', { name: 'Firings beside each other' }).getByRole('row')
+  await expect(dialog.getByText('Nothing differs: the same 1 firing.')).toBeVisible()
+  await dialog.getByRole('textbox', { name: 'Number' }).fill('9')
+  await expect(dialog.getByText('1 firing fewer.')).toBeVisible()
+  await expect(rows.nth(1)).toContainText('fires')
+  await expect(rows.nth(1)).toContainText('does not fire')
+  await expect(rows.nth(1).getByRole('link', { name: 'the firing' })).toBeVisible()
+  const faults = await accessibilityFaults(page, 'what if')
+
+  await dialog.getByRole('combobox', { name: 'What is changed' }).click()
+  await page.getByRole('option', { name: 'agent triage' }).click()
+  await dialog.getByRole('textbox', { name: 'Prompt' }).fill('Say whether it is worth a person’s time.')
+  await dialog.getByRole('button', { name: 'Run it as practice' }).click()
+  const outcome = dialog.getByRole('region', { name: 'What would have come of it' })
+  await expect(outcome.getByText('pay fails, said another way').first()).toBeVisible({ timeout: 20_000 })
+  await expect(outcome.getByText('pay fails on every order').first()).toBeVisible()
+  await expect(outcome.getByText('practice', { exact: true })).toBeVisible()
+  expect(faults).toEqual([])
+
+  // It is told to nobody: no run of the chain was added that counts.
+  await ended(daemon, 4)
+  const { runs } = await daemon.ask<{ runs: unknown[] }>('GET', `/api/runs?project=${project}`)
+  expect(runs).toHaveLength(2)
+})
