@@ -223,7 +223,7 @@ function burst(at: number, i: number, key: string, random: (below: number) => nu
       event,
       moment(at, { kind: 'evaluation', phase: 'below', nodes: [trigger], window: filled, entity }),
     ]
-  const run = { kind: 'run', nodes: [triage], run_id: `r${i}`, entity } as const
+  const run: Partial<ReplayMoment> = { kind: 'run', nodes: [triage], run_id: `r${i}`, entity }
   const cooldown = { node: trigger, key, until: later(at + 300) }
   return [
     event,

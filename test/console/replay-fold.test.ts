@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Frame, fold, frameAt, placeAt } from '../../console/replay/frame.ts'
 import { mergePages } from '../../console/replay/merge.ts'
+import type { ReplayMoment } from '../../schemas/types.ts'
 import { chain, FROM, graph, later, long, moment, NODES, replayOf, VERSIONS } from './replay-fixture.ts'
 
 const note = (frame: Frame, id: string) => frame.marks.notes.get(id)
@@ -121,7 +122,7 @@ describe('the graph at an instant', () => {
 
   it('counts since midnight UTC, and leaves practice out of every total', () => {
     const midnight = 12 * 3_600
-    const queued = { kind: 'run', phase: 'queued', nodes: [NODES.triage] } as const
+    const queued: Partial<ReplayMoment> = { kind: 'run', phase: 'queued', nodes: [NODES.triage] }
     const replay = replayOf(
       [
         moment(1, { ...queued, run_id: 'a' }),
