@@ -41,7 +41,6 @@ import type {
   TemplatesResult,
   Trigger,
   TriggerWrite,
-  Wiring,
 } from '../schemas/types.ts'
 import { call } from './client.ts'
 
@@ -74,8 +73,6 @@ export const declared = {
   removal: (id: string) => get<Removal>(`${project(id)}/deletion`),
   deleteProject: (id: string, picked: readonly string[], purge: boolean) =>
     send<ProjectDeleted>('DELETE', `${project(id)}?purge_events=${purge}&delete=${name(picked.join(','))}`),
-  wire: (id: string, wiring: Wiring, version?: number) =>
-    send<Project>('PUT', `${project(id)}/wiring`, wiring, version),
   outline: (id: string) => get<ProjectOutline>(`${project(id)}/outline`),
   health: (id: string) => get<ProjectHealth>(`${project(id)}/health`),
   results: (id: string, before?: string) =>
@@ -129,7 +126,6 @@ export const declared = {
     (
       await call('POST', `${project(id)}/skills/upload`, text, undefined, { 'content-type': 'text/markdown' })
     ).json() as Promise<Skill>,
-  shareSkill: (id: string, skill: string) => send<Skill>('POST', `${project(id)}/skills/${name(skill)}/use`),
   updateSkill: (id: string, skill: string, body: SkillUpdate, version?: number) =>
     send<Skill>('PUT', `${project(id)}/skills/${name(skill)}`, body, version),
   removeSkill: (id: string, skill: string) =>

@@ -1,5 +1,12 @@
-/** Calls about the graph of a project. */
-import type { ProjectGraph } from '../schemas/types.ts'
+/** Calls about the graph of a project, and about drafts that change it. */
+import type {
+  ChangeApplied,
+  ChangeSetCreate,
+  DraftPreview,
+  DraftPreviewRequest,
+  GraphPosition,
+  ProjectGraph,
+} from '../schemas/types.ts'
 import { call } from './client.ts'
 
 export const graphApi = {
@@ -7,6 +14,17 @@ export const graphApi = {
     (
       await call('GET', `/api/projects/${encodeURIComponent(project)}/graph`, undefined, signal)
     ).json() as Promise<ProjectGraph>,
+  /** Where people put nodes; the others are laid out. Replaces all of them. */
+  putPositions: (project: string, positions: readonly GraphPosition[]) =>
+    call('PUT', `/api/projects/${encodeURIComponent(project)}/graph/positions`, { positions }),
+  /** What a draft would do; nothing is written. */
+  preview: async (project: string, body: DraftPreviewRequest, signal?: AbortSignal) =>
+    (
+      await call('POST', `/api/projects/${encodeURIComponent(project)}/draft/preview`, body, signal)
+    ).json() as Promise<DraftPreview>,
+  /** All of a draft in one transaction. */
+  apply: async (body: ChangeSetCreate) =>
+    (await call('POST', '/api/change-sets', body)).json() as Promise<ChangeApplied>,
 }
 
 /** Under what is declared, so that a change of it reads the graph again. */

@@ -126,7 +126,9 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
   await visit('/projects/new?template=custom', heading('Custom project'))
   await visit(`/projects/${id}`, link('checkout-errors'))
   await visit(`/projects/${id}?tab=parts`, link('checkout-errors'))
-  await visit(`/projects/${id}?tab=wiring`, () => expect(page.getByText('Handoffs')).toBeVisible())
+  await visit(`/projects/${id}?tab=graph`, () =>
+    expect(page.getByRole('button', { name: 'Edit', exact: true })).toBeVisible(),
+  )
   await visit(`/projects/${id}?tab=results`, () => expect(page.getByText('It broke.').first()).toBeVisible())
   await visit(`/projects/${id}?tab=keys`, () => expect(page.getByText('Name of a new key')).toBeVisible())
   await visit(`/projects/${id}?tab=settings`, () =>

@@ -15,10 +15,12 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   await expect(page.getByText('Everything it needs is in place')).toBeVisible()
   await expect(page.getByRole('link', { name: 'checkout-errors' })).toBeVisible()
 
-  await page.getByRole('tab', { name: 'Wiring' }).click()
+  await page.getByRole('tab', { name: 'Graph' }).click()
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await page.getByText('List', { exact: true }).click()
   await page.getByRole('switch', { name: 'checkout-errors wakes checkout-first-look' }).click({ force: true })
-  await page.getByRole('button', { name: 'Save wiring' }).click()
-  await expect(page.getByText('The wiring is saved')).toBeVisible()
+  await page.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(page.getByText('0 created, 1 changed, 0 deleted.')).toBeVisible()
   const { projects } = await daemon.ask<{ projects: { wiring: { wakes: unknown[] } }[] }>(
     'GET',
     '/api/projects',
@@ -30,7 +32,7 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   await page.getByRole('button', { name: 'Pause…' }).click()
   await page.getByRole('button', { name: 'Pause', exact: true }).click()
   await expect(page.getByText('Paused: nothing in it wakes an agent')).toBeVisible()
-  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('button', { name: 'Resume', exact: true }).click()
   await expect(page.getByRole('button', { name: 'Pause…' })).toBeVisible()
 
   await page.getByRole('tab', { name: 'Settings' }).click()

@@ -5,7 +5,7 @@
  */
 import { Accordion } from '@mantine/core'
 import Form from '@rjsf/mantine'
-import type { RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
+import type { ErrorSchema, RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
 import { useMemo } from 'react'
 
 interface Property {
@@ -27,9 +27,13 @@ interface Props {
   schema: Record<string, unknown>
   value: Record<string, unknown>
   onChange: (value: Record<string, unknown>) => void
+  /** What is wrong, by field. */
+  errors?: Readonly<Record<string, string>>
+  /** Begins the ids of its inputs, where there is more than one such form on a page. */
+  idPrefix?: string
 }
 
-export function ConfigForm({ schema, value, onChange }: Props) {
+export function ConfigForm({ schema, value, onChange, errors, idPrefix = 'config' }: Props) {
   const { plain, advanced } = useMemo(() => splitSchema(schema), [schema])
   const part = (names: string[]) =>
     Object.fromEntries(names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]]))
@@ -39,7 +43,7 @@ export function ConfigForm({ schema, value, onChange }: Props) {
     return (
       <Form
         key={key}
-        idPrefix={`config-${key}`}
+        idPrefix={`${idPrefix}-${key}`}
         tagName="div"
         schema={shown}
         uiSchema={uiOf(shown)}
@@ -47,6 +51,7 @@ export function ConfigForm({ schema, value, onChange }: Props) {
         formData={part(names)}
         noHtml5Validate
         showErrorList={false}
+        {...(errors ? { extraErrors: errorSchema(errors) } : {})}
         onChange={({ formData }: { formData?: Record<string, unknown> }) => {
           const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
           onChange({
@@ -90,11 +95,20 @@ function splitSchema(schema: Record<string, unknown>): { plain: RJSFSchema; adva
   return { plain: make(false), advanced: make(true) }
 }
 
+const errorSchema = (errors: Readonly<Record<string, string>>): ErrorSchema =>
+  Object.fromEntries(
+    Object.entries(errors).map(([field, message]) => [field, { __errors: [message] }]),
+  ) as unknown as ErrorSchema
+
 function uiOf(schema: RJSFSchema): UiSchema {
   const ui: UiSchema = { 'ui:submitButtonOptions': { norender: true }, 'ui:label': false }
   for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Property>)) {
     if (property['x-secret']) ui[name] = { 'ui:widget': 'password', 'ui:autocomplete': 'off' }
-    if (property['x-widget'] === 'textarea') ui[name] = { 'ui:widget': 'textarea' }
+    if (property['x-widget'] === 'textarea' || property['x-widget'] === 'markdown')
+      ui[name] = {
+        'ui:widget': 'textarea',
+        'ui:options': { rows: property['x-widget'] === 'markdown' ? 14 : 4 },
+      }
     const inner = property.items?.properties
     if (inner)
       ui[name] = {

@@ -27,9 +27,11 @@ interface Props {
   onChange: (value: SourceDraft) => void
   /** Fields known from real events. */
   knownFields?: string[]
+  /** What is wrong, by field of the config. */
+  errors?: Readonly<Record<string, string>>
 }
 
-export function SourceForm({ connector, value, onChange, knownFields = [] }: Props) {
+export function SourceForm({ connector, value, onChange, knownFields = [], errors }: Props) {
   const [sample, setSample] = useState('')
   const payloads = parseSample(sample)
   const preview = usePreview(value.labels, payloads ?? [])
@@ -45,6 +47,7 @@ export function SourceForm({ connector, value, onChange, knownFields = [] }: Pro
       <ConfigForm
         schema={connector.config_schema}
         value={value.config}
+        {...(errors ? { errors } : {})}
         onChange={(config) => onChange({ ...value, config })}
       />
       <Grid gap="md">

@@ -32,7 +32,13 @@ export function ChangedObjects({ changes }: { changes: readonly PlannedChange[] 
       {changes.map((change) => (
         <Paper key={`${change.kind}:${change.key}`} withBorder p="xs" radius="md">
           <Group gap="xs" wrap="nowrap" align="flex-start">
-            <Badge color={ACTIONS[change.action].color} variant="light" tt="none" style={{ flexShrink: 0 }}>
+            <Badge
+              color={ACTIONS[change.action].color}
+              c="var(--mantine-color-text)"
+              variant="light"
+              tt="none"
+              style={{ flexShrink: 0 }}
+            >
               {ACTIONS[change.action].word}
             </Badge>
             <div style={{ minWidth: 0, flex: 1 }}>

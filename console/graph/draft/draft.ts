@@ -65,6 +65,15 @@ export const stepsOf = ({ steps, cursor }: Draft): readonly Step[] => steps.slic
 export const operationsOf = (draft: Draft): Operation[] =>
   stepsOf(draft).flatMap(({ operations }) => operations)
 
+/** The draft with places for nodes that it makes; they belong to the last of its steps. */
+export function withPlaces(draft: Draft, places: readonly GraphPosition[]): Draft {
+  const last = draft.cursor - 1
+  const steps = draft.steps.map((step, at) =>
+    at === last ? { ...step, places: [...(step.places ?? []), ...places] } : step,
+  )
+  return { ...draft, steps }
+}
+
 /** Where new nodes were put, the last place of each. */
 export function placesOf(draft: Draft): GraphPosition[] {
   const places = new Map<string, GraphPosition>()

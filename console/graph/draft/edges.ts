@@ -2,7 +2,7 @@
 import type { GraphEdge, Operation, ProjectGraph, ToolPolicy } from '../../../schemas/types.ts'
 import { HANDOFF_COOLDOWN, serversOf, sourcesOf } from './connect.ts'
 import type { Step } from './draft.ts'
-import { edgeWords, findNode, handsOffId, nameOf, patchProject, sentence } from './ids.ts'
+import { edgeWords, findNode, handsOffId, nameOf, patchProject } from './ids.ts'
 
 /** A wake is switched on or off. */
 export function switchWake(graph: ProjectGraph, { from, to }: GraphEdge, enabled: boolean): Step {
@@ -88,7 +88,7 @@ export function disconnect(graph: ProjectGraph, edges: readonly GraphEdge[], too
   const words = edges.length === 1 ? edgeWords(first!) : `${edges.length} connections`
   return {
     label: `${words}: no more`,
-    said: edges.length === 1 ? `No more: ${words}.` : `${sentence(words)} are gone.`,
+    said: edges.length === 1 ? `No more: ${words}.` : `${words} are gone.`,
     operations,
   }
 }

@@ -8,7 +8,6 @@ import { nodeId } from './ids.ts'
 import { valueAt, without } from './patch.ts'
 
 const VERSION = 1
-const KEY = 'svc:draft:'
 
 /** A draft as text, secrets left out. */
 export function keptText(draft: Draft): string {
@@ -69,14 +68,4 @@ function noteSecret(missing: Map<string, MissingSecret>, step: Step, at: number,
   const key = `${node}${path}`
   if (valueAt(operation.spec, path) === undefined) missing.set(key, { node, path })
   else missing.delete(key)
-}
-
-/** The draft of a project that was kept. */
-export const loadDraft = (project: string): Draft | null =>
-  draftOfText(window.sessionStorage.getItem(KEY + project))
-
-/** Keeps the draft of a project; an empty one is forgotten. */
-export function keepDraft(project: string, draft: Draft | null): void {
-  if (draft?.steps.length) window.sessionStorage.setItem(KEY + project, keptText(draft))
-  else window.sessionStorage.removeItem(KEY + project)
 }

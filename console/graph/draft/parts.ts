@@ -4,7 +4,7 @@ import type { SecretField, Step } from './draft.ts'
 import { deepened, wiringWithout } from './edges.ts'
 import { called, findNode, nameOf, nodeId, type PartRef, partOf, patchProject, sentence } from './ids.ts'
 import { patchBetween, valueAt } from './patch.ts'
-import type { Fields } from './values.ts'
+import { type Fields, nullsRemoved } from './values.ts'
 
 export type Place = Pick<GraphPosition, 'x' | 'y'>
 
@@ -54,18 +54,19 @@ export function addExisting(graph: ProjectGraph, parts: readonly FreePart[], at:
   }
 }
 
-/** A part is made in the project. @param secretFields pointers into its spec */
+/** A part is made in the project; a field that is null is not set. @param secretFields pointers into its spec */
 export function addNew(
   graph: ProjectGraph,
   part: PartRef,
   spec: Fields,
   { secretFields = [], at = null }: { secretFields?: readonly string[]; at?: Place | null } = {},
 ): Step {
+  const given = nullsRemoved(spec)
   return {
     label: `New ${called(part)}`,
     said: `${sentence(called(part))} is new in the project.`,
-    operations: [{ op: 'put', ...part, spec: { ...spec }, project: graph.project.id }],
-    ...secretsIn(spec, secretFields),
+    operations: [{ op: 'put', ...part, spec: { ...given }, project: graph.project.id }],
+    ...secretsIn(given, secretFields),
     ...placed(nodeId(part), at),
   }
 }

@@ -22,7 +22,7 @@ export function AgentOverview({ agent }: { agent: Agent }) {
       )}
       <Section
         title="How it is set up"
-        aside={agent.project && <Link to={`/projects/${agent.project}?tab=wiring`}>Change the wiring</Link>}
+        aside={agent.project && <Link to={`/projects/${agent.project}?tab=graph`}>Change the wiring</Link>}
       >
         <Wakes agent={agent} />
       </Section>

@@ -9,7 +9,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 
 /** Parts that can be picked, as kind:name, those of a project left out. */
-export function useFreeParts(): { group: string; items: { value: string; label: string }[] }[] {
+function useFreeParts(): { group: string; items: { value: string; label: string }[] }[] {
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
   const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
@@ -100,7 +100,7 @@ export function CustomProject() {
 }
 
 /** kind:name as the API takes it. */
-export function refOf(value: string): { kind: 'source' | 'trigger' | 'agent' | 'mcp_server'; name: string } {
+function refOf(value: string): { kind: 'source' | 'trigger' | 'agent' | 'mcp_server'; name: string } {
   const at = value.indexOf(':')
   return { kind: value.slice(0, at) as 'source', name: value.slice(at + 1) }
 }

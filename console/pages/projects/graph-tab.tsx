@@ -1,16 +1,15 @@
-/** The project as a graph, as it is now. */
-import { Anchor, Button, Group, Skeleton, Text } from '@mantine/core'
-import { useCallback, useState } from 'react'
-import { Link, useNavigate } from 'react-router'
-import type { GraphNode, ProjectGraph } from '../../../schemas/types.ts'
-import { GraphCanvas } from '../../graph/graph-canvas.tsx'
+/** The project as a graph or as lists, as it is now; there it is edited, too. */
+import { Skeleton, Text } from '@mantine/core'
+import { useCallback } from 'react'
+import { useNavigate } from 'react-router'
+import type { GraphNode } from '../../../schemas/types.ts'
+import { ProjectEditor } from '../../graph/editor/project-editor.tsx'
 import { useLiveGraph } from '../../graph/use-live-graph.ts'
 import { Empty, Failed } from '../../parts/states.tsx'
 
 export default function GraphTab({ id }: { id: string }) {
   const { query, marks } = useLiveGraph(id)
   const { data: graph, error, isPending, refetch } = query
-  const [selected, setSelected] = useState<readonly string[]>([])
   const navigate = useNavigate()
   const open = useCallback(
     (of: string) => {
@@ -24,15 +23,12 @@ export default function GraphTab({ id }: { id: string }) {
   // A look that failed leaves the one before on the screen; the shell says when the daemon is away.
   if (!graph)
     return <Failed error={error ?? new Error('There is no graph.')} onRetry={() => void refetch()} />
-  if (!graph.nodes.length) return <NothingYet graph={graph} />
   return (
-    <GraphCanvas
-      graph={graph}
-      label={`Graph of ${graph.project.name}`}
+    <ProjectEditor
+      live={graph}
       marks={marks}
-      selected={selected}
-      onSelect={setSelected}
-      onOpen={open}
+      onVisit={open}
+      empty={<NothingYet name={graph.project.name} />}
     />
   )
 }
@@ -51,29 +47,12 @@ function pageOf(node: GraphNode): string | null {
   return node.state === 'missing' ? null : `${PAGES[node.kind]}/${encodeURIComponent(node.name)}`
 }
 
-function NothingYet({ graph }: { graph: ProjectGraph }) {
+function NothingYet({ name }: { name: string }) {
   return (
-    <Empty title={`${graph.project.name} has no parts yet`}>
+    <Empty title={`${name} has no parts yet`}>
       <Text size="sm" maw={520}>
-        A graph starts with a source of events. A trigger watches it, and wakes an agent when it fires.
-      </Text>
-      <Group>
-        <Button component={Link} to="/sources/new">
-          Add a source
-        </Button>
-        <Button component={Link} to="/triggers/new" variant="default">
-          Add a trigger
-        </Button>
-        <Button component={Link} to="/agents/new" variant="default">
-          Add an agent
-        </Button>
-      </Group>
-      <Text size="sm">
-        What is there already is taken in under{' '}
-        <Anchor component={Link} to="?tab=parts">
-          Parts
-        </Anchor>
-        .
+        A project starts with a source of events. A trigger watches it, and wakes an agent when it fires. Edit
+        it to add them: new ones, or parts that are there already.
       </Text>
     </Empty>
   )

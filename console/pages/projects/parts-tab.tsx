@@ -1,55 +1,31 @@
-/** The parts of a project by kind, each with its state; more can join. */
-import { Badge, Button, Group, Menu, MultiSelect, Paper, Stack, Table, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { Plus, Wrench } from 'lucide-react'
-import { useState } from 'react'
+/** The parts of a project by kind, each with its state; what is missing or edited is repaired here. */
+import { Anchor, Badge, Button, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Wrench } from 'lucide-react'
 import { Link } from 'react-router'
 import type { Project, ProjectObject } from '../../../schemas/types.ts'
-import { declared, dkeys } from '../../declared-client.ts'
+import { declared } from '../../declared-client.ts'
 import { KIND_WORDS, partPath } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
-import { refOf, useFreeParts } from './custom-project.tsx'
 
 const KINDS = ['source', 'trigger', 'agent', 'mcp_server', 'skill'] as const
 
 export function PartsTab({ project }: { project: Project }) {
-  const to = (path: string) => `${path}?project=${encodeURIComponent(project.id)}`
   return (
     <Stack>
-      <Group>
-        <Menu position="bottom-start">
-          <Menu.Target>
-            <Button leftSection={<Plus size={16} aria-hidden />}>Add a part</Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item component={Link} to={to('/sources/new')}>
-              Source
-            </Menu.Item>
-            <Menu.Item component={Link} to={to('/triggers/new')}>
-              Trigger
-            </Menu.Item>
-            <Menu.Item component={Link} to={to('/agents/new')}>
-              Agent
-            </Menu.Item>
-            <Menu.Item component={Link} to={to('/mcp-servers/new')}>
-              MCP server
-            </Menu.Item>
-            <Menu.Item component={Link} to={to('/skills/new')}>
-              Skill
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
-      </Group>
       {KINDS.map((kind) => {
         const parts = project.objects.filter((object) => object.kind === kind)
         return parts.length === 0 ? null : (
           <PartsOfKind key={kind} project={project} kind={kind} parts={parts} />
         )
       })}
-      {project.objects.length === 0 && (
-        <Text c="dimmed">Nothing is in this project yet. Add a source to watch, then what it wakes.</Text>
-      )}
-      {project.template === 'custom' && <AdoptParts project={project} />}
+      {project.objects.length === 0 && <Text c="dimmed">Nothing is in this project yet.</Text>}
+      <Text size="sm">
+        Parts are added, wired and taken out{' '}
+        <Anchor component={Link} to="?tab=graph" underline="always">
+          where the project is drawn
+        </Anchor>
+        .
+      </Text>
     </Stack>
   )
 }
@@ -135,51 +111,5 @@ function PartsOfKind({
         </Table>
       </Table.ScrollContainer>
     </Paper>
-  )
-}
-
-/** Parts that are nobody's join a project put together by hand. */
-function AdoptParts({ project }: { project: Project }) {
-  const [picked, setPicked] = useState<string[]>([])
-  const skills = useQuery({ queryKey: dkeys.skills, queryFn: declared.skills })
-  const parts = useFreeParts()
-  const others = (skills.data ?? []).filter((skill) => !skill.used_by.some(({ id }) => id === project.id))
-  const data = [
-    ...parts,
-    { group: 'Skills', items: others.map(({ name }) => ({ value: `skill:${name}`, label: name })) },
-  ]
-  const adopt = useChange(
-    async () => {
-      for (const value of picked.filter((entry) => entry.startsWith('skill:')))
-        await declared.shareSkill(project.id, value.slice('skill:'.length))
-      const added = picked.filter((entry) => !entry.startsWith('skill:')).map(refOf)
-      if (added.length === 0) return
-      const kept = project.objects
-        .filter(({ kind, missing }) => kind !== 'skill' && !missing)
-        .map(({ kind, name }) => ({ kind, name }))
-      await declared.updateProject(project.id, { objects: [...kept, ...added] })
-    },
-    { said: () => `${picked.length} joined`, onDone: () => setPicked([]) },
-  )
-  return (
-    <Group align="flex-end">
-      <MultiSelect
-        label="Add parts that are there"
-        data={data}
-        value={picked}
-        onChange={setPicked}
-        searchable
-        style={{ flex: 1, minWidth: 240, maxWidth: 560 }}
-        nothingFoundMessage="No part of that name is free"
-      />
-      <Button
-        variant="default"
-        disabled={picked.length === 0}
-        loading={adopt.isPending}
-        onClick={() => adopt.mutate(undefined)}
-      >
-        Add
-      </Button>
-    </Group>
   )
 }

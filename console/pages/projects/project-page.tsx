@@ -16,7 +16,6 @@ import { OverviewTab } from './overview-tab.tsx'
 import { PartsTab } from './parts-tab.tsx'
 import { ResultsTab } from './results-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
-import { WiringTab } from './wiring-tab.tsx'
 
 /** The drawing is large, and most visits do not look at it. */
 const GraphTab = lazy(() => import('./graph-tab.tsx'))
@@ -25,7 +24,6 @@ const TABS = [
   { value: 'overview', label: 'Overview' },
   { value: 'parts', label: 'Parts' },
   { value: 'graph', label: 'Graph' },
-  { value: 'wiring', label: 'Wiring' },
   { value: 'results', label: 'Findings' },
   { value: 'keys', label: 'Keys' },
   { value: 'settings', label: 'Settings' },
@@ -85,9 +83,6 @@ export default function ProjectPage() {
           <Suspense fallback={<LoadingRows />}>
             <GraphTab id={data.id} />
           </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="wiring">
-          <WiringTab project={data} />
         </Tabs.Panel>
         <Tabs.Panel value="results">
           <ResultsTab project={data} />

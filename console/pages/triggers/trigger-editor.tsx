@@ -1,21 +1,17 @@
 /** The form of a trigger: a plain sentence changes as one types, and beside it what it would have done. */
-import { Alert, Button, Group, MultiSelect, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.ts'
 import { cooldownSentence, sentenceOf } from '../../../schemas/words.ts'
-import { api, keys } from '../../client.ts'
 import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
-import { countsEvents, KINDS, type TriggerDraft } from '../../lib/trigger-draft.ts'
+import { countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import { definitionOf, isComplete, storedDefinition, writeOf } from '../../lib/trigger-form.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
-import { ConditionFields } from './condition-fields.tsx'
-import { FilterRows } from './filter-rows.tsx'
+import { TriggerFields } from './trigger-fields.tsx'
 import { useBacktest } from './use-backtest.ts'
-import { StormFields, WakingFields } from './waking-fields.tsx'
 
 interface Props {
   start: TriggerDraft
@@ -68,27 +64,7 @@ export function TriggerEditor({ start, stored, save, onSaved, onTakeTheirs, labe
               maw={420}
             />
           )}
-          <Sources value={draft.sources} onChange={(value) => set('sources', value)} errors={errors} />
-          <Kinds draft={draft} set={set} />
-          <ConditionFields {...part} />
-          <FilterRows
-            title="Only events where"
-            rows={draft.filters}
-            onChange={(rows) => set('filters', rows)}
-            known={known.fields}
-            errors={errors}
-            path="filters"
-          />
-          <WakingFields {...part} />
-          {draft.kind !== 'schedule' && <StormFields {...part} />}
-          <TextInput
-            label="In plain words"
-            description="What wakes it, to follow “When”. Blank: made from the condition."
-            value={draft.description}
-            onChange={(e) => set('description', e.currentTarget.value)}
-            error={faultAt(errors, 'description')}
-            maxLength={160}
-          />
+          <TriggerFields {...part} />
           <Refusal
             error={change.error}
             {...(onTakeTheirs ? { onTakeTheirs } : {})}
@@ -140,54 +116,5 @@ function Sentence({ draft, stored }: { draft: TriggerDraft; stored: Trigger | un
         {cooldownSentence(told)}.
       </Text>
     </Alert>
-  )
-}
-
-function Sources({
-  value,
-  onChange,
-  errors,
-}: {
-  value: string[]
-  onChange: (value: string[]) => void
-  errors: FieldErrors
-}) {
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
-  return (
-    <MultiSelect
-      label="Sources"
-      placeholder={value.length ? '' : 'What it watches'}
-      data={[...new Set([...value, ...(sources.data ?? []).map((source) => source.name)])]}
-      value={value}
-      onChange={onChange}
-      error={faultAt(errors, 'sources')}
-      searchable
-      withAsterisk
-      maw={560}
-    />
-  )
-}
-
-function Kinds({
-  draft,
-  set,
-}: {
-  draft: TriggerDraft
-  set: (field: 'kind', value: TriggerDraft['kind']) => void
-}) {
-  return (
-    <div>
-      <div style={{ overflowX: 'auto' }}>
-        <SegmentedControl
-          aria-label="Kind of condition"
-          data={KINDS.map(({ value, label }) => ({ value, label }))}
-          value={draft.kind}
-          onChange={(value) => set('kind', value as TriggerDraft['kind'])}
-        />
-      </div>
-      <Text size="xs" c="dimmed" mt={4}>
-        {KINDS.find(({ value }) => value === draft.kind)?.help}
-      </Text>
-    </div>
   )
 }

@@ -178,7 +178,7 @@ describe('a part', () => {
     const step = addNew(
       shop(),
       { kind: 'mcp_server', name: 'wiki' },
-      { url: 'https://wiki.example', auth_value: 'Bearer x' },
+      { url: 'https://wiki.example', auth_header: null, auth_value: 'Bearer x' },
       { secretFields: ['/auth_value'], at: { x: 10, y: 20 } },
     )
     expect(step.operations).toEqual([

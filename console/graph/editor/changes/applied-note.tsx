@@ -1,0 +1,39 @@
+/** What was applied, with the way back. */
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { Check } from 'lucide-react'
+import { declared } from '../../../declared-client.ts'
+import { useChange } from '../../../lib/use-change.ts'
+import type { Applied } from './apply-draft.tsx'
+
+interface Props {
+  applied: Applied
+  onDone: (said: string) => void
+}
+
+export function AppliedNote({ applied: { change_set, plan }, onDone }: Props) {
+  const undo = useChange(() => declared.undo(change_set!, false), {
+    onDone: () => onDone('The change is undone; both stand in the history.'),
+  })
+  return (
+    <Alert
+      color="teal"
+      role="status"
+      icon={<Check size={18} aria-hidden />}
+      title={change_set === null ? 'Nothing had to change' : 'Applied'}
+      withCloseButton
+      closeButtonLabel="Close"
+      onClose={() => onDone('')}
+    >
+      <Group justify="space-between">
+        <Text size="sm">
+          {plan.creates} created, {plan.updates} changed, {plan.deletes} deleted.
+        </Text>
+        {change_set !== null && (
+          <Button size="xs" variant="default" loading={undo.isPending} onClick={() => undo.mutate(undefined)}>
+            Undo the change
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  )
+}

@@ -1,0 +1,111 @@
+/** Applies a draft in one transaction, or discards it. */
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { ChangeApplied } from '../../../../schemas/types.ts'
+import { ApiError } from '../../../client.ts'
+import { graphApi } from '../../../graph-client.ts'
+import { useChange } from '../../../lib/use-change.ts'
+import { Refusal } from '../../../parts/refusal.tsx'
+import { operationsOf, placesOf } from '../../draft/draft.ts'
+import type { Editor } from '../state/use-editor.ts'
+
+export interface Applied extends ChangeApplied {
+  places: ReturnType<typeof placesOf>
+}
+
+export function ApplyDraft({ editor, onApplied }: { editor: Editor; onApplied: (applied: Applied) => void }) {
+  const { draft, preview, live } = editor
+  const [why, setWhy] = useState('')
+  const [asking, setAsking] = useState(false)
+  const apply = useChange(
+    async () => {
+      const applied = await graphApi.apply({
+        base: draft!.base,
+        operations: operationsOf(draft!),
+        ...(why.trim() ? { why: why.trim() } : {}),
+      })
+      return { ...applied, places: placesOf(draft!) }
+    },
+    {
+      onDone: (applied) => {
+        editor.replace(null)
+        setWhy('')
+        onApplied(applied)
+      },
+      quiet: true,
+    },
+  )
+  const plan = preview.answer?.plan
+  const isReady =
+    draft !== null && draft.cursor > 0 && plan !== null && plan !== undefined && editor.lost.length === 0
+  const isFile = live.source_of_truth === 'file'
+  const hasConflicts = apply.error instanceof ApiError && apply.error.conflicts.length > 0
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        apply.mutate(undefined)
+      }}
+    >
+      <Stack gap="xs">
+        {apply.error && !hasConflicts && <Refusal error={apply.error} />}
+        {hasConflicts && (
+          <Text size="sm" role="alert">
+            Somebody changed the same fields just now; the conflict is shown above in a moment.
+          </Text>
+        )}
+        <Group align="flex-end">
+          <TextInput
+            label="Why"
+            description="Optional; it stands in the history."
+            value={why}
+            onChange={(event) => setWhy(event.currentTarget.value)}
+            maxLength={500}
+            style={{ flex: '1 1 220px' }}
+          />
+          <Button
+            type="submit"
+            variant={isFile ? 'default' : 'filled'}
+            loading={apply.isPending}
+            disabled={!isReady}
+          >
+            {isFile ? 'Apply until the next start' : 'Apply'}
+          </Button>
+          <Button variant="default" onClick={() => setAsking(true)}>
+            Discard…
+          </Button>
+        </Group>
+        {isFile && (
+          <Text size="xs" c="dimmed">
+            Applied here, it holds until the next start brings back the file.
+          </Text>
+        )}
+      </Stack>
+      <Modal
+        opened={asking}
+        onClose={() => setAsking(false)}
+        title="Discard the draft?"
+        centered
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <Stack>
+          <Text size="sm">All of its steps are gone then. Nothing of the project changes.</Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setAsking(false)}>
+              Keep it
+            </Button>
+            <Button
+              color="red"
+              onClick={() => {
+                setAsking(false)
+                editor.discard()
+              }}
+            >
+              Discard
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </form>
+  )
+}

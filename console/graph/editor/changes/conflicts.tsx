@@ -1,0 +1,104 @@
+/** Fields that somebody else changed meanwhile, too: mine or theirs, one by one. */
+import { Alert, Button, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core'
+import { GitMerge } from 'lucide-react'
+import { useState } from 'react'
+import type { MergeConflict } from '../../../../schemas/types.ts'
+import { fieldName, KIND_WORDS, valueText } from '../../../lib/fields.ts'
+import { conflictKey, rebased, type Side } from '../../draft/rebase.ts'
+import type { Editor } from '../state/use-editor.ts'
+
+export function Conflicts({ editor }: { editor: Editor }) {
+  const { answer } = editor.preview
+  const [choice, setChoice] = useState<ReadonlyMap<string, Side>>(new Map())
+  if (!answer || answer.conflicts.length === 0 || !editor.draft) return null
+  const open = answer.conflicts.filter((conflict) => !choice.has(conflictKey(conflict)))
+  const chooseAll = (side: Side) =>
+    setChoice(new Map(answer.conflicts.map((conflict) => [conflictKey(conflict), side])))
+  return (
+    <Alert
+      color="orange"
+      role="alert"
+      icon={<GitMerge size={18} aria-hidden />}
+      title="Somebody else changed the same fields"
+    >
+      <Stack gap="sm">
+        <Text size="sm">
+          Choose what holds for each; then the draft continues from their version. Nothing is written yet.
+        </Text>
+        {answer.conflicts.map((conflict) => (
+          <Conflict
+            key={conflictKey(conflict)}
+            conflict={conflict}
+            side={choice.get(conflictKey(conflict)) ?? null}
+            onChoose={(side) => setChoice((now) => new Map(now).set(conflictKey(conflict), side))}
+          />
+        ))}
+        <Group>
+          <Button size="xs" variant="default" onClick={() => chooseAll('mine')}>
+            Keep all of mine
+          </Button>
+          <Button size="xs" variant="default" onClick={() => chooseAll('theirs')}>
+            Take all of theirs
+          </Button>
+          <Button
+            size="xs"
+            disabled={open.length > 0}
+            onClick={() => {
+              editor.replace(rebased(editor.draft!, answer.version, answer.conflicts, choice))
+              editor.say('The draft continues from their version.')
+            }}
+          >
+            Rebase the draft
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}
+
+function Conflict({
+  conflict,
+  side,
+  onChoose,
+}: {
+  conflict: MergeConflict
+  side: Side | null
+  onChoose: (side: Side) => void
+}) {
+  const field = `${KIND_WORDS[conflict.kind]?.one} ${conflict.name}: ${fieldName(conflict.path)}`
+  return (
+    <Paper withBorder p="xs" radius="md">
+      <Group justify="space-between" align="flex-start">
+        <div style={{ minWidth: 0, flex: '1 1 240px' }}>
+          <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
+            {field}
+          </Text>
+          <dl className="conflict-values">
+            <Value word="Before" value={conflict.base} />
+            <Value word="Mine" value={conflict.mine} />
+            <Value word="Theirs" value={conflict.theirs} />
+          </dl>
+        </div>
+        <SegmentedControl
+          size="xs"
+          aria-label={`What holds for ${field}`}
+          value={side ?? ''}
+          onChange={(value) => onChoose(value as Side)}
+          data={[
+            { value: 'mine', label: 'Keep mine' },
+            { value: 'theirs', label: 'Take theirs' },
+          ]}
+        />
+      </Group>
+    </Paper>
+  )
+}
+
+function Value({ word, value }: { word: string; value: unknown }) {
+  return (
+    <>
+      <dt>{word}</dt>
+      <dd className="mono">{valueText(value)}</dd>
+    </>
+  )
+}

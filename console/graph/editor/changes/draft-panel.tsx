@@ -1,0 +1,164 @@
+/** What the draft holds, what it would do, and applying it. */
+import { Alert, Anchor, Badge, Group, List, Paper, Stack, Tabs, Text, Title } from '@mantine/core'
+import { CircleAlert } from 'lucide-react'
+import { PlanView } from '../../../parts/plan-view.tsx'
+import { Failed, LoadingRows } from '../../../parts/states.tsx'
+import { findNode, nameOf } from '../../draft/ids.ts'
+import { keysOf } from '../../draft/patch.ts'
+import { problemsOf } from '../state/problems.ts'
+import type { Editor } from '../state/use-editor.ts'
+import { type Applied, ApplyDraft } from './apply-draft.tsx'
+import { Conflicts } from './conflicts.tsx'
+import { ChangedSince, FileIsTruth } from './notices.tsx'
+import { PatchView } from './patch-view.tsx'
+import { Steps, UndoButtons } from './steps.tsx'
+
+interface Props {
+  editor: Editor
+  tab: string
+  onTab: (tab: string) => void
+  onOpen: (id: string) => void
+  onApplied: (applied: Applied) => void
+}
+
+export function DraftPanel({ editor, tab, onTab, onOpen, onApplied }: Props) {
+  const { draft, preview, live } = editor
+  if (!draft)
+    return (
+      <Paper withBorder p="sm" radius="md" component="section" aria-label="Draft">
+        <Text size="sm" c="dimmed">
+          Nothing is changed yet. What you do here gathers in a draft; nothing takes effect until you apply
+          it.
+        </Text>
+        {live.source_of_truth === 'file' && <FileIsTruth editor={editor} />}
+      </Paper>
+    )
+  const yaml = preview.answer?.yaml
+  return (
+    <Paper
+      withBorder
+      p="sm"
+      radius="md"
+      component="section"
+      aria-label="Draft"
+      data-draft
+      tabIndex={-1}
+      style={{ scrollMarginTop: 64 }}
+    >
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Group gap="xs">
+            <Title order={2}>Draft</Title>
+            <Badge variant="light" color="indigo" tt="none">
+              {draft.cursor === 1 ? '1 step' : `${draft.cursor} steps`}
+            </Badge>
+          </Group>
+          <UndoButtons editor={editor} />
+        </Group>
+        <ChangedSince editor={editor} />
+        <Conflicts key={preview.answer?.version ?? 0} editor={editor} />
+        <Problems editor={editor} onOpen={onOpen} />
+        <LostSecrets editor={editor} onOpen={onOpen} />
+        <Tabs value={tab} onChange={(value) => onTab(value ?? 'steps')} keepMounted={false}>
+          <Tabs.List mb="sm">
+            <Tabs.Tab value="steps">Steps</Tabs.Tab>
+            <Tabs.Tab value="plan">Plan</Tabs.Tab>
+            <Tabs.Tab value="yaml">YAML</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="steps">
+            <Steps editor={editor} />
+          </Tabs.Panel>
+          <Tabs.Panel value="plan">
+            {preview.answer?.plan ? (
+              <PlanView plan={preview.answer.plan} />
+            ) : (
+              <Waiting editor={editor} what="There is no plan while something is in its way." />
+            )}
+          </Tabs.Panel>
+          <Tabs.Panel value="yaml">
+            {yaml ? (
+              <PatchView yaml={yaml} />
+            ) : (
+              <Waiting editor={editor} what="There is no file while something is in its way." />
+            )}
+          </Tabs.Panel>
+        </Tabs>
+        {live.source_of_truth === 'file' && <FileIsTruth editor={editor} />}
+        <ApplyDraft editor={editor} onApplied={onApplied} />
+      </Stack>
+    </Paper>
+  )
+}
+
+function Waiting({ editor: { draft, preview }, what }: { editor: Editor; what: string }) {
+  if (draft?.cursor === 0) return <Text size="sm">All of it is undone: nothing would change.</Text>
+  if (preview.error) return <Failed error={preview.error} />
+  const isBlocked = preview.answer && (preview.answer.problems.length || preview.answer.conflicts.length)
+  return isBlocked ? <Text size="sm">{what}</Text> : <LoadingRows rows={3} />
+}
+
+function Problems({ editor, onOpen }: { editor: Editor; onOpen: (id: string) => void }) {
+  const problems = problemsOf(editor)
+  if (problems.length === 0) return null
+  return (
+    <Alert
+      color="red"
+      role="alert"
+      icon={<CircleAlert size={18} aria-hidden />}
+      title="It cannot be applied like this"
+    >
+      <List size="sm">
+        {problems.map(({ message, node, step }) => (
+          <List.Item key={`${step}:${message}`} style={{ overflowWrap: 'anywhere' }}>
+            {message}{' '}
+            {node && findNode(editor.graph, node) ? (
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                c="var(--mantine-color-text)"
+                underline="always"
+                onClick={() => onOpen(node)}
+              >
+                Edit {nameOf(node)}
+              </Anchor>
+            ) : (
+              step !== null && (
+                <>
+                  (step {step + 1}: {editor.draft?.steps[step]?.label})
+                </>
+              )
+            )}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
+/** After a reload secrets are gone from a draft: nothing of it was kept but that they were there. */
+function LostSecrets({ editor, onOpen }: { editor: Editor; onOpen: (id: string) => void }) {
+  if (editor.lost.length === 0) return null
+  return (
+    <Alert color="orange" role="alert" title="Secrets have to be typed again">
+      <Text size="sm">They are not kept over a reload of the page.</Text>
+      <List size="sm">
+        {editor.lost.map(({ node, path }) => (
+          <List.Item key={node + path}>
+            {nameOf(node)}: {keysOf(path).at(-1)}{' '}
+            <Anchor
+              component="button"
+              type="button"
+              size="sm"
+              c="var(--mantine-color-text)"
+              underline="always"
+              onClick={() => onOpen(node)}
+            >
+              Edit {nameOf(node)}
+            </Anchor>
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}

@@ -1,0 +1,70 @@
+/** The fields of an agent, as its page has them; what the page leaves out is made of the schema. */
+import { Accordion, Stack } from '@mantine/core'
+import { useRef, useState } from 'react'
+import type { Agent } from '../../../../schemas/types.ts'
+import { type AgentDraft, draftOf, NEW_AGENT, writeOf } from '../../../lib/agent-form.ts'
+import { AgentFields } from '../../../pages/agents/agent-fields.tsx'
+import type { Fields } from '../../draft/values.ts'
+import { SPEC_SCHEMAS } from '../state/specs.ts'
+import { type FormProps, only, SchemaForm } from './schema-form.tsx'
+
+/** Fields of the schema that have no control of their own. */
+const OTHERS = Object.keys(SPEC_SCHEMAS.agent.properties).filter((field) => !Object.hasOwn(NEW_AGENT, field))
+
+export function AgentForm(props: FormProps) {
+  const { name, spec, isNew, configured, errors, onEdit } = props
+  const [start] = useState<AgentDraft>(() =>
+    isNew ? { ...NEW_AGENT, name } : draftOf({ tools: [], ...spec, name } as unknown as Agent),
+  )
+  const [draft, setDraft] = useState(start)
+  const others = useRef<Fields>(only(spec, OTHERS))
+  const told = (next: AgentDraft) =>
+    onEdit({
+      before: isNew ? {} : { ...specOf(start), ...only(spec, OTHERS) },
+      after: { ...specOf(next), ...others.current },
+      isComplete: next.prompt.trim() !== '',
+    })
+  const set = <K extends keyof AgentDraft>(field: K, value: AgentDraft[K]) =>
+    setDraft((now) => {
+      const next = { ...now, [field]: value }
+      queueMicrotask(() => told(next))
+      return next
+    })
+  return (
+    <Stack gap="md">
+      <AgentFields
+        draft={draft}
+        set={set}
+        errors={errors}
+        tokenStored={configured.includes('/webhook_token')}
+      />
+      <Accordion variant="contained">
+        <Accordion.Item value="more">
+          <Accordion.Control>Slack, GitHub and the key of write-backs</Accordion.Control>
+          <Accordion.Panel>
+            <SchemaForm
+              {...props}
+              kind="agent"
+              fields={OTHERS}
+              onEdit={({ after }) => {
+                others.current = after
+                told(draft)
+              }}
+            />
+          </Accordion.Panel>
+        </Accordion.Item>
+      </Accordion>
+    </Stack>
+  )
+}
+
+/** What the form declares; blank is how an agent is without a field. Wiring is edited as connections. */
+function specOf(draft: AgentDraft): Fields {
+  const { name: _name, trigger: _trigger, handoffs: _handoffs, ...spec } = writeOf(draft, draft)
+  return Object.fromEntries(
+    Object.entries(spec).filter(
+      ([, value]) =>
+        value !== '' && value !== false && value !== null && !(Array.isArray(value) && value.length === 0),
+    ),
+  )
+}

@@ -1,0 +1,88 @@
+/** Fields of a part as its JSON Schema describes them, and what every form of a part is given. */
+import { useState } from 'react'
+import { ConfigForm } from '../../../forms/config-form.tsx'
+import type { FieldErrors } from '../../../lib/field-errors.ts'
+import type { PartKind } from '../../draft/ids.ts'
+import type { Fields } from '../../draft/values.ts'
+import { SPEC_SCHEMAS } from '../state/specs.ts'
+
+/** A part as its form began and as it stands now: the same fields of both, so that what differs is what was edited. */
+export interface Edited {
+  before: Fields
+  after: Fields
+  /** Nothing that is needed is blank. */
+  isComplete: boolean
+}
+
+export interface FormProps {
+  name: string
+  /** As the draft leaves it; empty for a new part. */
+  spec: Fields
+  isNew: boolean
+  /** Pointers of secrets that are stored. */
+  configured: readonly string[]
+  errors: FieldErrors
+  onEdit: (edited: Edited) => void
+}
+
+/** Some fields of a part as its schema describes them. */
+export function SchemaForm({
+  kind,
+  fields,
+  spec,
+  configured,
+  errors,
+  onEdit,
+}: FormProps & { kind: PartKind; fields: readonly string[] }) {
+  const [before] = useState(() => only(spec, fields))
+  const [value, setValue] = useState(before)
+  return (
+    <ConfigForm
+      schema={schemaOfFields(kind, fields, configured)}
+      value={value}
+      errors={errors}
+      idPrefix={kind}
+      onChange={(after) => {
+        setValue(after)
+        const needed = (SPEC_SCHEMAS[kind] as { required?: string[] }).required ?? []
+        onEdit({
+          before,
+          after,
+          isComplete: needed.every((field) => !fields.includes(field) || isGiven(after[field])),
+        })
+      }}
+    />
+  )
+}
+
+const isGiven = (value: unknown): boolean =>
+  typeof value === 'string' ? value.trim() !== '' : value !== undefined
+
+export const only = (spec: Fields, fields: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(fields.filter((field) => isGiven(spec[field])).map((field) => [field, spec[field]]))
+
+/** The schema of some fields; a stored secret says so. */
+function schemaOfFields(kind: PartKind, fields: readonly string[], configured: readonly string[]) {
+  const { properties, required = [] } = SPEC_SCHEMAS[kind] as unknown as {
+    properties: Record<string, { description?: string }>
+    required?: string[]
+  }
+  const shown = fields.map((field): [string, object] => {
+    const property = properties[field]!
+    const note = configured.includes(`/${field}`) ? ' One is stored; blank keeps it.' : ''
+    return [
+      field,
+      { title: titleOf(field), ...property, description: `${property.description ?? ''}${note}` },
+    ]
+  })
+  return {
+    type: 'object',
+    properties: Object.fromEntries(shown),
+    required: required.filter((field) => fields.includes(field)),
+  }
+}
+
+const titleOf = (field: string): string => {
+  const words = field.replaceAll('_', ' ').replace(/\burl\b/, 'address')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,90 @@
+/** Connects two parts: what it can lead to follows from where it begins. */
+import { Button, Group, Paper, Select, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import { KIND_WORDS } from '../../../lib/fields.ts'
+import { refusal } from '../../draft/connect.ts'
+import { findNode } from '../../draft/ids.ts'
+import type { ListProps } from './props.ts'
+
+export function ConnectForm({ editor: { graph }, actions }: ListProps) {
+  const [from, setFrom] = useState<string | null>(null)
+  const [to, setTo] = useState<string | null>(null)
+  const [verdict, setVerdict] = useState<string | null>(null)
+  const start = from === null ? undefined : findNode(graph, from)
+  const target = to === null ? undefined : findNode(graph, to)
+  const isHandoff = start?.kind === 'agent' && target?.kind === 'agent'
+  const connection = { from: from ?? '', to: to ?? '', verdict: isHandoff ? verdict : null }
+  const refused = start && target ? refusal(graph, connection) : null
+  const verdicts = start?.verdicts ?? []
+  return (
+    <Paper withBorder radius="md" p="sm" component="section" aria-label="Connect">
+      <Title order={2} size="sm" mb={4}>
+        Connect
+      </Title>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (start && target && actions.connect(connection)) {
+            setTo(null)
+            setVerdict(null)
+          }
+        }}
+      >
+        <Group align="flex-end" gap="xs">
+          <Select
+            label="From"
+            data={grouped(graph.nodes, ['source', 'trigger', 'agent'])}
+            value={from}
+            onChange={(value) => {
+              setFrom(value)
+              setTo(null)
+              setVerdict(null)
+            }}
+            searchable
+            w={220}
+          />
+          {verdicts.length > 0 && (
+            <Select
+              label="On verdict"
+              description={null}
+              placeholder="The first that is free"
+              data={verdicts}
+              value={verdict}
+              onChange={setVerdict}
+              clearable
+              w={190}
+            />
+          )}
+          <Select
+            label="To"
+            data={grouped(graph.nodes, TARGETS[start?.kind ?? ''] ?? [])}
+            value={to}
+            onChange={setTo}
+            disabled={!start}
+            searchable
+            w={220}
+          />
+          <Button type="submit" variant="default" disabled={!start || !target}>
+            Connect
+          </Button>
+        </Group>
+      </form>
+      <Text size="sm" c={refused ? 'var(--mantine-color-error)' : 'dimmed'} mt={6} role="status">
+        {refused ??
+          'A source feeds a trigger, a trigger wakes an agent, an agent hands over or works with an MCP server.'}
+      </Text>
+    </Paper>
+  )
+}
+
+const TARGETS: Record<string, readonly string[]> = {
+  source: ['trigger'],
+  trigger: ['agent'],
+  agent: ['agent', 'mcp_server'],
+}
+
+const grouped = (nodes: readonly { id: string; kind: string; name: string }[], kinds: readonly string[]) =>
+  kinds.map((kind) => ({
+    group: KIND_WORDS[kind]!.many,
+    items: nodes.filter((node) => node.kind === kind).map(({ id, name }) => ({ value: id, label: name })),
+  }))

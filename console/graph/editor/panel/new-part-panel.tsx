@@ -1,0 +1,76 @@
+/** The side panel of a part that is being made. */
+import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useState } from 'react'
+import { KIND_WORDS } from '../../../lib/fields.ts'
+import { called, type PartRef, sentence } from '../../draft/ids.ts'
+import { nameRefusal, type Place } from '../../draft/parts.ts'
+import { PartForm } from '../forms/part-form.tsx'
+import type { Edited } from '../forms/schema-form.tsx'
+import type { Actions } from '../state/use-actions.ts'
+import type { Editor } from '../state/use-editor.ts'
+
+interface Props {
+  editor: Editor
+  actions: Actions
+  kind: PartRef['kind']
+  /** Where it was dropped. */
+  at: Place | null
+  /** @param id of the part, once it is in the draft; null: it was given up. */
+  onDone: (id: string | null) => void
+}
+
+/** A new part, before it is in the draft: what it needs is filled in first. */
+export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
+  const [name, setName] = useState('')
+  const [edited, setEdited] = useState<Edited | null>(null)
+  const [isTried, setTried] = useState(false)
+  const part = { kind, name: name.trim() }
+  const fault = nameRefusal(part, actions.taken)
+  const sources = editor.graph.nodes.filter((node) => node.kind === 'source').map((node) => node.name)
+  const start = kind === 'trigger' && sources.length === 1 ? { sources } : {}
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        setTried(true)
+        if (fault === null && edited?.isComplete && actions.addNew(part, edited.after, at))
+          onDone(`${kind}:${part.name}`)
+      }}
+    >
+      <Stack gap="md">
+        <Title order={2}>New {KIND_WORDS[kind]!.one}</Title>
+        <TextInput
+          label="Name"
+          description="It does not change later."
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={(isTried || name !== '') && fault}
+          maxLength={64}
+          withAsterisk
+          data-autofocus
+          autoFocus
+        />
+        <PartForm
+          kind={kind}
+          name={part.name}
+          spec={start}
+          isNew
+          configured={[]}
+          errors={{}}
+          onEdit={setEdited}
+        />
+        {isTried && !edited?.isComplete && (
+          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+            {sentence(called({ kind, name: part.name || 'without a name' }))} is not complete yet.
+          </Text>
+        )}
+        <Group>
+          <Button type="submit">Add to the draft</Button>
+          <Button variant="default" onClick={() => onDone(null)}>
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

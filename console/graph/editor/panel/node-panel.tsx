@@ -1,0 +1,175 @@
+/** The side panel of a node: what it is, what can be done with it, and all of its fields. */
+import { Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Copy, Pause, Play, Trash2, Unplug } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { GraphNode } from '../../../../schemas/types.ts'
+import { KIND_WORDS, partPath } from '../../../lib/fields.ts'
+import { Failed, LoadingRows } from '../../../parts/states.tsx'
+import { operationsOf } from '../../draft/draft.ts'
+import type { PartRef } from '../../draft/ids.ts'
+import { PartForm } from '../forms/part-form.tsx'
+import type { Edited } from '../forms/schema-form.tsx'
+import { faultsOf } from '../state/problems.ts'
+import { useSpec } from '../state/specs.ts'
+import type { Actions } from '../state/use-actions.ts'
+import type { Editor } from '../state/use-editor.ts'
+
+interface Props {
+  editor: Editor
+  actions: Actions
+}
+
+export function NodePanel({ editor, actions, node }: Props & { node: GraphNode }) {
+  if (node.kind === 'destination')
+    return (
+      <Stack gap="xs">
+        <Title order={2}>{node.name}</Title>
+        <Text size="sm">{node.detail}</Text>
+        <Text size="sm" c="dimmed">
+          Where findings and firings are told is set in the fields of an agent and in the subscriptions of a
+          trigger.
+        </Text>
+      </Stack>
+    )
+  const part: PartRef = { kind: node.kind, name: node.name }
+  return (
+    <Stack gap="md">
+      <Head editor={editor} actions={actions} node={node} part={part} />
+      {node.state === 'missing' ? (
+        <Text size="sm">It is not there any more. Repair it on the tab Parts, or take it out.</Text>
+      ) : (
+        <ExistingPart
+          key={`${node.id}/${editor.draft?.cursor ?? 0}`}
+          editor={editor}
+          actions={actions}
+          part={part}
+        />
+      )}
+    </Stack>
+  )
+}
+
+function Head({ editor, actions, node, part }: Props & { node: GraphNode; part: PartRef }) {
+  const isMade = editor.made.has(node.id)
+  const canPause = (part.kind === 'source' || part.kind === 'trigger') && node.state !== 'missing'
+  const isPaused = node.state === 'paused'
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Title order={2} style={{ overflowWrap: 'anywhere' }}>
+          {node.name}
+        </Title>
+        <Badge variant="default" tt="none">
+          {KIND_WORDS[part.kind]!.one}
+        </Badge>
+        {isMade && (
+          <Badge color="teal" c="var(--mantine-color-text)" variant="light" tt="none">
+            new
+          </Badge>
+        )}
+        {isPaused && (
+          <Badge color="gray" variant="light" tt="none">
+            paused
+          </Badge>
+        )}
+      </Group>
+      {node.shared_with.length > 0 && (
+        <Text size="sm">
+          Also in {node.shared_with.map(({ name }) => name).join(', ')}: a change of its fields reaches them,
+          too.
+        </Text>
+      )}
+      <Group gap={6}>
+        {canPause && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={isPaused ? <Play size={13} aria-hidden /> : <Pause size={13} aria-hidden />}
+            onClick={() => actions.pause(part, isPaused ? 'resume' : 'pause')}
+          >
+            {isPaused ? 'Resume' : 'Pause'}
+          </Button>
+        )}
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<Copy size={13} aria-hidden />}
+          onClick={() => void actions.copy([node.id])}
+        >
+          Copy
+        </Button>
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<Unplug size={13} aria-hidden />}
+          onClick={() => void actions.remove([node.id])}
+        >
+          Take out
+        </Button>
+        <Button
+          size="compact-sm"
+          variant="light"
+          color="red"
+          leftSection={<Trash2 size={13} aria-hidden />}
+          onClick={() => actions.deleteParts([node.id])}
+        >
+          Delete everywhere
+        </Button>
+      </Group>
+      {!isMade && node.state !== 'missing' && (
+        <Anchor component={Link} to={pageOf(part, editor.live.project.id)} size="sm" underline="always">
+          {part.kind === 'trigger'
+            ? 'Its page, with backtests'
+            : part.kind === 'agent'
+              ? 'Its page, with runs and tests'
+              : 'Its page'}
+        </Anchor>
+      )}
+    </Stack>
+  )
+}
+
+const pageOf = ({ kind, name }: PartRef, project: string): string =>
+  kind === 'skill'
+    ? `${partPath(kind, name)}?project=${encodeURIComponent(project)}`
+    : kind === 'trigger' || kind === 'agent'
+      ? `${partPath(kind, name)}?tab=edit`
+      : partPath(kind, name)
+
+function ExistingPart({ editor, actions, part }: Props & { part: PartRef }) {
+  const { stored, spec, error, isPending } = useSpec(part, editor.draft ? operationsOf(editor.draft) : [])
+  const [edited, setEdited] = useState<Edited | null>(null)
+  if (isPending) return <LoadingRows rows={4} />
+  if (error) return <Failed error={error} />
+  if (!spec) return <Text size="sm">The draft deletes it.</Text>
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (edited && !actions.edit(part, edited.before, edited.after))
+          editor.say('Nothing differs from what is there.')
+      }}
+    >
+      <Stack gap="md">
+        <Text size="xs" c="dimmed">
+          Parts are not renamed: copy it under another name, and delete this one.
+        </Text>
+        <PartForm
+          kind={part.kind}
+          name={part.name}
+          spec={spec}
+          isNew={false}
+          configured={stored?.configured ?? []}
+          errors={faultsOf(editor, part)}
+          onEdit={setEdited}
+        />
+        <Group>
+          <Button type="submit" disabled={!edited?.isComplete}>
+            Change in the draft
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

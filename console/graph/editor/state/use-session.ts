@@ -1,0 +1,65 @@
+/** What is being looked at in the editor: how it is shown, what is selected and opened, what was applied. */
+import { useLocalStorage, useMediaQuery } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ProjectGraph } from '../../../../schemas/types.ts'
+import { api } from '../../../client.ts'
+import type { PartKind } from '../../draft/ids.ts'
+import type { Place } from '../../draft/parts.ts'
+import type { Applied } from '../changes/apply-draft.tsx'
+import { usePasting } from '../pasting.tsx'
+import { useActions } from './use-actions.ts'
+import { useEditor } from './use-editor.ts'
+import { useShortcuts } from './use-shortcuts.ts'
+
+/** What the side panel shows: a node or a connection, or a part that is being made. */
+export type Opened = { id: string } | { made: PartKind; at: Place | null } | null
+
+export type Session = ReturnType<typeof useSession>
+
+/** @param onVisit opens a node's page, while nothing is edited. */
+export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
+  const [tab, setTab] = useState('steps')
+  const editor = useEditor(live, tab === 'yaml' || live.source_of_truth === 'file')
+  const actions = useActions(editor)
+  const { data: me } = useQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 })
+  const mayEdit = me?.scopes.includes('admin') ?? false
+  const [wantsEdit, setWantsEdit] = useState(false)
+  const isEditing = mayEdit && (wantsEdit || editor.draft !== null)
+  const [selected, setSelected] = useState<readonly string[]>([])
+  const [opened, setOpened] = useState<Opened>(null)
+  const [applied, setApplied] = useState<Applied | null>(null)
+  const pasting = usePasting(actions, live.project.id, setSelected)
+  useShortcuts(isEditing, {
+    undo: editor.undo,
+    redo: editor.redo,
+    copy: () => void actions.copy(selected),
+    paste: pasting.begin,
+    say: editor.say,
+  })
+  return {
+    ...useView(),
+    editor,
+    actions,
+    pasting,
+    mayEdit,
+    isEditing,
+    setWantsEdit,
+    tab,
+    setTab,
+    selected,
+    onSelect: setSelected,
+    opened,
+    setOpened,
+    applied,
+    setApplied,
+    onOpen: (id: string) => (isEditing ? setOpened({ id }) : onVisit(id)),
+  }
+}
+
+/** Drawing or lists: as was chosen, else lists where there is little room. */
+function useView() {
+  const isNarrow = useMediaQuery('(max-width: 62em)') ?? false
+  const [chosen, setView] = useLocalStorage<string | null>({ key: 'svc:project-view', defaultValue: null })
+  return { isNarrow, view: chosen ?? (isNarrow ? 'list' : 'canvas'), setView }
+}

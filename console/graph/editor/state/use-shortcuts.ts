@@ -1,0 +1,50 @@
+/** Keys and clipboard events of the editor, wherever the focus is; what is typed into fields is left alone. */
+import { useEffect, useRef } from 'react'
+import { type Copied, readCopied } from '../../draft/clipboard.ts'
+
+interface Shortcuts {
+  undo(): void
+  redo(): void
+  copy(): void
+  paste(found: Copied): void
+  say(text: string): void
+}
+
+/** @param isOn whether there is editing at all */
+export function useShortcuts(isOn: boolean, shortcuts: Shortcuts): void {
+  const latest = useRef(shortcuts)
+  latest.current = shortcuts
+  useEffect(() => {
+    if (!isOn) return
+    const onKey = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || isElsewhere(event.target)) return
+      const key = event.key.toLowerCase()
+      const isCopy = key === 'c' && !event.shiftKey && window.getSelection()?.isCollapsed !== false
+      if (key === 'z' && !event.shiftKey) latest.current.undo()
+      else if ((key === 'z' && event.shiftKey) || key === 'y') latest.current.redo()
+      else if (isCopy) latest.current.copy()
+      else return
+      event.preventDefault()
+    }
+    const onPaste = (event: ClipboardEvent) => {
+      if (isElsewhere(event.target)) return
+      const found = readCopied(event.clipboardData?.getData('text/plain') ?? '')
+      if (!found) return latest.current.say('There are no parts on the clipboard.')
+      event.preventDefault()
+      latest.current.paste(found)
+    }
+    window.addEventListener('keydown', onKey)
+    window.addEventListener('paste', onPaste)
+    return () => {
+      window.removeEventListener('keydown', onKey)
+      window.removeEventListener('paste', onPaste)
+    }
+  }, [isOn])
+}
+
+/** In a field, which has an undo of its own, or in a dialog. */
+const isElsewhere = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  target.closest(
+    'input:not([type=checkbox]):not([type=radio]), textarea, [contenteditable="true"], [role="dialog"]',
+  ) !== null

@@ -1,0 +1,111 @@
+/** The fields of an agent: prompt, tools, verdicts, model, limits, and where findings are written. */
+import { Checkbox, Group, MultiSelect, PasswordInput, Textarea, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { declared, dkeys } from '../../declared-client.ts'
+import type { AgentDraft } from '../../lib/agent-form.ts'
+import { type FieldErrors, faultAt } from '../../lib/field-errors.ts'
+import { ModelPicker } from '../../parts/model-picker.tsx'
+import { ToolPolicyEditor } from '../../parts/tool-policy.tsx'
+import { BoundFields } from './bound-fields.tsx'
+import { VerdictRows } from './verdict-rows.tsx'
+
+const PROMPT_MAX = 8_000
+
+interface Props {
+  draft: AgentDraft
+  set: <K extends keyof AgentDraft>(field: K, value: AgentDraft[K]) => void
+  /** A bearer token is stored, and kept unless typed anew. */
+  tokenStored: boolean
+  errors?: FieldErrors
+  /** What wakes it, where that is edited here. */
+  wokenBy?: ReactNode
+  /** Who takes over, where that is edited here. */
+  handoffs?: ReactNode
+}
+
+export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, handoffs }: Props) {
+  const servers = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
+  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
+  return (
+    <>
+      <Textarea
+        label="Prompt"
+        description={`What it is told. ${draft.prompt.length} of ${PROMPT_MAX} characters.`}
+        value={draft.prompt}
+        onChange={(e) => set('prompt', e.currentTarget.value)}
+        autosize
+        minRows={6}
+        maxRows={24}
+        maxLength={PROMPT_MAX}
+        error={faultAt(errors, 'prompt')}
+        required
+      />
+      <Group grow align="flex-start" preventGrowOverflow={false}>
+        {wokenBy}
+        <MultiSelect
+          label="Tools of these MCP servers"
+          description="What it can do beyond reading."
+          data={[...new Set([...draft.mcp_servers, ...(servers.data ?? []).map(({ name }) => name)])]}
+          error={faultAt(errors, 'mcp_servers')}
+          value={draft.mcp_servers}
+          onChange={(value) => set('mcp_servers', value)}
+          searchable
+        />
+      </Group>
+      {draft.mcp_servers.length > 0 && (
+        <ToolPolicyEditor
+          value={draft.tools}
+          onChange={(tools) => set('tools', tools)}
+          servers={draft.mcp_servers}
+        />
+      )}
+      <VerdictRows rows={draft.verdicts} onChange={(rows) => set('verdicts', rows)} />
+      {handoffs}
+      <Group gap="lg">
+        <Checkbox
+          label="Ends every run with a conclusion"
+          checked={draft.concludes}
+          onChange={(e) => set('concludes', e.currentTarget.checked)}
+        />
+        <Checkbox
+          label="Keeps observations for later runs"
+          checked={draft.remembers}
+          onChange={(e) => set('remembers', e.currentTarget.checked)}
+        />
+      </Group>
+      <ModelPicker
+        value={{ provider: draft.provider, model: draft.model }}
+        onChange={({ provider, model }) => {
+          set('provider', provider)
+          set('model', model)
+        }}
+      />
+      <BoundFields
+        draft={draft}
+        set={set}
+        rounds={{
+          plain: agents.data?.default_max_rounds ?? 6,
+          withMcp: agents.data?.default_max_rounds_with_mcp ?? 12,
+          limit: agents.data?.max_rounds_limit ?? 24,
+        }}
+      />
+      <Group grow align="flex-start" preventGrowOverflow={false}>
+        <TextInput
+          label="Write each finding back to"
+          description="An address that takes a POST."
+          value={draft.webhook_url}
+          onChange={(e) => set('webhook_url', e.currentTarget.value)}
+          error={faultAt(errors, 'webhook_url')}
+        />
+        <PasswordInput
+          label="Bearer token of that address"
+          description={tokenStored ? 'One is stored; blank keeps it.' : 'Blank: none.'}
+          value={draft.webhook_token}
+          onChange={(e) => set('webhook_token', e.currentTarget.value)}
+          autoComplete="off"
+        />
+      </Group>
+    </>
+  )
+}

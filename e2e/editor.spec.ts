@@ -1,0 +1,193 @@
+import { expect, type Locator, type Page } from '@playwright/test'
+import { accessibilityFaults } from './axe.ts'
+import { type RunningDaemon, startDaemon, test } from './daemon.ts'
+
+const PARTS = [
+  [
+    '/api/sources',
+    {
+      name: 'gw',
+      connector: 'webhook',
+      config: { labels: [{ name: 'service', field: 'service', primary: true }] },
+    },
+  ],
+  ['/api/agents/builtin', { name: 'triage', prompt: 'Look at it.', verdicts: [{ verdict: 'dig' }] }],
+  ['/api/agents/builtin', { name: 'digger', prompt: 'Dig.' }],
+] as const
+
+/** An empty project, with parts of nobody beside it. */
+async function emptyProject(daemon: RunningDaemon): Promise<string> {
+  for (const [path, body] of PARTS) await daemon.call('POST', path, body)
+  const body = { template: 'custom', name: 'Shop' }
+  return (await daemon.ask<{ id: string }>('POST', '/api/projects', body)).id
+}
+
+interface Stored {
+  wiring: { wakes: unknown[]; handoffs: unknown[] }
+  objects: { kind: string; name: string }[]
+  version: number
+}
+const stored = (daemon: RunningDaemon, id: string) => daemon.ask<Stored>('GET', `/api/projects/${id}`)
+
+const WIRING = {
+  wakes: [{ trigger: 'errs', agent: 'triage', enabled: true }],
+  handoffs: [{ agent: 'triage', verdict: 'dig', to: 'digger', cooldown: '30m' }],
+}
+
+test('a project is built with the mouse from an empty canvas, applied, and an edit of it undone', async ({
+  page,
+  daemon,
+}) => {
+  const id = await emptyProject(daemon)
+  await page.goto(`${daemon.url}/projects/${id}?tab=graph`)
+  await expect(page.getByText('Shop has no parts yet')).toBeVisible()
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const canvas = page.locator('.react-flow__pane')
+  await page
+    .getByRole('button', { name: 'Add source gw' })
+    .dragTo(canvas, { targetPosition: { x: 60, y: 80 } })
+  await page
+    .getByRole('button', { name: 'Add agent triage' })
+    .dragTo(canvas, { targetPosition: { x: 420, y: 80 } })
+  await page
+    .getByRole('button', { name: 'Add agent digger' })
+    .dragTo(canvas, { targetPosition: { x: 420, y: 330 } })
+  await page
+    .getByRole('button', { name: 'New trigger' })
+    .dragTo(canvas, { targetPosition: { x: 60, y: 330 } })
+  await page.getByRole('textbox', { name: 'Name' }).fill('errs')
+  await page.getByRole('button', { name: 'Add to the draft' }).click()
+  await page.getByRole('button', { name: 'Close', exact: true }).click()
+  await expect(node(page, 'trigger:errs')).toBeVisible()
+
+  await draw(page, port(page, 'source:gw', '.source'), node(page, 'agent:triage'))
+  await expect(page.getByText('A source feeds a trigger; a trigger wakes an agent.').first()).toBeAttached()
+  await page.mouse.up()
+  await connect(page, port(page, 'trigger:errs', '.source'), port(page, 'agent:triage', '.target'))
+  await expect(page.getByText('Trigger errs now wakes triage. Undo with Ctrl+Z.')).toBeAttached()
+  await connect(
+    page,
+    port(page, 'agent:triage', '[data-handleid="verdict:dig"]'),
+    port(page, 'agent:digger', '.target'),
+  )
+  await expect(page.getByText('digger takes over from triage on dig', { exact: true })).toBeVisible()
+
+  expect(await accessibilityFaults(page, 'editor, canvas')).toEqual([])
+  await page.getByLabel('Why').fill('first wiring')
+  await page.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(page.getByText('1 created, 2 changed, 0 deleted.')).toBeVisible()
+  expect((await stored(daemon, id)).wiring).toEqual(WIRING)
+
+  await node(page, 'trigger:errs').dblclick()
+  await page.getByLabel('Wait before waking again').fill('1h')
+  await page.getByRole('button', { name: 'Change in the draft' }).click()
+  await page.getByRole('tab', { name: 'Plan' }).click()
+  await expect(page.getByText('cooldown: not set → 1h')).toBeVisible()
+  await page.getByRole('heading', { name: 'Draft' }).click()
+  await page.keyboard.press('Control+z')
+  await expect(page.getByText('All of it is undone: nothing would change.')).toBeVisible()
+  await page.keyboard.press('Control+Shift+z')
+  await page.getByRole('button', { name: 'Apply', exact: true }).click()
+  await page.getByRole('button', { name: 'Undo the change' }).click()
+  await expect(page.getByText('Applied', { exact: true })).toBeHidden()
+  expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('5m')
+})
+
+test('the same project is built in the list with the keyboard alone, merges with another writer, and its file makes it again', async ({
+  page,
+  daemon,
+}) => {
+  const id = await emptyProject(daemon)
+  await page.goto(`${daemon.url}/projects/${id}?tab=graph`)
+  await press(page.getByRole('button', { name: 'Edit', exact: true }))
+  await page.getByRole('radio', { name: 'List' }).focus()
+  await page.keyboard.press('Space')
+  for (const part of ['source gw', 'agent triage', 'agent digger'])
+    await press(page.getByRole('button', { name: `Add ${part}` }))
+  await press(page.getByRole('button', { name: 'New trigger' }))
+  await page.keyboard.type('errs')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Trigger errs is new in the project. Undo with Ctrl+Z.')).toBeAttached()
+  await page.keyboard.press('Escape')
+  await choose(page, 'From', 'errs')
+  await choose(page, 'To', 'triage')
+  await press(page.getByRole('button', { name: 'Connect', exact: true }))
+  await expect(page.getByText('Trigger errs now wakes triage. Undo with Ctrl+Z.')).toBeAttached()
+  await choose(page, 'From', 'triage')
+  await choose(page, 'To', 'digger')
+  await press(page.getByRole('button', { name: 'Connect', exact: true }))
+  expect(await accessibilityFaults(page, 'editor, list')).toEqual([])
+  await press(page.getByRole('button', { name: 'Apply', exact: true }))
+  await expect(page.getByText('Applied', { exact: true })).toBeVisible()
+  expect((await stored(daemon, id)).wiring).toEqual(WIRING)
+
+  await press(page.getByRole('switch', { name: 'errs wakes triage' }), 'Space')
+  const wait = page.getByRole('textbox', { name: 'Wait before it goes from triage to digger again' })
+  await wait.fill('1h')
+  await wait.press('Enter')
+  const theirs = { ...WIRING, handoffs: [{ ...WIRING.handoffs[0], cooldown: '2h' }] }
+  await daemon.call('PUT', `/api/projects/${id}/wiring`, theirs)
+  await expect(page.getByText('Changed by somebody since')).toBeVisible()
+  await expect(page.getByText('Somebody else changed the same fields')).toBeVisible()
+  await page.getByRole('radio', { name: 'Take theirs' }).focus()
+  await page.keyboard.press('Space')
+  await press(page.getByRole('button', { name: 'Rebase the draft' }))
+  await press(page.getByRole('button', { name: 'Apply', exact: true }))
+  await expect(page.getByText('Applied', { exact: true })).toBeVisible()
+  expect((await stored(daemon, id)).wiring).toEqual({
+    wakes: [{ ...WIRING.wakes[0], enabled: false }],
+    handoffs: theirs.handoffs,
+  })
+
+  const yaml = await (await daemon.call('GET', '/api/catalog/export')).text()
+  const again = await startDaemon()
+  try {
+    await again.call('POST', '/api/catalog/import', { yaml })
+    expect(await (await again.call('GET', '/api/catalog/export')).text()).toBe(yaml)
+  } finally {
+    await again.stop()
+  }
+  const { plan } = await daemon.ask<{ plan: Record<string, number> }>('POST', '/api/catalog/check', { yaml })
+  expect([plan.creates, plan.updates, plan.deletes]).toEqual([0, 0, 0])
+})
+
+const node = (page: Page, id: string): Locator => page.locator(`.react-flow__node[data-id="${id}"]`)
+const port = (page: Page, id: string, which: string): Locator =>
+  node(page, id).locator(`.react-flow__handle${which}`).first()
+
+/** Draws a connection to a place, and holds it there. */
+async function draw(page: Page, from: Locator, to: Locator): Promise<void> {
+  const [a, b] = [await centre(from), await centre(to)]
+  await page.mouse.move(a.x, a.y)
+  await page.mouse.down()
+  await page.mouse.move((a.x + b.x) / 2, (a.y + b.y) / 2, { steps: 4 })
+  await page.mouse.move(b.x, b.y, { steps: 4 })
+}
+
+async function connect(page: Page, from: Locator, to: Locator): Promise<void> {
+  await draw(page, from, to)
+  await page.mouse.up()
+}
+
+async function centre(locator: Locator): Promise<{ x: number; y: number }> {
+  const box = (await locator.boundingBox())!
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+}
+
+/** As a keyboard does it. */
+async function press(button: Locator, key = 'Enter'): Promise<void> {
+  await expect(button).toBeEnabled()
+  await button.focus()
+  await button.press(key)
+}
+
+async function choose(page: Page, label: string, option: string): Promise<void> {
+  const box = page.getByRole('combobox', { name: label, exact: true })
+  await box.focus()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type(option)
+  await expect(page.getByRole('option', { name: option })).toBeVisible()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect(box).toHaveValue(option)
+}
