@@ -23,6 +23,8 @@ export interface Configurations {
   all: Configuration[]
   /** That of an instant: a change counts from its own instant on. */
   at(instant: number): Configuration
+  /** That, and the one before it where it began at this very instant: which came first no time says. */
+  around(instant: number): Configuration[]
   /** Names of a kind that the project used at any time of the range. */
   names(kind: PartKind): string[]
   documentAt: DocumentAt
@@ -63,9 +65,11 @@ export function readConfigurations(
     make(first ?? null, before ?? 0, first?.at ?? from),
     ...sets.slice(0, VERSIONS_MAX).map((set) => make(set, set.id, set.at)),
   ]
+  const effective = (instant: number) => all.findLast(({ at }, i) => i === 0 || at <= instant)!
   return {
     all,
-    at: (instant) => all.findLast(({ at }, i) => i === 0 || at <= instant)!,
+    at: effective,
+    around: (instant) => [...new Set([effective(instant), effective(instant - 1)])],
     names: (kind) => [...new Set(all.flatMap((one) => namesOf(one, kind)))].sort(),
     documentAt,
     cutAt: sets[VERSIONS_MAX]?.at ?? null,

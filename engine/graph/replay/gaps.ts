@@ -89,7 +89,7 @@ function purged({ ctx, configurations, from }: Scope, until: number): Message<nu
     found.push([
       oldest === undefined
         ? 'the events are no longer kept'
-        : `events that came before ${iso(oldest)} are no longer kept`,
+        : `events that came before ${iso(oldest)} are no longer kept, nor all of what they led to`,
       oldest ?? until,
     ])
   const masked = new Set(ctx.names.masked())

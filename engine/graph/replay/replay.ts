@@ -4,7 +4,7 @@
  * nor repeats a moment, also where many came at once.
  */
 import type { Replay } from '../../../schemas/types.ts'
-import { joined } from './cut.ts'
+import { type Collected, joined } from './cut.ts'
 import { gapsOf } from './gaps.ts'
 import { compareDrafts, type Draft, presentMoment } from './moment.ts'
 import { collectChanges } from './moments/changes.ts'
@@ -18,26 +18,15 @@ import { iso, type Scope } from './scope.ts'
 import { startOf } from './start.ts'
 import { versionsOf } from './versions.ts'
 
+/** Rows of one kind at one instant: of a body with more items the rest is said to be left out. */
+const INSTANT_MAX = 20_000
+
 /** @param limit moments. @param isAlone for a key of the project: other projects are not named */
 export function fold(scope: Scope, limit: number, isAlone: boolean): Replay {
   const { project, from, to, chain } = scope
-  const events = collectEvents(scope)
-  const depths = new Map(
-    events.drafts.flatMap(({ event_id, depth }) => (depth ? [[event_id!, depth] as const] : [])),
-  )
-  const depthOf = (id: number | null) => (id === null ? 0 : (depths.get(`evt_${id}`) ?? 0))
-  const all = joined([
-    events,
-    collectEvaluations(scope),
-    collectFirings(scope, depthOf),
-    collectDeliveries(scope),
-    collectRuns(scope),
-    collectChanges(scope),
-  ])
+  const all = collect(scope)
   const whole = Math.min(all.cutAt ?? to + 1, to + 1)
   const told = all.drafts.filter((draft) => draft.at < whole && isOfThen(scope, draft))
-  for (const one of told)
-    if (one.kind === 'evaluation' && one.event_id) one.depth = depths.get(one.event_id) ?? one.depth
   const recomputed = recompute(scope, told, whole)
   const { drafts, next } = pageOf([...told, ...recomputed.drafts].sort(compareDrafts), limit, whole)
   const nextFrom = next <= to ? next : null
@@ -55,12 +44,33 @@ export function fold(scope: Scope, limit: number, isAlone: boolean): Replay {
   }
 }
 
+/** Every moment that a row tells, of all kinds. */
+function collect(scope: Scope): Collected {
+  const events = collectEvents(scope)
+  const depths = new Map(
+    events.drafts.flatMap(({ event_id, depth }) => (depth ? [[event_id!, depth] as const] : [])),
+  )
+  const depthOf = (id: number | null) => (id === null ? 0 : (depths.get(`evt_${id}`) ?? 0))
+  const evaluations = collectEvaluations(scope)
+  for (const one of evaluations.drafts) if (one.event_id) one.depth = depths.get(one.event_id) ?? 0
+  const all = joined([
+    events,
+    evaluations,
+    collectFirings(scope, depthOf),
+    collectDeliveries(scope),
+    collectRuns(scope),
+    collectChanges(scope),
+  ])
+  // One instant has more than an answer should hold: it is read whole, up to a bound.
+  return all.isOverfull && scope.most < INSTANT_MAX ? collect({ ...scope, most: INSTANT_MAX }) : all
+}
+
 /** A part that the project did not have then is none of its business: it may have been another's. */
 function isOfThen({ configurations, chain }: Scope, { kind, phase, nodes, edges, at }: Draft): boolean {
   if (kind === 'event') return chain !== null || edges.length > 0
   if ((kind !== 'evaluation' && kind !== 'firing') || phase === 'dropped') return true
   const trigger = nodes[0]!.slice('trigger:'.length)
-  return configurations.at(at).doc.uses.trigger?.[trigger] !== undefined
+  return configurations.around(at).some(({ doc }) => doc.uses.trigger?.[trigger] !== undefined)
 }
 
 /** @param whole epoch ms: every moment before it is there. @returns whole instants, and where the next answer begins */

@@ -69,17 +69,20 @@ function momentOf({ ctx, configurations }: Scope, row: StoredRow): Draft {
     phase: shown.event_type || 'event',
     title: `${source}: ${text}`,
     nodes: [nodeId('source', source)],
-    edges: feedsOf(configurations.at(row.ingested_at), source),
+    edges: feedsOf(configurations.around(row.ingested_at), source),
     entity,
     event_id: id,
   })
 }
 
 /** Triggers that watched the source. */
-function feedsOf({ doc, part }: Configuration, source: string): string[] {
-  return Object.keys(doc.uses.trigger ?? {})
-    .filter((trigger) => ((part('trigger', trigger)?.sources ?? []) as string[]).includes(source))
-    .map((trigger) => edgeIds.feeds(source, trigger))
+function feedsOf(configurations: readonly Configuration[], source: string): string[] {
+  const triggers = configurations.flatMap(({ doc, part }) =>
+    Object.keys(doc.uses.trigger ?? {}).filter((trigger) =>
+      ((part('trigger', trigger)?.sources ?? []) as string[]).includes(source),
+    ),
+  )
+  return [...new Set(triggers)].map((trigger) => edgeIds.feeds(source, trigger))
 }
 
 /** A finding on the timeline comes behind the run that found it. */
