@@ -17,6 +17,25 @@ const DAY_MS = 86_400_000
 /** Of each list. */
 const LISTED = 500
 
+export const RUNS_SINCE = `SELECT r.agent, r.trigger_name, r.woken_by IN ('trigger', 'schedule') AS is_woken, count(*) AS n
+       FROM run_projects p JOIN runs r ON r.id = p.run_id
+       WHERE p.project = ? AND p.run_id >= ? AND p.run_id < ? AND r.practice = 0 AND r.woken_by <> 'external'
+       GROUP BY 1, 2, 3`
+export const HANDOFFS_SINCE = `SELECT h.* FROM runs r JOIN handoffs h ON h.from_run = r.id
+       WHERE r.finished_at >= ? AND r.finished_at < ? AND r.practice = 0 AND h.state IN ('started', 'done')
+         AND EXISTS (SELECT 1 FROM json_each(h.projects) WHERE value = ?)`
+export const DELIVERED_SINCE = `SELECT f.trigger_name, d.recipient, count(*) AS n FROM delivery_tries t
+       JOIN deliveries d ON d.id = t.delivery_id JOIN firings f ON f.id = d.firing_id
+       JOIN subscriptions s ON s.id = d.recipient
+       WHERE t.at >= ? AND t.at < ? AND t.error IS NULL AND f.practice = 0
+         AND +f.trigger_id IN (SELECT value FROM json_each(?)) AND (s.project IS NULL OR s.project = ?)
+       GROUP BY 1, 2`
+export const WRITTEN_BACK_SINCE = `SELECT r.agent, count(*) AS n FROM runs r WHERE r.delivery_at >= ? AND r.delivery_at < ? AND r.delivery = 'ok'
+         AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) GROUP BY 1`
+export const KEYS_FIRED = `SELECT k.key, max(f.fired_at) AS fired_at FROM firings f JOIN firing_keys k ON k.firing_id = f.id
+     WHERE f.trigger_id = ? AND f.fired_at > ? AND f.fired_at < ? AND f.resolves IS NULL AND f.practice = 0
+     GROUP BY k.key ORDER BY 2 DESC LIMIT ?`
+
 /** @param graph of the start: what it counts begins at 0 */
 export function startOf(scope: Scope, graph: ProjectGraph): Start {
   return {
@@ -84,12 +103,7 @@ interface RunCount {
 
 function countRuns({ ctx, project, from }: Scope, midnight: number, counts: Counts): void {
   const runs = ctx.db
-    .prepare<[string, string, string], RunCount>(
-      `SELECT r.agent, r.trigger_name, r.woken_by IN ('trigger', 'schedule') AS is_woken, count(*) AS n
-       FROM run_projects p JOIN runs r ON r.id = p.run_id
-       WHERE p.project = ? AND p.run_id >= ? AND p.run_id < ? AND r.practice = 0 AND r.woken_by <> 'external'
-       GROUP BY 1, 2, 3`,
-    )
+    .prepare<[string, string, string], RunCount>(RUNS_SINCE)
     .all(project.id, runIdFrom(midnight), runIdFrom(from))
   for (const { agent, trigger_name, is_woken, n } of runs) {
     add(counts, nodeId('agent', agent), n)
@@ -105,13 +119,7 @@ function handoffsSince(
   from: number,
   before: number,
 ): HandoffRow[] {
-  return ctx.db
-    .prepare<[number, number, string], HandoffRow>(
-      `SELECT h.* FROM runs r JOIN handoffs h ON h.from_run = r.id
-       WHERE r.finished_at >= ? AND r.finished_at < ? AND r.practice = 0 AND h.state IN ('started', 'done')
-         AND EXISTS (SELECT 1 FROM json_each(h.projects) WHERE value = ?)`,
-    )
-    .all(from, before, project.id)
+  return ctx.db.prepare<[number, number, string], HandoffRow>(HANDOFFS_SINCE).all(from, before, project.id)
 }
 
 interface Delivered {
@@ -122,14 +130,7 @@ interface Delivered {
 
 function countDeliveries({ ctx, project, triggers, from }: Scope, midnight: number, counts: Counts): void {
   const delivered = ctx.db
-    .prepare<[number, number, string, string], Delivered>(
-      `SELECT f.trigger_name, d.recipient, count(*) AS n FROM delivery_tries t
-       JOIN deliveries d ON d.id = t.delivery_id JOIN firings f ON f.id = d.firing_id
-       JOIN subscriptions s ON s.id = d.recipient
-       WHERE t.at >= ? AND t.at < ? AND t.error IS NULL AND f.practice = 0
-         AND f.trigger_id IN (SELECT value FROM json_each(?)) AND (s.project IS NULL OR s.project = ?)
-       GROUP BY 1, 2`,
-    )
+    .prepare<[number, number, string, string], Delivered>(DELIVERED_SINCE)
     .all(midnight, from, JSON.stringify(triggers.map(({ id }) => id)), project.id)
   for (const { trigger_name, recipient, n } of delivered) {
     const destination = `webhook:${recipient}`
@@ -137,10 +138,7 @@ function countDeliveries({ ctx, project, triggers, from }: Scope, midnight: numb
     add(counts, edgeIds.tells('trigger', trigger_name, destination), n)
   }
   const written = ctx.db
-    .prepare<[number, number, string], { agent: string; n: number }>(
-      `SELECT r.agent, count(*) AS n FROM runs r WHERE r.delivery_at >= ? AND r.delivery_at < ? AND r.delivery = 'ok'
-         AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) GROUP BY 1`,
-    )
+    .prepare<[number, number, string], { agent: string; n: number }>(WRITTEN_BACK_SINCE)
     .all(midnight, from, project.id)
   for (const { agent, n } of written) {
     add(counts, nodeId('destination', `write_back:${agent}`), n)
@@ -173,11 +171,7 @@ interface KeyFired {
 
 function triggerCooldowns({ ctx, triggers, configurations, from }: Scope): Start['cooldowns'] {
   const { part } = configurations.at(from)
-  const fired = ctx.db.prepare<[number, number, number, number], KeyFired>(
-    `SELECT k.key, max(f.fired_at) AS fired_at FROM firings f JOIN firing_keys k ON k.firing_id = f.id
-     WHERE f.trigger_id = ? AND f.fired_at > ? AND f.fired_at < ? AND f.resolves IS NULL AND f.practice = 0
-     GROUP BY k.key ORDER BY 2 DESC LIMIT ?`,
-  )
+  const fired = ctx.db.prepare<[number, number, number, number], KeyFired>(KEYS_FIRED)
   return triggers.flatMap(({ id, name }) => {
     const spec = part('trigger', name) as unknown as TriggerSpec | undefined
     const wait = spec ? cooldownMsOf(spec) : 0

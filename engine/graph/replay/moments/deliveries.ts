@@ -58,11 +58,11 @@ export const MADE = `SELECT ${FACTS} FROM firings f JOIN deliveries d ON d.firin
 export const TRIES = `SELECT ${FACTS}, t.n, t.at, t.ms, t.status, t.error,
   t.n = (SELECT max(n) FROM delivery_tries l WHERE l.delivery_id = d.id) AS is_last
   FROM delivery_tries t JOIN deliveries d ON d.id = t.delivery_id ${JOINS}
-  WHERE t.at >= ? AND t.at <= ? AND f.trigger_id IN (SELECT value FROM json_each(?)) ORDER BY t.at, d.seq LIMIT ?`
-/** To agents: over when the run is. */
+  WHERE t.at >= ? AND t.at <= ? AND +f.trigger_id IN (SELECT value FROM json_each(?)) ORDER BY t.at, d.seq LIMIT ?`
+/** To agents: over when the run is. (`+`: found by the time, not by the trigger, which has many more.) */
 export const RUNS_ENDED = `SELECT ${FACTS} FROM runs r JOIN deliveries d ON d.run_id = r.id
   JOIN firings f ON f.id = d.firing_id LEFT JOIN subscriptions s ON s.id = d.recipient
-  WHERE r.finished_at >= ? AND r.finished_at <= ? AND f.trigger_id IN (SELECT value FROM json_each(?))
+  WHERE r.finished_at >= ? AND r.finished_at <= ? AND +f.trigger_id IN (SELECT value FROM json_each(?))
   ORDER BY r.finished_at, d.seq LIMIT ?`
 
 export function collectDeliveries(scope: Scope): Collected {
