@@ -7401,6 +7401,10 @@ export interface BacktestRequest {
    * A saved trigger.
    */
   trigger?: string
+  /**
+   * The saved trigger, and the sources that it and compare watch, as of this change-set: also what was deleted since.
+   */
+  version?: number
   definition?: TriggerDefinition
   compare?: TriggerDefinition
   /**

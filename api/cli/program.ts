@@ -15,6 +15,7 @@ import { mcpCommand } from './commands/mcp.ts'
 import { partCommands } from './commands/parts.ts'
 import { projectsCommand } from './commands/projects.ts'
 import { readCommand } from './commands/read.ts'
+import { replayCommand } from './commands/replay.ts'
 import { runsCommand } from './commands/runs.ts'
 import { sendCommand } from './commands/send.ts'
 import { skillsCommand } from './commands/skills.ts'
@@ -56,6 +57,7 @@ export function buildProgram(io: Io): Command {
   for (const command of subscriptionCommands(io)) program.addCommand(command)
   program.commandsGroup('Agents:')
   program.addCommand(runsCommand(io))
+  program.addCommand(replayCommand(io))
   program.commandsGroup('Setup:')
   program.addCommand(sourcesCommand(io))
   program.addCommand(keysCommand(io))

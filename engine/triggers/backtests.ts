@@ -3,8 +3,9 @@
  * that it says what live evaluation would have done; a large span is read in slices, between which
  * other reads are answered.
  */
-import type { BacktestRequest, BacktestResult, BacktestRun, TriggerSpec } from '../../schemas/types.ts'
+import type { BacktestRequest, BacktestResult, BacktestRun, Label, TriggerSpec } from '../../schemas/types.ts'
 import { isSchedule, sentenceOf } from '../../schemas/words.ts'
+import { maskedDocuments } from '../changes/masked-documents.ts'
 import { fail } from '../errors.ts'
 import { normaliseTrigger } from '../parts/trigger-spec.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -14,7 +15,7 @@ import type { ReadContext } from '../timeline/context.ts'
 import { parseDuration } from '../timeline/duration.ts'
 import { parseInstant } from '../timeline/plan.ts'
 import { Backtest, reachOf } from './core/index.ts'
-import { draftDefinition, readDefinitions } from './definitions.ts'
+import { draftDefinition, pastDefinition, readDefinitions } from './definitions.ts'
 import { seenOf } from './seen.ts'
 import { nextSlot } from './slots.ts'
 import type { TriggerDefinition } from './types.ts'
@@ -36,7 +37,7 @@ export async function backtest(
   const asked = to - parseDuration(request.window ?? WINDOW_DEFAULT, 'window')
   const [main, compare] = await snapshot(() => [
     definitionOf(ctx, request),
-    request.compare ? drafted(ctx, request.compare) : null,
+    request.compare ? drafted(ctx, request.compare, request.version) : null,
   ])
   const tried = [main, ...(compare ? [compare] : [])]
   const span = await snapshot(() => spanOf(ctx, tried, asked, to))
@@ -68,16 +69,32 @@ export async function backtest(
 function definitionOf(ctx: ReadContext, request: BacktestRequest): TriggerDefinition {
   if ((request.trigger === undefined) === (request.definition === undefined))
     fail('invalid', 'give exactly one of trigger and definition', { field: 'trigger' })
-  if (request.definition) return drafted(ctx, request.definition)
+  const { version } = request
+  if (request.definition) return drafted(ctx, request.definition, version)
+  if (version !== undefined) {
+    const then = maskedDocuments(ctx.db)('trigger', request.trigger!, version)
+    if (!then) fail('not_found', `no trigger was named ${request.trigger} as of change-set ${version}`)
+    return past(ctx, then as unknown as TriggerSpec, version)
+  }
   const found = readDefinitions(ctx.db).find(({ name }) => name === request.trigger)
   if (!found) fail('not_found', `no trigger is named ${request.trigger}`)
   // How it would do is asked of what it says, also while it is paused.
   return { ...found, paused: false }
 }
 
-function drafted(ctx: ReadContext, given: TriggerSpec): TriggerDefinition {
+/** Over the sources of then: the events of one that was deleted since are its own. */
+function past({ db, names }: ReadContext, spec: TriggerSpec, version: number): TriggerDefinition {
+  const documentAt = maskedDocuments(db)
+  return pastDefinition({ id: 0, name: '', spec }, (source) => {
+    const { labels = [] } = (documentAt('source', source, version)?.config ?? {}) as { labels?: Label[] }
+    return { ids: names.idsOf(source), labels }
+  })
+}
+
+/** @param version of the sources it watches; undefined: as they are */
+function drafted(ctx: ReadContext, given: TriggerSpec, version: number | undefined): TriggerDefinition {
   const spec = normaliseTrigger(given)
-  const definition = draftDefinition(ctx.db, spec)
+  const definition = version === undefined ? draftDefinition(ctx.db, spec) : past(ctx, spec, version)
   const missing = spec.sources.find((name) => ctx.names.idsOf(name).length === 0)
   if (missing !== undefined) fail('not_found', `no source is named ${missing}`, { field: 'sources' })
   return definition

@@ -34,6 +34,24 @@ export function draftDefinition(db: Database, spec: TriggerSpec): TriggerDefinit
   return definitionOf(0, '', spec, false, liveSources(db))
 }
 
+/**
+ * A definition of the past: the sources it names are those that had the name, deleted ones included.
+ * @param source what is known of a source by its name
+ */
+export function pastDefinition(
+  of: Pick<TriggerDefinition, 'id' | 'name' | 'spec'>,
+  source: (name: string) => { ids: readonly number[]; labels: readonly Label[] },
+): TriggerDefinition {
+  const sources = of.spec.sources.map(source)
+  const primaries = sources.flatMap(({ labels }) => labels.find((label) => label.primary)?.name ?? [])
+  return {
+    ...of,
+    paused: false,
+    sourceIds: sources.flatMap(({ ids }) => ids),
+    entityLabel: of.spec.key_field || (primaries[0] ?? null),
+  }
+}
+
 type Sources = ReadonlyMap<string, SourceRow>
 
 function liveSources(db: Database): Sources {

@@ -1,9 +1,9 @@
 /** The configuration of a project over a range: as it was at the start, then after each change-set. */
 import type { PartKind } from '../../changes/declared.ts'
+import { type DocumentAt, maskedDocuments } from '../../changes/masked-documents.ts'
 import type { ChangeSetRow } from '../../changes/queries.ts'
 import type { Database } from '../../store/handle.ts'
 import type { ProjectDoc } from '../../wiring/project-doc.ts'
-import { type DocumentAt, documentsOf } from './documents.ts'
 
 /** Change-sets of one range; what comes after them is a moment, and the graph stays as it was. */
 const VERSIONS_MAX = 200
@@ -38,7 +38,7 @@ export function readConfigurations(
   project: { id: string; name: string },
   { from, to }: { from: number; to: number },
 ): Configurations {
-  const documentAt = documentsOf(db)
+  const documentAt = maskedDocuments(db)
   const before = db
     .prepare<[number], number>('SELECT id FROM change_sets WHERE at < ? ORDER BY at DESC, id DESC LIMIT 1')
     .pluck()

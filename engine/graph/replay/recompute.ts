@@ -5,6 +5,7 @@
 import type { Label, TriggerSpec } from '../../../schemas/types.ts'
 import { SOURCE_LABEL } from '../../store/dictionary.ts'
 import { Recorder, reachOf } from '../../triggers/core/index.ts'
+import { pastDefinition } from '../../triggers/definitions.ts'
 import { seenOf } from '../../triggers/seen.ts'
 import type { TriggerDefinition, Verdict } from '../../triggers/types.ts'
 import type { Configuration } from './configurations.ts'
@@ -82,24 +83,10 @@ function definitionOf(
 ): TriggerDefinition | null {
   const found = doc.uses.trigger?.[name] ? part('trigger', name) : undefined
   if (!found || found.paused === true || !('aggregate' in (found.condition as object))) return null
-  const spec = found as unknown as TriggerSpec
-  return {
-    id,
-    name,
-    spec,
-    paused: false,
-    sourceIds: spec.sources.flatMap((source) => ctx.names.idsOf(source)),
-    entityLabel: spec.key_field || primaryOf(spec.sources.map((source) => part('source', source))),
-  }
-}
-
-function primaryOf(sources: readonly (Readonly<Record<string, unknown>> | undefined)[]): string | null {
-  for (const source of sources) {
-    const { labels = [] } = (source?.config ?? {}) as { labels?: Label[] }
-    const primary = labels.find((label) => label.primary)
-    if (primary) return primary.name
-  }
-  return null
+  return pastDefinition({ id, name, spec: found as unknown as TriggerSpec }, (source) => ({
+    ids: ctx.names.idsOf(source),
+    labels: ((part('source', source)?.config ?? {}) as { labels?: Label[] }).labels ?? [],
+  }))
 }
 
 function eventsOf({ ctx }: Scope, { definition, from, until }: Span, most: number): number[] {

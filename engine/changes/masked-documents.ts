@@ -2,9 +2,10 @@
  * Documents as of a change-set, read from the record of changes without the key file: what is sealed
  * in them shows as a mask, as wherever documents leave the engine.
  */
-import type { ChangeKind, Doc } from '../../changes/declared.ts'
-import { MASK } from '../../changes/plan.ts'
-import type { Database } from '../../store/handle.ts'
+
+import type { Database } from '../store/handle.ts'
+import type { ChangeKind, Doc } from './declared.ts'
+import { MASK } from './plan.ts'
 
 const TABLES = {
   source: 'sources',
@@ -24,7 +25,7 @@ interface Recorded {
 export type DocumentAt = (kind: ChangeKind, key: string, changeSet: number) => Doc | undefined
 
 /** The rule of `ChangeSets.documentAt`, on a connection that only reads. */
-export function documentsOf(db: Database): DocumentAt {
+export function maskedDocuments(db: Database): DocumentAt {
   const upTo = db.prepare<[string, string, number], Recorded>(
     `SELECT change_set, after AS text FROM changes WHERE kind = ? AND key = ? AND change_set <= ?
      ORDER BY change_set DESC, seq DESC LIMIT 1`,
