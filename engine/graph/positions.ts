@@ -15,19 +15,23 @@ export interface Positions {
   forget(project: string): void
 }
 
+/** Of the setting that has them. */
+export const positionsKey = (project: string): string => `graph_positions/${project}`
+
 export function openPositions(store: StoreHandle, clock: Clock): Positions {
   const settings = openSettings(store, clock)
-  const key = (project: string): string => `graph_positions/${project}`
   return {
     of: (project, nodes) => {
       const known = new Set(nodes.map(({ id }) => id))
-      return (settings.get<GraphPosition[]>(key(project)) ?? []).filter(({ node }) => known.has(node))
+      return (settings.get<GraphPosition[]>(positionsKey(project)) ?? []).filter(({ node }) =>
+        known.has(node),
+      )
     },
     put: (project, positions) => {
       const last = new Map(positions.map((position) => [position.node, position]))
       const sorted = [...last.values()].sort((a, b) => (a.node < b.node ? -1 : 1))
-      settings.put(key(project), sorted.length ? sorted : undefined)
+      settings.put(positionsKey(project), sorted.length ? sorted : undefined)
     },
-    forget: (project) => settings.put(key(project), undefined),
+    forget: (project) => settings.put(positionsKey(project), undefined),
   }
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ProjectGraph, Replay } from '../../schemas/types.ts'
 import { buildDaemon } from '../../scripts/build.mjs'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
 import { startMcpServer } from '../mcp/server.ts'
@@ -86,6 +87,14 @@ describe('a catalog file with every section', () => {
       ['Storefront', 'running'],
       ['Watch checkout', 'running'],
     ])
+    // The reader's thread draws the graph of then, without the writer's key.
+    const now = new Date()
+    const query = `from=${new Date(now.getTime() - 600_000).toISOString()}&to=${now.toISOString()}`
+    const replay = await svc.get<Replay>(`/api/projects/Storefront/replay?${query}`)
+    const graph = await svc.get<ProjectGraph>('/api/projects/Storefront/graph')
+    expect(replay.versions.at(-1)!.graph.nodes.map(({ id }) => id)).toEqual(graph.nodes.map(({ id }) => id))
+    expect(replay.versions.at(-1)!.graph.edges.map(({ id }) => id)).toEqual(graph.edges.map(({ id }) => id))
+    expect(JSON.stringify(replay)).not.toContain('s3cret')
   })
 
   it('exports into another instance, which then exports the same', async () => {

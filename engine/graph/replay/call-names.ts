@@ -8,7 +8,7 @@ export interface ReplayAsked {
   result?: string | undefined
   /** Moments. */
   limit: number
-  /** For a key of the project: other projects are not named. */
+  /** For a key of the project: what it may see of it. */
   isAlone?: boolean
 }
 

@@ -8,6 +8,7 @@ import { parseInstant } from '../../timeline/plan.ts'
 import type { ReplayAsked, ReplayReads } from './call-names.ts'
 import { type Chain, readChain } from './chain.ts'
 import { readConfigurations } from './configurations.ts'
+import { narrowedReplay } from './narrow.ts'
 import { fold } from './replay.ts'
 import { type Scope, triggersNamed } from './scope.ts'
 
@@ -20,7 +21,8 @@ export function createReplayReads(ctx: ReadContext, clock: Clock, snapshot: Snap
     replay: (project, asked) =>
       snapshot(() => {
         const limit = Math.min(LIMIT_MAX, Math.max(1, Math.trunc(asked.limit)))
-        return fold(scopeOf(ctx, project, asked, limit, clock.now()), limit, asked.isAlone ?? false)
+        const replay = fold(scopeOf(ctx, project, asked, limit, clock.now()), limit)
+        return asked.isAlone ? narrowedReplay(replay) : replay
       }),
   }
 }

@@ -6,8 +6,8 @@ export interface Collected {
   drafts: Draft[]
   /** Everything before this instant is there, epoch ms; null: everything. */
   cutAt: number | null
-  /** One instant has more than an answer holds: the rest of it is left out. */
-  isOverfull: boolean
+  /** An instant that has more than an answer holds: the rest of it is not there; null: none has. */
+  overfullAt: number | null
 }
 
 /**
@@ -18,20 +18,25 @@ export function wholeInstants<T>(
   rows: readonly T[],
   most: number,
   at: (row: T) => number,
-): { rows: T[]; cutAt: number | null; isOverfull: boolean } {
-  if (rows.length <= most) return { rows: [...rows], cutAt: null, isOverfull: false }
+): { rows: T[]; cutAt: number | null; overfullAt: number | null } {
+  if (rows.length <= most) return { rows: [...rows], cutAt: null, overfullAt: null }
   const cutAt = at(rows[most]!)
   const whole = rows.slice(0, most).filter((row) => at(row) < cutAt)
-  if (whole.length) return { rows: whole, cutAt, isOverfull: false }
-  return { rows: rows.slice(0, most), cutAt: cutAt + 1, isOverfull: true }
+  if (whole.length) return { rows: whole, cutAt, overfullAt: null }
+  return { rows: rows.slice(0, most), cutAt: cutAt + 1, overfullAt: cutAt }
 }
 
 /** Several as one. */
 export function joined(parts: readonly Collected[]): Collected {
-  const cuts = parts.flatMap(({ cutAt }) => cutAt ?? [])
   return {
     drafts: parts.flatMap(({ drafts }) => drafts),
-    cutAt: cuts.length ? Math.min(...cuts) : null,
-    isOverfull: parts.some(({ isOverfull }) => isOverfull),
+    cutAt: earliest(parts.map(({ cutAt }) => cutAt)),
+    overfullAt: earliest(parts.map(({ overfullAt }) => overfullAt)),
   }
+}
+
+/** Null: there is none. */
+export function earliest(instants: readonly (number | null)[]): number | null {
+  const given = instants.flatMap((at) => at ?? [])
+  return given.length ? Math.min(...given) : null
 }

@@ -21,16 +21,18 @@ import { versionsOf } from './versions.ts'
 /** Rows of one kind at one instant: of a body with more items the rest is said to be left out. */
 const INSTANT_MAX = 20_000
 
-/** @param limit moments. @param isAlone for a key of the project: other projects are not named */
-export function fold(scope: Scope, limit: number, isAlone: boolean): Replay {
+/** @param limit moments. */
+export function fold(scope: Scope, limit: number): Replay {
   const { project, from, to, chain } = scope
   const all = collect(scope)
   const whole = Math.min(all.cutAt ?? to + 1, to + 1)
   const told = all.drafts.filter((draft) => draft.at < whole && isOfThen(scope, draft))
-  const recomputed = recompute(scope, told, whole)
-  const { drafts, next } = pageOf([...told, ...recomputed.drafts].sort(compareDrafts), limit, whole)
+  const page = pageOf(told.sort(compareDrafts), limit, whole)
+  const recomputed = recompute(scope, page.drafts, page.next)
+  const both = [...page.drafts, ...recomputed.drafts].sort(compareDrafts)
+  const { drafts, next } = pageOf(both, limit, page.next)
   const nextFrom = next <= to ? next : null
-  const versions = versionsOf(scope, isAlone)
+  const versions = versionsOf(scope)
   return {
     project: { id: project.id, name: project.name },
     from: iso(from),
@@ -39,7 +41,12 @@ export function fold(scope: Scope, limit: number, isAlone: boolean): Replay {
     versions,
     start: startOf(scope, versions[0]!.graph),
     moments: drafts.map((draft, i) => presentMoment(draft, i + 1)),
-    gaps: gapsOf(scope, { drafts, recomputed, isOverfull: all.isOverfull, until: Math.min(next - 1, to) }),
+    gaps: gapsOf(scope, {
+      drafts,
+      recomputed,
+      isOverfull: all.overfullAt !== null,
+      until: Math.min(next - 1, to),
+    }),
     next_from: nextFrom === null ? null : iso(nextFrom),
   }
 }
@@ -61,8 +68,12 @@ function collect(scope: Scope): Collected {
     collectRuns(scope),
     collectChanges(scope),
   ])
-  // One instant has more than an answer should hold: it is read whole, up to a bound.
-  return all.isOverfull && scope.most < INSTANT_MAX ? collect({ ...scope, most: INSTANT_MAX }) : all
+  if (all.overfullAt === null || scope.most >= INSTANT_MAX) return all
+  // An instant that has more than an answer should hold is left to the next one, and read whole there.
+  const cutAt = Math.min(all.overfullAt, all.cutAt ?? all.overfullAt)
+  const before = all.drafts.filter(({ at }) => at < cutAt)
+  if (before.length) return { drafts: before, cutAt, overfullAt: null }
+  return collect({ ...scope, most: INSTANT_MAX })
 }
 
 /** A part that the project did not have then is none of its business: it may have been another's. */

@@ -1,27 +1,28 @@
 /** The graphs of a range: as it was at the start, and after each change. */
-import type { ReplayVersion } from '../../../schemas/types.ts'
+import type { GraphPosition, ReplayVersion } from '../../../schemas/types.ts'
 import { type PartKind, partKinds } from '../../changes/declared.ts'
 import { digestOf } from '../../projects/follow.ts'
 import type { ProjectDoc } from '../../wiring/project-doc.ts'
+import { positionsKey } from '../positions.ts'
 import { structureOf } from '../structure.ts'
 import type { GraphDestination, GraphWorld } from '../world.ts'
 import type { Configuration } from './configurations.ts'
 import { iso, type Scope } from './scope.ts'
 
-/** @param isAlone for a key of the project: other projects are not named */
-export function versionsOf(scope: Scope, isAlone: boolean): ReplayVersion[] {
+export function versionsOf(scope: Scope): ReplayVersion[] {
+  const put = positionsOf(scope)
   return scope.configurations.all.map((one) => ({
     change_set: one.set?.id ?? 0,
     at: iso(one.at),
     by: one.set?.actor ?? null,
     summary: one.set?.summary ?? '',
-    graph: graphOf(scope, one, isAlone),
+    graph: graphOf(scope, one, put),
   }))
 }
 
-function graphOf(scope: Scope, one: Configuration, isAlone: boolean): ReplayVersion['graph'] {
+function graphOf(scope: Scope, one: Configuration, put: GraphPosition[]): ReplayVersion['graph'] {
   const { doc } = one
-  const { nodes, edges } = structureOf(worldOf(scope, one, isAlone))
+  const { nodes, edges } = structureOf(worldOf(scope, one))
   return {
     project: {
       id: scope.project.id,
@@ -33,14 +34,23 @@ function graphOf(scope: Scope, one: Configuration, isAlone: boolean): ReplayVers
     at: iso(one.at),
     nodes,
     edges,
-    positions: [],
+    positions: put.filter(({ node }) => nodes.some(({ id }) => id === node)),
     source_of_truth: 'instance',
   }
 }
 
-function worldOf(scope: Scope, one: Configuration, isAlone: boolean): GraphWorld {
+/** Where people put nodes, as it is now: no change-set has it, and what stays in its place is found again. */
+function positionsOf({ ctx, project }: Scope): GraphPosition[] {
+  const text = ctx.db
+    .prepare<[string], string>('SELECT value FROM settings WHERE key = ?')
+    .pluck()
+    .get(positionsKey(project.id))
+  return text === undefined ? [] : (JSON.parse(text) as GraphPosition[])
+}
+
+function worldOf(scope: Scope, one: Configuration): GraphWorld {
   const { doc, part } = one
-  const others = isAlone ? [] : otherProjects(scope, one)
+  const others = otherProjects(scope, one)
   return {
     id: scope.project.id,
     doc,

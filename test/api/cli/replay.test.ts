@@ -53,7 +53,7 @@ it('reads as a log, by a result or by a range', async () => {
     '--svcd',
     url,
   ])
-  expect(part.err).toContain('there is more; --from 2026-11-20T12:00:01.000Z goes on with it')
+  expect(part.err).toContain('there is more; --from 2026-11-20T12:00:00.001Z goes on with it')
   const json = await svc(['replay', 'Shop', '--result', run.id, '--json', '--svcd', url])
   expect((JSON.parse(json.out) as Replay).moments).toHaveLength(11)
   expect(await svc(['replay', 'Shop', '--from', at, '--svcd', url])).toMatchObject({
@@ -76,6 +76,11 @@ it('is for who reads the project, a key of it included, and refuses with the fie
   const key = clientOf(url, secret)
   const own = await key.get<Replay>(path(world.project, { result: run.id }))
   expect(own.result).toBe(run.id)
+  // As elsewhere, such a key learns nobody's name.
+  expect(own.versions.map(({ by, summary }) => [by, summary])).toEqual(own.versions.map(() => [null, '']))
+  const whole = await api.get<Replay>(path(world.project, { result: run.id }))
+  expect(whole.versions.at(-1)!.summary).toBe('project Shop: wiring')
+  expect(own.moments).toHaveLength(whole.moments.length)
   expect((await key.call('GET', path(other, { result: run.id }))).status).toBe(403)
   expect((await clientOf(url, null).call('GET', path(world.project, { result: run.id }))).status).toBe(401)
   const range = { from: '2026-11-20T12:00:00Z', to: '2026-11-20T13:00:00Z' }

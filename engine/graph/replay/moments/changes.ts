@@ -11,11 +11,14 @@ export function collectChanges(scope: Scope): Collected {
   return joined([changeSets(scope), states(scope)])
 }
 
-function changeSets({ ctx, project, from, to, most }: Scope): Collected {
+function changeSets({ ctx, project, configurations, from, to, most }: Scope): Collected {
   const { rows, ...whole } = wholeInstants(
     setsBetween(ctx.db, project.id, from, to, most + 1),
     most,
     ({ at }) => at,
+  )
+  const known = new Set(
+    partKinds.flatMap((kind) => configurations.names(kind).map((name) => `${kind}:${name}`)),
   )
   const objects = ctx.db.prepare<[number], { kind: ChangeKind; name: string }>(
     'SELECT kind, name FROM changes WHERE change_set = ? ORDER BY seq LIMIT 500',
@@ -28,7 +31,12 @@ function changeSets({ ctx, project, from, to, most }: Scope): Collected {
       kind: 'change',
       phase: set.origin,
       title: `${set.actor} changed: ${set.summary}`,
-      nodes: objects.all(set.id).flatMap(({ kind, name }) => (kind === 'project' ? [] : nodeId(kind, name))),
+      // One change-set may touch several projects.
+      nodes: objects
+        .all(set.id)
+        .flatMap(({ kind, name }) =>
+          kind === 'project' || !known.has(`${kind}:${name}`) ? [] : nodeId(kind, name),
+        ),
       change_set: set.id,
     }),
   )

@@ -18,8 +18,8 @@ export function collectEvents(scope: Scope): Collected {
   const stored = ctx.rows
     .read(ids.slice(0, most + 1), false)
     .filter(({ source_id }) => !masked.has(source_id))
-  const { rows, cutAt, isOverfull } = wholeInstants(stored, most, ({ ingested_at }) => ingested_at)
-  return { drafts: rows.map((row) => momentOf(scope, row)), cutAt, isOverfull }
+  const { rows, cutAt, overfullAt } = wholeInstants(stored, most, ({ ingested_at }) => ingested_at)
+  return { drafts: rows.map((row) => momentOf(scope, row)), cutAt, overfullAt }
 }
 
 /** Of findings only those recorded in the project. */

@@ -78,11 +78,11 @@ function ofTrigger(scope: Scope, { id }: TriggerRow, depthOf: (eventId: number |
     ...bursts.rows.filter(isMeant).flatMap((row) => burstDrafts(row, depthOf(row.event_id))),
   ].filter(({ at }) => isWithin(scope, at))
   return joined([
-    { drafts, cutAt: fired.cutAt, isOverfull: fired.isOverfull },
+    { drafts, cutAt: fired.cutAt, overfullAt: fired.overfullAt },
     {
       drafts: [],
       cutAt: bursts.cutAt === null ? null : Math.max(bursts.cutAt, from + 1),
-      isOverfull: bursts.isOverfull,
+      overfullAt: bursts.overfullAt,
     },
   ])
 }

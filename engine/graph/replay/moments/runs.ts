@@ -1,7 +1,7 @@
 /** Runs: made, started, taken up again, ended; with their steps, findings, handoffs and write-backs. */
 import type { HandoffRow, RunRow } from '../../../runs/queries.ts'
 import { edgeIds, nodeId } from '../../ids.ts'
-import { type Collected, joined, wholeInstants } from '../cut.ts'
+import { type Collected, earliest, joined, wholeInstants } from '../cut.ts'
 import { type Draft, draft } from '../moment.ts'
 import { entityOf, isWithin, type Scope } from '../scope.ts'
 import { handoffDraft } from './handoffs.ts'
@@ -38,20 +38,20 @@ export function collectRuns(scope: Scope): Collected & { runs: RunFacts[] } {
     drafts.push(...momentsOf(scope, run))
   }
   const back = writtenBack(scope)
-  return { ...joined([{ drafts, cutAt, isOverfull: found.isOverfull }, back]), runs }
+  return { ...joined([{ drafts, cutAt, overfullAt: found.overfullAt }, back]), runs }
 }
 
 interface Found {
   runs: Iterable<RunFacts>
   cutAt: number | null
-  isOverfull: boolean
+  overfullAt: number | null
 }
 
 function ofChain({ ctx, chain }: Scope): Found {
   const runs = ctx.db
     .prepare<[string], RunFacts>(`SELECT ${COLUMNS} FROM runs r WHERE r.root_run_id = ? ORDER BY r.seq`)
     .all(chain!.root)
-  return { runs, cutAt: null, isOverfull: false }
+  return { runs, cutAt: null, overfullAt: null }
 }
 
 /** Runs of the project of which something happened in the range. */
@@ -75,7 +75,7 @@ export function inRange({ ctx, project, from, to, most }: Scope): Found {
   return {
     runs: runs.values(),
     cutAt: cuts.length ? Math.min(...cuts) : null,
-    isOverfull: made.isOverfull || ended.isOverfull,
+    overfullAt: earliest([made.overfullAt, ended.overfullAt]),
   }
 }
 
