@@ -28,6 +28,7 @@ const SkillsPage = lazy(() => import('./pages/skills/skills-page.tsx'))
 const SkillPage = lazy(() => import('./pages/skills/skill-page.tsx'))
 const CatalogPage = lazy(() => import('./pages/catalog/catalog-page.tsx'))
 const ChangesPage = lazy(() => import('./pages/changes/changes-page.tsx'))
+const ProposalsPage = lazy(() => import('./pages/proposals/proposals-page.tsx'))
 const SourcesPage = lazy(() => import('./pages/sources/sources-page.tsx'))
 const NewSourcePage = lazy(() => import('./pages/sources/new-source-page.tsx'))
 const SourcePage = lazy(() => import('./pages/sources/source-page.tsx'))
@@ -95,6 +96,7 @@ export function App() {
           <Route path="/skills/new" element={<SkillPage />} />
           <Route path="/skills/:name" element={<SkillPage />} />
           <Route path="/catalog-file" element={<CatalogPage />} />
+          <Route path="/proposals" element={<ProposalsPage />} />
           <Route path="/changes" element={<ChangesPage />} />
           <Route path="/sources" element={<SourcesPage />} />
           <Route path="/sources/new" element={<NewSourcePage />} />

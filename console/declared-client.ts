@@ -31,6 +31,8 @@ import type {
   ProjectReport,
   ProjectSkill,
   ProjectUpdate,
+  Proposal,
+  ProposalsResult,
   ResultsResult,
   Skill,
   SkillRemoved,
@@ -143,6 +145,16 @@ export const declared = {
   undo: (id: number, dryRun: boolean) =>
     send<ChangeApplied>('POST', `/api/change-sets/${id}/undo`, { dry_run: dryRun }),
 
+  proposals: (state: string, before?: string) =>
+    get<ProposalsResult>(
+      `/api/proposals?state=${name(state)}&limit=20${before ? `&before=${name(before)}` : ''}`,
+    ),
+  /** How many wait for a person. */
+  openProposals: async () => (await get<ProposalsResult>('/api/proposals?state=open&limit=1')).open,
+  approveProposal: (id: string) => send<Proposal>('POST', `/api/proposals/${name(id)}/approve`),
+  declineProposal: (id: string, reason: string) =>
+    send<Proposal>('POST', `/api/proposals/${name(id)}/decline`, { reason }),
+
   exportCatalog: async () => (await call('GET', '/api/catalog/export')).text(),
   checkCatalog: (yaml: string, prune: boolean) =>
     send<CatalogChecked>('POST', '/api/catalog/check', { yaml, prune }),
@@ -157,6 +169,7 @@ export const dkeys = {
   projects: ['declared', 'projects'],
   project: (id: string) => ['declared', 'projects', id],
   of: (id: string, what: string) => ['declared', 'projects', id, what],
+  proposals: (state: string) => ['declared', 'proposals', state],
   templates: ['templates'],
   triggers: ['declared', 'triggers'],
   trigger: (trigger: string) => ['declared', 'triggers', trigger],

@@ -150,6 +150,11 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
     expect(page.getByRole('textbox', { name: 'Catalog file to import' })).toBeVisible(),
   )
   await visit('/changes', () => expect(page.getByText('6 created')).toBeVisible())
+  await daemon.call('POST', '/api/proposals', {
+    operations: [{ op: 'patch', kind: 'trigger', name: 'errs', spec: { cooldown: '1h' } }],
+    why: 'It wakes too often',
+  })
+  await visit('/proposals', () => expect(page.getByText(/It would have fired/)).toBeVisible())
   await visit('/nowhere', heading('Not found'))
   expect(faults).toEqual([])
 })

@@ -43,6 +43,7 @@ import { openModels, openStoredModels } from './models/open.ts'
 import { modelUsageOf } from './models/usage.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { openTemplates } from './projects/templates.ts'
+import { proposalCalls } from './proposals/proposals.ts'
 import { createReads, type Reads } from './reads.ts'
 import { newestOf, recentOf } from './recent.ts'
 import { Records } from './records.ts'
@@ -281,6 +282,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       http: options.http ?? fetch,
       agentModels: stored.ofAgents,
     }),
+    ...proposalCalls(declared),
     ...triggerReads,
     ...triggerWrites({
       subscriptions,

@@ -1,6 +1,6 @@
 /**
  * Retention of what is recorded about events: firings with their deliveries, why events fired nothing,
- * and runs with their steps (but for those that are an agent's examples) go when they are older than events are kept. What they cost stays: usage
+ * runs with their steps (but for those that are an agent's examples) and proposals that were decided go when they are older than events are kept. What they cost stays: usage
  * and budgets are of a lifetime.
  */
 import type { StoreHandle } from './store/handle.ts'
@@ -32,6 +32,8 @@ export class Records {
            AND id NOT IN (SELECT run_id FROM agent_examples) ORDER BY finished_at LIMIT ${CHUNK})`,
       `DELETE FROM handoffs WHERE id IN (
          SELECT id FROM handoffs WHERE at < ? AND state <> 'started' LIMIT ${CHUNK})`,
+      // What waits for a person is not old.
+      `DELETE FROM proposals WHERE id IN (SELECT id FROM proposals WHERE decided_at < ? LIMIT ${CHUNK})`,
     ].map((sql) => db.prepare<[number]>(sql))
   }
 

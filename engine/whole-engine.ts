@@ -10,6 +10,7 @@ import type { GraphCalls } from './graph/ports.ts'
 import type { ReplayReads } from './graph/replay/call-names.ts'
 import type { McpToolCalls } from './mcp-tools/calls.ts'
 import type { ModelCalls } from './models/calls.ts'
+import type { ProposalCalls } from './proposals/proposals.ts'
 import type { RunCalls } from './runs/calls.ts'
 import type { TracingCalls } from './tracing/calls.ts'
 import type { TriggerCalls } from './triggers/calls.ts'
@@ -17,6 +18,7 @@ import type { TriggerCalls } from './triggers/calls.ts'
 export interface Engine
   extends EngineCore,
     DeclaredCalls,
+    ProposalCalls,
     TriggerCalls,
     FetchCalls,
     McpToolCalls,

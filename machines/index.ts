@@ -7,6 +7,7 @@ import { key } from './key.ts'
 import { ownership } from './ownership.ts'
 import { agent, mcpServer } from './part.ts'
 import { project } from './project.ts'
+import { proposal } from './proposal.ts'
 import { run } from './run.ts'
 import { skill } from './skill.ts'
 import { source } from './source.ts'
@@ -27,6 +28,7 @@ export const lifecycles = {
   delivery,
   run,
   handoff,
+  proposal,
 } satisfies Record<string, Lifecycle>
 
 /** Those of which the store has no rows yet: a kind moves up with its table. */

@@ -6731,6 +6731,126 @@ export interface ProjectsResult {
   projects: (Project | ProjectCard)[]
 }
 /**
+ * A change that waits for a person, or was decided.
+ */
+export interface Proposal {
+  /**
+   * Proposal.
+   */
+  id: string
+  /**
+   * open; approved; declined; withdrawn by who proposed it.
+   */
+  state: 'open' | 'approved' | 'declined' | 'withdrawn'
+  /**
+   * Events it accepts now.
+   */
+  accepts: string[]
+  /**
+   * Proposed.
+   */
+  made_at: string
+  /**
+   * Who proposed it: name of the key.
+   */
+  proposer: string
+  /**
+   * Which credential.
+   */
+  proposer_id: string
+  /**
+   * Where it came from.
+   */
+  origin: 'api' | 'catalog' | 'console' | 'setup' | 'mcp' | 'undo' | 'template' | 'boot'
+  /**
+   * Why.
+   */
+  why: string
+  /**
+   * What it would change, in a line.
+   */
+  summary: string
+  /**
+   * Version of the instance it was planned against.
+   */
+  base: number
+  plan: ChangePlan
+  /**
+   * Triggers as they would be, to try against stored events.
+   */
+  triggers: {
+    /**
+     * Trigger.
+     */
+    name: string
+    definition: TriggerDefinition
+  }[]
+  /**
+   * Decided.
+   */
+  decided_at: string | null
+  /**
+   * Who decided.
+   */
+  decided_by: string | null
+  /**
+   * Why it was declined.
+   */
+  reason: string | null
+  /**
+   * Change-set that approving it wrote; null: none.
+   */
+  change_set: number | null
+}
+/**
+ * What a trigger watches and when it trips, apart from its name.
+ */
+export interface TriggerDefinition {
+  /**
+   * Sources it watches.
+   *
+   * @minItems 1
+   * @maxItems 100
+   *
+   * Items: Source.
+   */
+  sources: string[]
+  condition: Condition
+  /**
+   * All must hold.
+   *
+   * @maxItems 50
+   */
+  filters?: Filter[]
+  /**
+   * Label that is the entity.
+   */
+  key_field?: string
+  /**
+   * Wait before waking again.
+   */
+  cooldown?: string
+  storm?: Storm
+  /**
+   * An event older than this when it is stored is not judged; 24h when absent.
+   */
+  max_late?: string
+}
+/**
+ * Proposals, newest first.
+ */
+export interface ProposalsResult {
+  proposals: Proposal[]
+  /**
+   * Pass as before to go on.
+   */
+  next_before: string | null
+  /**
+   * How many wait for a person.
+   */
+  open: number
+}
+/**
  * Whether provider A has a credential; never the credential.
  */
 export interface ProvideraKey {
@@ -7417,40 +7537,6 @@ export interface BacktestRequest {
   to?: string
 }
 /**
- * What a trigger watches and when it trips, apart from its name.
- */
-export interface TriggerDefinition {
-  /**
-   * Sources it watches.
-   *
-   * @minItems 1
-   * @maxItems 100
-   *
-   * Items: Source.
-   */
-  sources: string[]
-  condition: Condition
-  /**
-   * All must hold.
-   *
-   * @maxItems 50
-   */
-  filters?: Filter[]
-  /**
-   * Label that is the entity.
-   */
-  key_field?: string
-  /**
-   * Wait before waking again.
-   */
-  cooldown?: string
-  storm?: Storm
-  /**
-   * An event older than this when it is stored is not judged; 24h when absent.
-   */
-  max_late?: string
-}
-/**
  * Body of POST /api/catalog/check.
  */
 export interface CatalogCheck {
@@ -7943,6 +8029,31 @@ export interface ProjectUpdate {
    * What it is for, in one line.
    */
   goal?: string
+}
+/**
+ * Body of POST /api/proposals.
+ */
+export interface ProposalCreate {
+  /**
+   * As a change-set takes them.
+   *
+   * @minItems 1
+   * @maxItems 500
+   */
+  operations: Operation[]
+  /**
+   * Why, for the person who decides.
+   */
+  why?: string
+}
+/**
+ * Body of POST /api/proposals/{id}/decline.
+ */
+export interface ProposalDecline {
+  /**
+   * Why, for who proposed it.
+   */
+  reason?: string
 }
 /**
  * Body of PUT /api/settings/providers/default.

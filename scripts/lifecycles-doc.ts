@@ -43,6 +43,10 @@ const ABOUT: Record<AnyKind, { title: string; text: string }> = {
     title: 'Handoff',
     text: 'One agent hands over to another on the same entity. A chain has three at most.',
   },
+  proposal: {
+    title: 'Proposal',
+    text: 'A change that a credential may plan and not make. A person decides.',
+  },
 }
 
 /** @returns the whole file. */

@@ -14,6 +14,7 @@ import { keysCommand } from './commands/keys.ts'
 import { mcpCommand } from './commands/mcp.ts'
 import { partCommands } from './commands/parts.ts'
 import { projectsCommand } from './commands/projects.ts'
+import { proposalsCommand } from './commands/proposals.ts'
 import { readCommand } from './commands/read.ts'
 import { replayCommand } from './commands/replay.ts'
 import { runsCommand } from './commands/runs.ts'
@@ -67,6 +68,7 @@ export function buildProgram(io: Io): Command {
   program.addCommand(skillsCommand(io))
   program.addCommand(catalogCommand(io))
   program.addCommand(changesCommand(io))
+  program.addCommand(proposalsCommand(io))
   program.commandsGroup('Data:')
   program.addCommand(fileCommand(io, 'backup'))
   program.addCommand(fileCommand(io, 'restore'))

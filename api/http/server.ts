@@ -27,6 +27,7 @@ import { keyRoutes } from './routes/keys.ts'
 import { mcpServerRoutes } from './routes/mcp-servers.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { projectRoutes } from './routes/projects.ts'
+import { proposalRoutes } from './routes/proposals.ts'
 import { providerARoutes } from './routes/provider-a.ts'
 import { readRoutes } from './routes/read.ts'
 import { replayRoutes } from './routes/replay.ts'
@@ -129,6 +130,7 @@ export async function buildServer({
     replayRoutes,
     graphRoutes,
     changeRoutes,
+    proposalRoutes,
     catalogRoutes,
     readRoutes,
     tailRoutes,

@@ -3,6 +3,7 @@ import {
   ActionIcon,
   Alert,
   AppShell,
+  Badge,
   Burger,
   Button,
   Group,
@@ -20,8 +21,25 @@ import { BookOpen, LogOut, Moon, Search, Sun, TriangleAlert } from 'lucide-react
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'react-router'
 import { api, keys } from '../client.ts'
+import { declared, dkeys } from '../declared-client.ts'
 import { PAGES } from './pages.ts'
 import { Palette } from './palette.tsx'
+
+/** How many proposals wait, where any do. */
+function OpenProposals() {
+  const { data } = useQuery({
+    queryKey: dkeys.proposals('waiting'),
+    queryFn: declared.openProposals,
+    refetchInterval: 30_000,
+    // Whoever may not read them has none to decide.
+    retry: false,
+  })
+  return data ? (
+    <Badge size="sm" circle aria-label={`${data} open`}>
+      {data > 99 ? '99' : data}
+    </Badge>
+  ) : null
+}
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)
@@ -93,6 +111,7 @@ export function Shell({ children }: { children: ReactNode }) {
               to={to}
               label={label}
               leftSection={<Icon size={17} aria-hidden />}
+              rightSection={to === '/proposals' ? <OpenProposals /> : undefined}
               active={pathname.startsWith(to)}
               aria-current={pathname.startsWith(to) ? 'page' : undefined}
               onClick={close}

@@ -15,6 +15,7 @@ export const lifecycleTables = {
   delivery: 'deliveries',
   run: 'runs',
   handoff: 'handoffs',
+  proposal: 'proposals',
 } as const satisfies Record<Kind, string>
 
 export interface StoredState {

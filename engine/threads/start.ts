@@ -23,6 +23,7 @@ import { mcpToolTests } from '../mcp-tools/tests.ts'
 import { type ModelPort, modelPortNames, modelReadNames, modelWriteNames } from '../models/calls.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
 import { openModels } from '../models/open.ts'
+import { proposalCallNames } from '../proposals/proposals.ts'
 import { runReadNames, runWriteNames } from '../runs/calls.ts'
 import type { Retention } from '../store/maintenance.ts'
 import { type TracingPort, tracingPortNames } from '../tracing/calls.ts'
@@ -89,6 +90,7 @@ const WRITES = [
   'usage',
   'status',
   ...declaredCallNames,
+  ...proposalCallNames,
   ...triggerWriteNames,
   ...fetchWriteNames,
   ...mcpToolWriteNames,

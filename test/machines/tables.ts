@@ -419,6 +419,10 @@ export const tables: Record<AnyKind, Situation[]> = {
   firing,
   delivery,
   handoff,
+  proposal: [
+    { state: 'open', takes: { approve: 'approved', decline: 'declined', withdraw: 'withdrawn' } },
+    ...finals(['approved', 'declined', 'withdrawn']),
+  ],
 }
 
 /** The stored form of a situation. */

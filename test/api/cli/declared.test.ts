@@ -36,6 +36,29 @@ projects:
   - { template: custom, name: Shop }
 `
 
+describe('svc proposals', () => {
+  it('lists what waits, shows it, and writes it when it is approved', async () => {
+    await run(`catalog apply ${fileOf(catalog)} --why review`, { confirm: true })
+    expect((await run('proposals')).out).toBe('no proposal is open\n')
+    const operations = [{ op: 'patch', kind: 'trigger', name: 'errs', spec: { cooldown: '1h' } }]
+    const answer = await fetch(`${daemon.url}/api/proposals`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ operations, why: 'too noisy' }),
+    })
+    const { id } = (await answer.json()) as { id: string }
+    expect((await run('proposals list')).out).toContain('changes trigger errs')
+    expect((await run(`proposals show ${id}`)).out).toContain('cooldown: not set → "1h"')
+    const approved = await run(`proposals approve ${id}`)
+    expect([approved.code, approved.err]).toEqual([0, expect.stringMatching(/^written as change-set \d+\n$/)])
+    const again = await run(`proposals decline ${id} --reason late`)
+    expect([again.code, again.err]).toEqual([
+      1,
+      expect.stringContaining('is approved and does not accept decline'),
+    ])
+  })
+})
+
 describe('svc projects graph', () => {
   it('prints what leads to what, or the answer', async () => {
     await run(`catalog apply ${fileOf(catalog)} --why review`, { confirm: true })

@@ -1,0 +1,130 @@
+/** One proposal: who wants what and why, what it would do, and the decision. */
+import { Button, Group, Modal, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { Proposal } from '../../../schemas/types.ts'
+import { declared } from '../../declared-client.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { Mark, type Tone } from '../../parts/mark.tsx'
+import { PlanView } from '../../parts/plan-view.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { When } from '../../parts/when.tsx'
+import { ProposalTrial } from './proposal-trial.tsx'
+
+const TONES: Record<Proposal['state'], Tone> = {
+  open: 'busy',
+  approved: 'good',
+  declined: 'bad',
+  withdrawn: 'quiet',
+}
+
+export function ProposalCard({ proposal }: { proposal: Proposal }) {
+  const [declining, setDeclining] = useState(false)
+  const approve = useChange(() => declared.approveProposal(proposal.id), {
+    said: () => 'It is written; undo it under Change history',
+    quiet: true,
+  })
+  return (
+    <Paper withBorder p="md" radius="md" component="article" aria-label={proposal.summary}>
+      <Stack gap="sm">
+        <Group justify="space-between" align="flex-start" wrap="nowrap">
+          <div style={{ minWidth: 0 }}>
+            <Title order={2} style={{ overflowWrap: 'anywhere' }}>
+              {proposal.why || proposal.summary}
+            </Title>
+            <Text size="xs" c="dimmed" component="div">
+              <When at={proposal.made_at} /> ·{' '}
+              {proposal.proposer_id === 'open' ? 'open instance' : proposal.proposer} · {proposal.origin}
+              {proposal.why && ` · ${proposal.summary}`}
+            </Text>
+          </div>
+          <Mark tone={TONES[proposal.state]}>{proposal.state}</Mark>
+        </Group>
+        <PlanView plan={proposal.plan} />
+        {proposal.state === 'open' &&
+          proposal.triggers.map(({ name, definition }) => (
+            <ProposalTrial
+              key={name}
+              name={name}
+              definition={definition}
+              isNew={proposal.plan.changes.some(
+                (change) => change.kind === 'trigger' && change.key === name && change.action === 'create',
+              )}
+            />
+          ))}
+        <Refusal error={approve.error} />
+        {proposal.state === 'open' ? (
+          <Group>
+            <Button loading={approve.isPending} onClick={() => approve.mutate(undefined)}>
+              Approve
+            </Button>
+            <Button variant="default" onClick={() => setDeclining(true)}>
+              Decline…
+            </Button>
+          </Group>
+        ) : (
+          <Decision proposal={proposal} />
+        )}
+      </Stack>
+      {declining && <Decline proposal={proposal} onClose={() => setDeclining(false)} />}
+    </Paper>
+  )
+}
+
+function Decision({ proposal }: { proposal: Proposal }) {
+  return (
+    <Text size="sm" component="div">
+      {proposal.state} by {proposal.decided_by} <When at={proposal.decided_at} />
+      {proposal.reason && `: ${proposal.reason}`}
+      {proposal.change_set !== null && (
+        <>
+          {' '}
+          as <Link to="/changes">change-set {proposal.change_set}</Link>
+        </>
+      )}
+    </Text>
+  )
+}
+
+function Decline({ proposal, onClose }: { proposal: Proposal; onClose: () => void }) {
+  const [reason, setReason] = useState('')
+  const decline = useChange(() => declared.declineProposal(proposal.id, reason.trim()), {
+    said: () => 'It is declined; nothing was written',
+    onDone: onClose,
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Decline this proposal?"
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          decline.mutate(undefined)
+        }}
+      >
+        <Stack>
+          <TextInput
+            label="Reason"
+            description="Who proposed it reads this."
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+            maxLength={500}
+            data-autofocus
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Keep it open
+            </Button>
+            <Button type="submit" color="red" loading={decline.isPending}>
+              Decline
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

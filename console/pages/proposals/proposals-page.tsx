@@ -1,0 +1,72 @@
+/** Changes that agents and keys propose, for a person to approve or decline. */
+import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'react-router'
+import { declared, dkeys } from '../../declared-client.ts'
+import { PageHead } from '../../parts/page.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { ProposalCard } from './proposal-card.tsx'
+
+const STATES = [
+  { value: 'open', label: 'Open' },
+  { value: 'approved', label: 'Approved' },
+  { value: 'declined', label: 'Declined' },
+  { value: 'withdrawn', label: 'Withdrawn' },
+]
+
+export default function ProposalsPage() {
+  const [query, setQuery] = useSearchParams()
+  const state = query.get('state') ?? 'open'
+  return (
+    <>
+      <PageHead title="Proposals" />
+      <Stack>
+        <Group>
+          <SegmentedControl
+            size="xs"
+            aria-label="Which proposals"
+            data={STATES}
+            value={state}
+            onChange={(value) => setQuery(value === 'open' ? {} : { state: value }, { replace: true })}
+          />
+        </Group>
+        <ProposalList state={state} />
+      </Stack>
+    </>
+  )
+}
+
+function ProposalList({ state }: { state: string }) {
+  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+    useInfiniteQuery({
+      queryKey: dkeys.proposals(state),
+      initialPageParam: '',
+      queryFn: ({ pageParam }) => declared.proposals(state, pageParam || undefined),
+      getNextPageParam: (page) => page.next_before ?? undefined,
+      refetchInterval: 15_000,
+    })
+  if (isPending) return <LoadingRows />
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  const proposals = data.pages.flatMap((page) => page.proposals)
+  if (proposals.length === 0)
+    return (
+      <Empty title={state === 'open' ? 'Nothing waits for you' : 'None'}>
+        <Text c="dimmed" maw={560}>
+          An agent that may only read can propose a change: it is planned, tried against stored events, and
+          written when you approve it here. Exactly what you see is written, or nothing.
+        </Text>
+      </Empty>
+    )
+  return (
+    <Stack>
+      {proposals.map((proposal) => (
+        <ProposalCard key={proposal.id} proposal={proposal} />
+      ))}
+      {hasNextPage && (
+        <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show older proposals
+        </Button>
+      )}
+    </Stack>
+  )
+}
