@@ -2,6 +2,7 @@
  * Calls to the daemon, each with the credential of the client it is for. What the daemon refuses, and
  * a daemon that does not answer, becomes a DaemonError whose message an agent can act on.
  */
+import type { Exchange, Received } from './exchange.ts'
 
 const TIMEOUT_MS = 60_000
 /** Asked of a client whose call met a daemon that restarts. */
@@ -34,7 +35,7 @@ export class Daemon {
   constructor(
     /** Base address, without a trailing slash. */
     readonly url: string,
-    private readonly http: typeof fetch,
+    private readonly exchange: Exchange,
     private readonly userAgent: string,
   ) {}
 
@@ -48,19 +49,16 @@ export class Daemon {
     const headers: Record<string, string> = { 'user-agent': this.userAgent, accept: 'application/json' }
     if (token !== null) headers.authorization = `Bearer ${token}`
     if (call.json !== undefined) headers['content-type'] = 'application/json'
-    let answer: { status: number; headers: Headers; text: string }
+    let answer: Received
     try {
-      const response = await this.http(this.url + path + queryOf(call.query), {
+      answer = await this.exchange(this.url + path + queryOf(call.query), {
         method: call.method ?? 'GET',
         headers,
-        ...(call.json === undefined ? {} : { body: JSON.stringify(call.json) }),
-        // A redirect would carry the credential to another address.
-        redirect: 'manual',
+        body: call.json === undefined ? undefined : JSON.stringify(call.json),
         signal: call.signal ? AbortSignal.any([timeout, call.signal]) : timeout,
       })
-      answer = { status: response.status, headers: response.headers, text: await response.text() }
     } catch (error) {
-      throw unreachable(error as Fault, timeout.aborted)
+      throw unreachable(error as NodeJS.ErrnoException, timeout.aborted)
     }
     if (answer.status >= 200 && answer.status < 300) return answer.text
     throw refusal(answer)
@@ -97,14 +95,14 @@ function queryOf(query: Call['query']): string {
   return given.size ? `?${given}` : ''
 }
 
-function refusal({ status, headers, text }: { status: number; headers: Headers; text: string }): DaemonError {
+function refusal({ status, headers, text }: Received): DaemonError {
   if (status >= 300 && status < 400)
     return new DaemonError(
       `the address of the daemon answers with a redirect (HTTP ${status}); an operator must give svc mcp the daemon's own address with --svcd`,
       status,
       null,
     )
-  const retryAfter = Number(headers.get('retry-after') ?? Number.NaN)
+  const retryAfter = Number(headers['retry-after'] ?? Number.NaN)
   const mayRetry = status === 429 || status === 502 || status === 503 || status === 504
   return new DaemonError(
     detailOf(text) ?? `the daemon answered with HTTP ${status} and no reason`,
@@ -113,14 +111,12 @@ function refusal({ status, headers, text }: { status: number; headers: Headers; 
   )
 }
 
-type Fault = Error & { cause?: { code?: string } }
-
-function unreachable(error: Fault, timedOut: boolean): DaemonError {
+function unreachable(error: NodeJS.ErrnoException, timedOut: boolean): DaemonError {
   if (timedOut)
     return new DaemonError(`the daemon did not answer within ${TIMEOUT_MS / 1000} seconds`, null, RETRY_S)
   if (error.name === 'AbortError') return new DaemonError('the call was cancelled', null, null)
   return new DaemonError(
-    `the daemon is not reachable (${error.cause?.code ?? error.message}); it may be restarting`,
+    `the daemon is not reachable (${error.code ?? error.message}); it may be restarting`,
     null,
     RETRY_S,
   )

@@ -47,6 +47,9 @@ export interface Shared {
 }
 
 const PROGRESS_EVERY_MS = 2_000
+/** Requests of one client at once. */
+export const CALLS_MAX = 32
+const RETRY_S = 2
 /** The protocol's code for a resource that is not there. */
 const NOT_FOUND = -32002
 
@@ -155,12 +158,19 @@ export class Session {
           throw new ToolError(`no tool is named ${printable(params.name)}; tools/list has those there are`)
         const quiet = this.progress(extra)
         try {
-          return await callTool(tool, params.arguments ?? {}, () => this.identify(), this.around(extra))
+          return await callTool(tool, params.arguments ?? {}, () => this.admit(), this.around(extra))
         } finally {
           quiet()
         }
       }),
     )
+  }
+
+  /** @throws DaemonError where the client has too many requests under way; it may ask again */
+  private async admit(): Promise<Identity> {
+    if (this.underway > CALLS_MAX)
+      throw new DaemonError(`this session has ${CALLS_MAX} requests under way`, 429, RETRY_S)
+    return this.identify()
   }
 
   /** While the daemon is away every tool is listed: a client that saw none would not come back. */

@@ -7,6 +7,7 @@ import { version } from '../version.ts'
 import { Access } from './access.ts'
 import { explain } from './call-tool.ts'
 import { Daemon, DaemonError } from './daemon.ts'
+import { createExchange } from './exchange.ts'
 import { buildMcpHttp } from './http/server.ts'
 import type { Shared } from './session.ts'
 import { loadMcpSettings, type McpFlags, type McpSettings } from './settings.ts'
@@ -20,7 +21,6 @@ const DRAIN_MS = 5_000
 export interface Surroundings {
   err(text: string): void
   env: Readonly<Record<string, string | undefined>>
-  fetch: typeof fetch
 }
 
 /**
@@ -40,7 +40,7 @@ export async function startMcp(
     { level: settings.logLevel, format: settings.logFormat },
     destination({ dest: 2, sync: true }),
   )
-  const daemon = new Daemon(target.url, around.fetch, `svc-mcp/${version}`)
+  const daemon = new Daemon(target.url, createExchange(), `svc-mcp/${version}`)
   const now = () => performance.now()
   const shared: Shared = {
     daemon,

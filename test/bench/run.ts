@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --events 10000000 --only store,declared,triggers]`: durable ingest over HTTP and reads, as ratios to bare
+ * `npm run bench [-- --events 10000000 --only store,declared,triggers,mcp]`: durable ingest over HTTP and reads, as ratios to bare
  * better-sqlite3 and to the same server without a store, measured in one run. Absolute numbers
  * are this machine's; the ratios and the limits beside them are what to compare.
  */
@@ -19,6 +19,7 @@ import { bareInsertRate } from './bare.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { measureDeclared } from './declared.ts'
 import { sendAll } from './http.ts'
+import { measureMcpCost } from './mcp.ts'
 import { measureReads } from './reads.ts'
 import { measureTriggerCost, measureWebhookLatency } from './triggers.ts'
 
@@ -219,11 +220,22 @@ async function measureAgents(): Promise<void> {
   )
 }
 
+async function measureMcp(): Promise<void> {
+  for (const { transport, direct, through } of await measureMcpCost(join(folder, 'mcp')))
+    report(
+      `a read through svc mcp over ${transport}, over the same read on the API, p50`,
+      `${(through - direct).toFixed(2)} ms (${through.toFixed(2)} and ${direct.toFixed(2)} ms)`,
+      '<= 2 ms',
+      through - direct <= 2,
+    )
+}
+
 const parts = {
   store: measureStore,
   declared: measureDeclaredParts,
   triggers: measureTriggers,
   agents: measureAgents,
+  mcp: measureMcp,
 }
 const only = values.only?.split(',') ?? Object.keys(parts)
 console.log(`events ${thousands(total)}, seed ${values.seed}, data in ${folder}`)

@@ -7,6 +7,7 @@ import type { Transport as ClientTransport } from '@modelcontextprotocol/sdk/sha
 import { pino } from 'pino'
 import { Access } from '../../../api/mcp/access.ts'
 import { Daemon } from '../../../api/mcp/daemon.ts'
+import { createExchange } from '../../../api/mcp/exchange.ts'
 import { buildMcpHttp } from '../../../api/mcp/http/server.ts'
 import type { Shared } from '../../../api/mcp/session.ts'
 import { loadMcpSettings } from '../../../api/mcp/settings.ts'
@@ -26,7 +27,7 @@ export async function startMcp(svcd: string, options: McpOptions = {}) {
   const { transport = 'streamable-http', env = {}, sessionsMax } = options
   const time = { at: 0 }
   const timers = new Map<() => void, { ms: number; due: number }>()
-  const daemon = new Daemon(svcd, fetch, 'test')
+  const daemon = new Daemon(svcd, createExchange(), 'test')
   const shared: Shared = {
     daemon,
     access: new Access(daemon, () => time.at),

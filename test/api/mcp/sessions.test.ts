@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { CALLS_MAX } from '../../../api/mcp/session.ts'
 import { type Instance, ROOT, startInstance } from '../../contract/instance.ts'
 import { call, called, type McpOptions, startMcp, toolsOf } from './mcp-world.ts'
 
@@ -199,6 +200,25 @@ describe('a session', () => {
       await expect(client.listTools()).rejects.toThrow()
     },
   )
+
+  it('has at most 32 calls under way', async () => {
+    const { mcp } = await open()
+    const client = await mcp.connect()
+    await called(client, 'list_sources')
+    const { daemon } = mcp.shared
+    const asked = daemon.as(null)
+    let go = () => {}
+    const held = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    daemon.as = () => Object.assign(Object.create(asked), { get: async () => held.then(() => []) })
+    const calls = Array.from({ length: CALLS_MAX }, () => call(client, 'list_sources'))
+    await expect.poll(() => mcp.sessions.all()[0]!.session.busy).toBe(CALLS_MAX)
+    const refused = await call(client, 'list_sources')
+    expect(refused.text).toBe('this session has 32 requests under way. Call again in 2 seconds')
+    go()
+    for (const one of await Promise.all(calls)) expect(one.isError).toBe(false)
+  })
 
   it('is told when the tools it may call are others than it was told', async () => {
     const { mcp } = await open()
