@@ -11,6 +11,8 @@ const TRY_MS = 120_000
 
 interface DeliveryFacts {
   id: string
+  /** Order of making. */
+  seq: number
   firing_id: number
   recipient_kind: 'agent' | 'webhook' | 'slack' | 'mcp'
   recipient: string
@@ -46,7 +48,7 @@ interface TryFacts extends DeliveryFacts {
   is_last: number
 }
 
-const FACTS = `d.id, d.firing_id, d.recipient_kind, d.recipient, d.projects, d.made_at, d.delivered_at, d.reason,
+const FACTS = `d.id, d.seq, d.firing_id, d.recipient_kind, d.recipient, d.projects, d.made_at, d.delivered_at, d.reason,
   d.run_id, d.state, f.dispatch_id, f.trigger_id, f.trigger_name, f.label, f.value_text, f.event_id, f.practice,
   s.project, s.name, s.masked, coalesce(s.removed_at, s.disabled_at) AS gone_at, r.finished_at, r.depth`
 const JOINS = `JOIN firings f ON f.id = d.firing_id LEFT JOIN subscriptions s ON s.id = d.recipient
@@ -149,7 +151,7 @@ function tryDraft(row: TryFacts): Draft {
     ...base(row),
     at: at + ms,
     rank: 'delivered',
-    id: `${row.id}/${n}`,
+    id: `${orderOf(row)}/${n}`,
     phase,
     title: `${recipientOf(row)} ${said}, try ${n}`,
     ms,
@@ -172,6 +174,8 @@ function endDraft(row: DeliveryFacts, at: number): Draft {
 const recipientOf = ({ recipient_kind, recipient, name, masked }: DeliveryFacts): string =>
   recipient_kind === 'agent' ? `agent ${recipient}` : (masked ?? name ?? recipient)
 
+const orderOf = ({ seq }: DeliveryFacts): string => String(seq).padStart(12, '0')
+
 function base(row: DeliveryFacts): Draft {
   const { trigger_name: trigger, recipient } = row
   const isAgent = row.recipient_kind === 'agent'
@@ -180,7 +184,7 @@ function base(row: DeliveryFacts): Draft {
     at: row.made_at,
     depth: row.depth ?? 0,
     rank: 'told',
-    id: row.id,
+    id: orderOf(row),
     kind: 'delivery',
     phase: '',
     title: '',
