@@ -38,20 +38,32 @@ const TONES: Record<GraphEdge['kind'], Tone> = {
 /** @param first number that is free for a pulse */
 export function pulsesBetween(before: ProjectGraph, after: ProjectGraph, first: number): Pulse[] {
   const known = new Map(before.edges.map((edge) => [edge.id, edge]))
+  const came = moreOf(before, after)
   const pulses: Pulse[] = []
   for (const edge of after.edges) {
     const old = known.get(edge.id)
     if (!old || old === edge) continue
-    for (let i = Math.min(PULSES, carried(old, edge)); i > 0; i--)
+    for (let i = Math.min(PULSES, carried(old, edge, came)); i > 0; i--)
       pulses.push({ edge: edge.id, n: first + pulses.length, tone: TONES[edge.kind] })
   }
   return pulses
 }
 
-/** How often it carried something; after midnight the count starts anew, and the last time tells. */
-function carried(before: GraphEdge, after: GraphEdge): number {
+/** How many more each node counts since the look before. */
+function moreOf(before: ProjectGraph, after: ProjectGraph): (node: string) => number {
+  const known = new Map(before.nodes.map((node) => [node.id, node.today ?? 0]))
+  const now = new Map(after.nodes.map((node) => [node.id, node.today ?? 0]))
+  return (node) => (now.get(node) ?? 0) - (known.get(node) ?? now.get(node) ?? 0)
+}
+
+/**
+ * How often it carried something; after midnight the count starts anew, and the last time tells. What is
+ * fed is not counted by edge: it is what came to the source.
+ */
+function carried(before: GraphEdge, after: GraphEdge, came: (node: string) => number): number {
   const more = (after.today ?? 0) - (before.today ?? 0)
   if (more > 0) return more
   const later = after.last_at !== null && (before.last_at === null || after.last_at > before.last_at)
-  return later ? 1 : 0
+  if (!later) return 0
+  return after.kind === 'feeds' ? Math.max(1, came(after.from)) : 1
 }

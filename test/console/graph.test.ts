@@ -70,6 +70,17 @@ describe('two looks at a project', () => {
   })
 })
 
+describe('edges whose load is not counted', () => {
+  it('pulse for what came to their source, once they carried it', () => {
+    const before = chain()
+    for (const edge of before.edges) edge.today = null
+    const after = structuredClone(before)
+    after.nodes[0]!.today = 6
+    after.edges.find((edge) => edge.id === FEEDS)!.last_at = AT
+    expect(pulsesBetween(before, after, 1).map((pulse) => pulse.edge)).toEqual([FEEDS, FEEDS])
+  })
+})
+
 describe('what React Flow is given', () => {
   const look = (over: Partial<Look> = {}): Look => ({
     marks: NO_MARKS,

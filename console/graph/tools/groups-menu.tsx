@@ -1,9 +1,26 @@
 /** Collapses kinds of nodes into one each, and the attachments of agents into their agent. */
 import { Button, Menu } from '@mantine/core'
+import { useReactFlow } from '@xyflow/react'
 import { Group as GroupIcon } from 'lucide-react'
-import { useMemo } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import type { Canvas } from '../canvas.ts'
 import { attachmentFold, attachmentsOf, countOf, FOLDABLE, kindFold, kindWords } from '../drawing/fold.ts'
+
+/** Fits the drawing into view once it stands as it was asked for. */
+function useRefit({ layout }: Canvas): () => void {
+  const flow = useReactFlow()
+  const asked = useRef(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new layout is what is waited for.
+  useEffect(() => {
+    if (!asked.current) return
+    asked.current = false
+    const frame = requestAnimationFrame(() => void flow.fitView({ padding: 0.08, maxZoom: 1 }))
+    return () => cancelAnimationFrame(frame)
+  }, [layout])
+  return () => {
+    asked.current = true
+  }
+}
 
 export function GroupsMenu({ canvas }: { canvas: Canvas }) {
   const { graph, selected, view, setView } = canvas
@@ -21,12 +38,14 @@ export function GroupsMenu({ canvas }: { canvas: Canvas }) {
   const of = selected.filter((id) => attachments.has(id))
   const agents = of.length ? of : [...attachments.keys()]
   const isFolded = agents.length > 0 && agents.every((agent) => view.folded.has(attachmentFold(agent)))
+  const refit = useRefit(canvas)
   const toggle = (keys: readonly string[], fold: boolean) => {
     const folded = new Set(view.folded)
     for (const key of keys)
       if (fold) folded.add(key)
       else folded.delete(key)
     setView({ folded })
+    refit()
   }
   return (
     <Menu position="bottom-start" closeOnItemClick={false}>
@@ -49,7 +68,7 @@ export function GroupsMenu({ canvas }: { canvas: Canvas }) {
             {`${isFolded ? 'Show' : 'Collapse'} attachments of ${of.length ? countOf(of.length, 'agent') : 'agents'}`}
           </Menu.Item>
         )}
-        <Menu.Item disabled={view.folded.size === 0} onClick={() => setView({ folded: new Set() })}>
+        <Menu.Item disabled={view.folded.size === 0} onClick={() => toggle([...view.folded], false)}>
           Show everything
         </Menu.Item>
       </Menu.Dropdown>

@@ -57,7 +57,7 @@ export function Toolbar({ canvas, tools }: { canvas: Canvas; tools: ReactNode })
 
 function Toggle(props: { label: string; hint: string; icon: ReactNode; on: boolean; onClick(): void }) {
   return (
-    <Tooltip label={props.hint}>
+    <Tooltip label={props.hint} multiline maw={230}>
       <Button
         size="xs"
         variant={props.on ? 'light' : 'default'}

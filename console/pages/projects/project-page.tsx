@@ -59,7 +59,7 @@ export default function ProjectPage() {
         <RangePicker project={data.id} label="Replay" />
         <Moves project={data} />
       </PageHead>
-      <About project={data} />
+      <About project={data} short={query.get('tab') === 'graph'} />
       <Tabs
         value={query.get('tab') ?? 'overview'}
         onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}
@@ -101,7 +101,8 @@ export default function ProjectPage() {
   )
 }
 
-function About({ project }: { project: Project }) {
+/** @param short above the graph, which has what is to be done at its nodes and needs the room */
+function About({ project, short }: { project: Project; short: boolean }) {
   const outline = useQuery({
     queryKey: dkeys.of(project.id, 'outline'),
     queryFn: () => declared.outline(project.id),
@@ -109,8 +110,8 @@ function About({ project }: { project: Project }) {
   return (
     <Stack gap={6} maw={900}>
       {project.goal && <Text>{project.goal}</Text>}
-      {outline.data && <Text size="sm">{outline.data.sentence}</Text>}
-      <HealthLine id={project.id} detailed />
+      {outline.data && !short && <Text size="sm">{outline.data.sentence}</Text>}
+      <HealthLine id={project.id} detailed={!short} />
     </Stack>
   )
 }
