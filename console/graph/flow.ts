@@ -103,6 +103,8 @@ function flowNode(node: DrawnNode, box: Box, look: Look): FlowNode {
     selected,
     selectable: node.kind !== 'group',
     draggable: node.kind !== 'group',
+    // What is neither selected nor dragged would let a double click through to the ground.
+    ...(node.kind === 'group' ? { style: { pointerEvents: 'all' as const } } : {}),
     className: isNodeLit(node, look) ? '' : 'faded',
     ariaRole: 'group',
     ariaLabel: describeDrawn(node, look.marks, look.now),
