@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
 import type { ProjectGraph } from '../../schemas/types.ts'
 import { GraphCanvas } from '../graph/graph-canvas.tsx'
-import { KnowsNeverContext } from '../graph/nodes/instant.tsx'
+import { KnowsNeverContext } from '../graph/marks/instant.tsx'
 import { graphApi, graphKeys } from '../graph-client.ts'
 import type { Frame } from './frame.ts'
 

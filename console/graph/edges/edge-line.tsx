@@ -3,8 +3,8 @@ import { BaseEdge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react'
 import { memo } from 'react'
 import { edgeLine } from '../drawing/edge-path.ts'
 import type { FlowEdge } from '../flow.ts'
-import { ChangeChip } from '../nodes/chips.tsx'
-import { NoteMark } from '../nodes/note-mark.tsx'
+import { ChangeChip } from '../marks/chips.tsx'
+import { NoteMark } from '../marks/note-mark.tsx'
 import { edgeLabel } from '../words.ts'
 
 export const EdgeLineShape = memo(function EdgeLineShape(props: EdgeProps<FlowEdge>) {

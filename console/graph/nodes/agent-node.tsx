@@ -1,9 +1,9 @@
 /** An agent: what it is at, what it spent today, and a handle for each verdict it may give. */
 import { Bot } from 'lucide-react'
 import { memo } from 'react'
+import { Ago } from '../marks/instant.tsx'
 import { spendWords, todayWords, workWords } from '../words.ts'
 import { Frame, type PartNode } from './frame.tsx'
-import { Ago } from './instant.tsx'
 
 export const AgentNode = memo(function AgentNode({ data }: PartNode) {
   const node = data.drawn.node!

@@ -1,8 +1,8 @@
 /** Where firings and findings are sent, and when that last was. */
 import { Send } from 'lucide-react'
 import { memo } from 'react'
+import { LiveLine } from '../marks/live-line.tsx'
 import { Frame, type PartNode } from './frame.tsx'
-import { LiveLine } from './live-line.tsx'
 
 export const DestinationNode = memo(function DestinationNode({ data }: PartNode) {
   const node = data.drawn.node!

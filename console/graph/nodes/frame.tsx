@@ -6,9 +6,9 @@ import type { GraphNode } from '../../../schemas/types.ts'
 import { kindWord } from '../drawing/fold.ts'
 import { portsOf } from '../drawing/geometry.ts'
 import type { FlowNode, NodeFacts } from '../flow.ts'
+import { Chips } from '../marks/chips.tsx'
+import { NoteMark } from '../marks/note-mark.tsx'
 import { HEALTH_WORDS } from '../words.ts'
-import { Chips } from './chips.tsx'
-import { NoteMark } from './note-mark.tsx'
 
 export type PartNode = NodeProps<FlowNode>
 

@@ -1,8 +1,8 @@
 /** A source, its events today and the last one. */
 import { Cable } from 'lucide-react'
 import { memo } from 'react'
+import { LiveLine } from '../marks/live-line.tsx'
 import { Frame, type PartNode } from './frame.tsx'
-import { LiveLine } from './live-line.tsx'
 
 export const SourceNode = memo(function SourceNode({ data }: PartNode) {
   const node = data.drawn.node!

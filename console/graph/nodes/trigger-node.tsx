@@ -1,8 +1,8 @@
 /** A trigger, its firings today and the last one. */
 import { Zap } from 'lucide-react'
 import { memo } from 'react'
+import { LiveLine } from '../marks/live-line.tsx'
 import { Frame, type PartNode } from './frame.tsx'
-import { LiveLine } from './live-line.tsx'
 
 export const TriggerNode = memo(function TriggerNode({ data }: PartNode) {
   const node = data.drawn.node!
