@@ -112,7 +112,7 @@ function issuesOf(declared: Declared, word: string, doc: ProjectDoc): Issue[] {
         severity: 'warning',
         message: `Nothing wakes agent ${agent}`,
         fix: 'Wire a trigger to it, or a handoff from another agent',
-        view: `/projects/${id}?tab=wiring`,
+        view: `/projects/${id}?tab=graph`,
       })
   for (const trigger of names(doc, 'trigger'))
     if (!wakes.some((wake) => wake.trigger === trigger))
@@ -120,7 +120,7 @@ function issuesOf(declared: Declared, word: string, doc: ProjectDoc): Issue[] {
         severity: 'warning',
         message: `Trigger ${trigger} wakes no agent`,
         fix: 'Wire an agent to it',
-        view: `/projects/${id}?tab=wiring`,
+        view: `/projects/${id}?tab=graph`,
       })
   return issues
 }

@@ -10,6 +10,7 @@ import {
   nameRefusal,
   pausePart,
 } from '../../../console/graph/draft/parts.ts'
+import { connectionOf } from '../../../console/graph/hands/use-connecting.ts'
 import { edgeOf, shop } from './graphs.ts'
 
 const NO_TOOLS = () => []
@@ -94,6 +95,18 @@ describe('a connection', () => {
   ])('is refused, and says why: %j', (connection, why) => {
     expect(refusal(shop(), connection)).toBe(why)
     expect(() => connect(shop(), connection)).toThrow(why)
+  })
+})
+
+describe('the same connection drawn and listed', () => {
+  it.each([
+    ['source:db', 'trigger:errs', 'out', null],
+    ['trigger:slow', 'agent:triage', 'out', null],
+    ['agent:triage', 'agent:digger', 'verdict:page', 'page'],
+    ['agent:triage', 'mcp_server:tickets', 'uses', null],
+  ])('%s to %s', (source, target, sourceHandle, verdict) => {
+    const drawn = connect(shop(), connectionOf({ source, target, sourceHandle }))
+    expect(drawn).toEqual(connect(shop(), link(source, target, verdict)))
   })
 })
 

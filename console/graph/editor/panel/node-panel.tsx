@@ -39,12 +39,7 @@ export function NodePanel({ editor, actions, node }: Props & { node: GraphNode }
       {node.state === 'missing' ? (
         <Text size="sm">It is not there any more. Repair it on the tab Parts, or take it out.</Text>
       ) : (
-        <ExistingPart
-          key={`${node.id}/${editor.draft?.cursor ?? 0}`}
-          editor={editor}
-          actions={actions}
-          part={part}
-        />
+        <ExistingPart key={node.id} editor={editor} actions={actions} part={part} />
       )}
     </Stack>
   )
@@ -147,6 +142,8 @@ function ExistingPart({ editor, actions, part }: Props & { part: PartRef }) {
     <form
       onSubmit={(event) => {
         event.preventDefault()
+        // The fields are filled in anew from the draft; the focus stays near.
+        event.currentTarget.closest<HTMLElement>('[tabindex="-1"]')?.focus()
         if (edited && !actions.edit(part, edited.before, edited.after))
           editor.say('Nothing differs from what is there.')
       }}
@@ -156,6 +153,7 @@ function ExistingPart({ editor, actions, part }: Props & { part: PartRef }) {
           Parts are not renamed: copy it under another name, and delete this one.
         </Text>
         <PartForm
+          key={JSON.stringify(spec)}
           kind={part.kind}
           name={part.name}
           spec={spec}
