@@ -8,6 +8,7 @@ import { type FlowEdge, type FlowNode, flowEdges, flowNodes, type Kept } from '.
 import { ConnectionTip } from './hands/connection-tip.tsx'
 import { useCallbacks } from './hands/use-callbacks.ts'
 import { useConnecting } from './hands/use-connecting.ts'
+import { useKeepInSight } from './hands/use-keep-in-sight.ts'
 import { useKeys } from './hands/use-keys.ts'
 import { useMoves } from './hands/use-moves.ts'
 import { InstantContext, InstantStore } from './marks/instant.tsx'
@@ -26,6 +27,7 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
   const instant = useInstant(canvas.graph.at)
   const { moved, hands } = useMoves(canvas)
   const keys = useKeys(canvas, root)
+  useKeepInSight(canvas, root)
   const { nodes, edges } = useFlow(canvas, keys.tabStop, moved)
   const connecting = useConnecting(canvas)
   const drop = useDrop(canvas)

@@ -37,7 +37,7 @@ export function ChangedSince({ editor: { draft, live, preview } }: { editor: Edi
   )
 }
 
-/** With SVC_CATALOG_SYNC the file is imported at every start: what is not in it does not last. */
+/** With SVC_CATALOG_SYNC the file is imported at every start: what contradicts it does not last. */
 export function FileIsTruth({ editor: { preview, draft } }: { editor: Editor }) {
   const yaml = preview.answer?.yaml
   return (
@@ -48,8 +48,8 @@ export function FileIsTruth({ editor: { preview, draft } }: { editor: Editor }) 
       title="The catalog file is the source of truth"
     >
       <Text size="sm" mb={draft ? 'xs' : 0}>
-        It is imported at every start, and what is not in it goes then. Take the draft as a patch, run “git
-        apply” where the file is kept, and commit it; comments and order stay.
+        It is imported at every start, and what it says holds then. Take the draft as a patch, run “git apply”
+        where the file is kept, and commit it; comments and order stay.
       </Text>
       {draft && yaml && yaml.patch !== '' && <PatchButtons yaml={yaml} />}
     </Alert>
