@@ -92,7 +92,7 @@ test('what if: another threshold would not have fired, another prompt finds anot
   const rows = dialog.getByRole('table', { name: 'Firings beside each other' }).getByRole('row')
   await expect(dialog.getByText('Nothing differs: the same 1 firing.')).toBeVisible()
   await dialog.getByRole('textbox', { name: 'Number' }).fill('9')
-  await expect(dialog.getByText('1 firing fewer.')).toBeVisible()
+  await expect(dialog.getByText('1 firing is gone.')).toBeVisible()
   await expect(rows.nth(1)).toContainText('fires')
   await expect(rows.nth(1)).toContainText('does not fire')
   await expect(rows.nth(1).getByRole('link', { name: 'the firing' })).toBeVisible()

@@ -1,6 +1,7 @@
 /** The graph of then, with what is marked on it. */
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useMemo } from 'react'
+import { useReactFlow } from '@xyflow/react'
+import { useCallback, useEffect, useMemo, useRef } from 'react'
 import type { ProjectGraph } from '../../schemas/types.ts'
 import { GraphCanvas } from '../graph/graph-canvas.tsx'
 import { KnowsNeverContext } from '../graph/marks/instant.tsx'
@@ -27,6 +28,7 @@ export function Stage({ frame, selected, onSelect }: Props) {
           marks={frame.marks}
           selected={chosen}
           onSelect={select}
+          tools={<FitVersion version={then.version} />}
           height="var(--replay-graph)"
         />
       </div>
@@ -48,3 +50,20 @@ function usePlaced(then: ProjectGraph): ProjectGraph {
     return data?.length ? { ...then, positions: data.filter(({ node }) => known.has(node)) } : then
   }, [then, data])
 }
+
+/** Another configuration has other parts: all of it is brought into view again. It is drawn after a frame or two. */
+function FitVersion({ version }: { version: number }) {
+  const flow = useReactFlow()
+  const shown = useRef(version)
+  useEffect(() => {
+    if (shown.current === version) return
+    const timer = setTimeout(() => {
+      shown.current = version
+      void flow.fitView({ padding: 0.08, maxZoom: 1 })
+    }, DRAWN_MS)
+    return () => clearTimeout(timer)
+  }, [version, flow])
+  return null
+}
+
+const DRAWN_MS = 60

@@ -73,11 +73,11 @@ export function forkWords(rows: readonly ForkRow[]): string {
   if (gone === 0 && added === 0)
     return same === 0 ? 'Neither would have fired.' : `Nothing differs: the same ${firings(same)}.`
   const parts = [
-    added && `${firings(added)} more`,
-    gone && `${firings(gone)} fewer`,
-    same && `${firings(same)} the same`,
-  ].filter(Boolean)
-  return `${parts.join(', ')}.`
+    { n: added, words: added === 1 ? 'is new' : 'are new' },
+    { n: gone, words: gone === 1 ? 'is gone' : 'are gone' },
+    { n: same, words: same === 1 ? 'stays' : 'stay' },
+  ].filter(({ n }) => n > 0)
+  return `${parts.map(({ n, words }, i) => `${i === 0 ? firings(n) : n} ${words}`).join(', ')}.`
 }
 
 const firings = (n: number): string => `${n} ${n === 1 ? 'firing' : 'firings'}`

@@ -156,7 +156,7 @@ describe('what another definition would have fired', () => {
       [later(30), 'pay', 'same', 'd1'],
       [later(50), 'cart', 'gone', null],
     ])
-    expect(forkWords(rows)).toBe('1 firing more, 1 firing fewer, 1 firing the same.')
+    expect(forkWords(rows)).toBe('1 firing is new, 1 is gone, 1 stays.')
     expect(forkWords(rows.slice(1, 2))).toBe('Nothing differs: the same 1 firing.')
     expect(forkWords([])).toBe('Neither would have fired.')
   })

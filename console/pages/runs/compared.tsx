@@ -7,7 +7,15 @@ import { MarkdownText } from '../../parts/markdown.tsx'
 import { ClaimList } from './claim-list.tsx'
 
 /** Both at a glance; what differs is bold. @param left the earlier one */
-export function ComparedFacts({ left, right }: { left: RunDetail; right: RunDetail }) {
+export function ComparedFacts({
+  left,
+  right,
+  titles = ['Earlier', 'Later'],
+}: {
+  left: RunDetail
+  right: RunDetail
+  titles?: readonly [left: string, right: string]
+}) {
   return (
     <Paper withBorder radius="md">
       <Table.ScrollContainer minWidth={520}>
@@ -15,8 +23,8 @@ export function ComparedFacts({ left, right }: { left: RunDetail; right: RunDeta
           <Table.Thead>
             <Table.Tr>
               <Table.Th w={160}>What</Table.Th>
-              <Table.Th>Earlier</Table.Th>
-              <Table.Th>Later</Table.Th>
+              <Table.Th>{titles[0]}</Table.Th>
+              <Table.Th>{titles[1]}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

@@ -120,7 +120,7 @@ function Outcome({ before, id }: { before: RunDetail; id: string }) {
           <Side title="What happened" run={before} />
           <Side title="What if" run={data} />
         </div>
-        <ComparedFacts left={before} right={data} />
+        <ComparedFacts left={before} right={data} titles={['What happened', 'What if']} />
         <Paper withBorder p="md" radius="md">
           <TextDiff
             title="Prompt of the agent"

@@ -59,6 +59,10 @@ function Fork({
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             <b>As it was:</b> {sentenceOf({ ...then, description: '' })}. {cooldownSentence(then)}.
           </Text>
+          <Text size="sm" role="status">
+            <b>With the change:</b>{' '}
+            {trial.data && definition ? <span>{forkWords(rows)}</span> : 'it is tried as you type.'}
+          </Text>
           <ConditionFields draft={draft} set={set} errors={errors} known={known} />
           <FilterRows
             title="Only events where"
@@ -97,9 +101,6 @@ function Fork({
           </Alert>
         ) : trial.data ? (
           <Stack gap="xs">
-            <Text fw={600} role="status">
-              {forkWords(rows)}
-            </Text>
             <Cut replay={replay} data={trial.data} />
             <ForkTable rows={rows} onInstant={onInstant} />
           </Stack>

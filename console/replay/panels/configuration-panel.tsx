@@ -20,7 +20,7 @@ export function ConfigurationPanel({ replay, frame, onInstant }: Props) {
     <Stack gap="sm">
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {version.change_set === 0 ? (
-          'The configuration from before changes were recorded.'
+          'No change is recorded up to here.'
         ) : (
           <>
             In effect since <b>{new Date(version.at).toLocaleString()}</b>, by change {version.change_set}

@@ -67,7 +67,9 @@ function UpToHere({
       <Text size="sm" c="dimmed" role="status">
         {work
           ? `${work.words}. ${money(cost)} so far.`
-          : `It has ended, and cost ${run.cost_usd === null ? 'what is not priced' : money(run.cost_usd)}.`}
+          : run.cost_usd === null
+            ? 'It has ended. What it cost is not priced.'
+            : `It has ended, and cost ${money(run.cost_usd)}.`}
       </Text>
       {chapters.length > 0 && <RunStory run={run} chapters={chapters} />}
       {chapters.length === 0 && (

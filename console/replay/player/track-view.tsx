@@ -6,7 +6,7 @@ import { money } from '../../lib/runs.ts'
 import { count } from '../../lib/time.ts'
 import type { MomentKind, Stop } from '../player.ts'
 import type { Track } from '../track.ts'
-import { clockOf, gapWords, KINDS, kindWords, placeWords } from '../words.ts'
+import { gapWords, KINDS, kindWords, placeWords } from '../words.ts'
 import { stripBars, stripGaps, stripTicks } from './strip.ts'
 import type { Playing } from './use-player.ts'
 
@@ -52,8 +52,8 @@ export function TrackView({ replay, playing, stop }: Props) {
         onChange={(position) =>
           position !== Math.min(player.position, track.length) && playing.seek(position)
         }
-        label={clockOf(instant)}
-        labelTransitionProps={{ duration: 0 }}
+        // The instant is told above, where there is room for it.
+        label={null}
         disabled={replay.moments.length === 0}
       />
       <Group justify="space-between" mt={4}>
