@@ -108,6 +108,10 @@ test('what if: another threshold would not have fired, another prompt finds anot
   await expect(outcome.getByText('practice', { exact: true })).toBeVisible()
   expect(faults).toEqual([])
 
+  await dialog.getByRole('button', { name: 'Take it into the draft' }).click()
+  await expect(page).toHaveURL(/tab=graph/)
+  await expect(page.getByText('triage: prompt').first()).toBeVisible()
+
   // Practice goes on to whom it hands over, and neither counts.
   await ended(daemon, 4)
   const { runs } = await daemon.ask<{ runs: { practice: boolean }[] }>('GET', '/api/runs?practice=true')

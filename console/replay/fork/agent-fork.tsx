@@ -14,6 +14,7 @@ import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { TextDiff } from '../../parts/text-diff.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import type { Frame } from '../frame.ts'
+import { TakeDraft } from './take-draft.tsx'
 
 const PROMPT_MAX = 8_000
 
@@ -38,7 +39,7 @@ export function AgentFork({ replay, frame, node }: Props) {
     return <Alert color="gray">This run is still at work. It can be repeated once it has ended.</Alert>
   if (data.woken_by === 'external')
     return <Alert color="gray">An outside agent did this: svc cannot repeat it.</Alert>
-  return <Fork run={data} />
+  return <Fork project={replay.project.id} run={data} />
 }
 
 /** The last run of an agent up to a moment, else its first after it. */
@@ -57,7 +58,7 @@ function useRun(id: string | null) {
   })
 }
 
-function Fork({ run }: { run: RunDetail }) {
+function Fork({ project, run }: { project: string; run: RunDetail }) {
   const was = promptsOf(run).prompt
   const [prompt, setPrompt] = useState(was)
   const [choice, setChoice] = useState({ provider: '', model: '' })
@@ -96,6 +97,18 @@ function Fork({ run }: { run: RunDetail }) {
         </Button>
       </Group>
       {rerun.data && <Outcome before={run} id={rerun.data.run_id} />}
+      {!isBlank && (
+        <TakeDraft
+          project={project}
+          part={{ kind: 'agent', name: run.agent }}
+          before={{ prompt: was }}
+          after={{
+            prompt,
+            ...(choice.provider ? { provider: choice.provider } : {}),
+            ...(choice.model ? { model: choice.model } : {}),
+          }}
+        />
+      )}
     </Stack>
   )
 }

@@ -16,6 +16,7 @@ import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { definitionIn } from '../then.ts'
 import { forkRows, forkWords, spanOf } from '../what-if.ts'
 import { ForkTable } from './fork-table.tsx'
+import { TakeDraft } from './take-draft.tsx'
 import { useTriggerThen } from './use-then.ts'
 
 interface Props {
@@ -103,6 +104,14 @@ function Fork({
           <Stack gap="xs">
             <Cut replay={replay} data={trial.data} />
             <ForkTable rows={rows} onInstant={onInstant} />
+            {definition && (
+              <TakeDraft
+                project={replay.project.id}
+                part={{ kind: 'trigger', name: then.name }}
+                before={{ ...definitionOf(draftOf(then), then) }}
+                after={{ ...definition }}
+              />
+            )}
           </Stack>
         ) : (
           <LoadingRows rows={2} />
