@@ -15,18 +15,16 @@ export interface Trial {
 /**
  * @param definition what is tried; null: it is not filled in yet
  * @param compare what it is compared with
- * @param to end of the span, ISO; now when absent
+ * @param then end of the span, ISO, and the change-set its sources are as of; absent: now
  */
 export function useBacktest(
   definition: TriggerDefinition | null,
   compare: TriggerDefinition | null,
   window: string,
-  to?: string,
+  then?: { to: string; version: number },
 ): Trial {
   const [asked] = useDebouncedValue(
-    JSON.stringify(
-      definition && { definition, ...(compare ? { compare } : {}), window, ...(to ? { to } : {}) },
-    ),
+    JSON.stringify(definition && { definition, ...(compare ? { compare } : {}), window, ...then }),
     PAUSE_MS,
   )
   const { data, error, isFetching } = useQuery({

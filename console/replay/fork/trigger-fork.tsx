@@ -33,20 +33,21 @@ export function TriggerFork({ replay, version, name, onInstant }: Props) {
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   if (data === null)
     return <Alert color="gray">How {name} was then is not recorded, so it cannot be changed here.</Alert>
-  return <Fork replay={replay} then={data} onInstant={onInstant} />
+  return <Fork replay={replay} version={version} then={data} onInstant={onInstant} />
 }
 
 function Fork({
   replay,
+  version,
   then,
   onInstant,
-}: Pick<Props, 'replay' | 'onInstant'> & { /** As it was. */ then: Trigger }) {
+}: Pick<Props, 'replay' | 'version' | 'onInstant'> & { /** As it was. */ then: Trigger }) {
   const [draft, setDraft] = useState<TriggerDraft>(() => draftOf(then))
   const set = <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) =>
     setDraft((now) => ({ ...now, [field]: value }))
   const definition = isComplete(draft) ? definitionOf(draft, then) : null
   const { window, to } = spanOf(replay)
-  const trial = useBacktest(definition, definitionIn(then), window, to)
+  const trial = useBacktest(definition, definitionIn(then), window, { to, version })
   const known = useKnownFields(draft.sources)
   const errors = fieldErrors(trial.error)
   const rows = useMemo(

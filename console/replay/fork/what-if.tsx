@@ -53,7 +53,7 @@ export function WhatIf({ replay, frame, selected, onInstant, onClose }: Props) {
           <TriggerFork
             key={part.id}
             replay={replay}
-            version={then.version.change_set}
+            version={then.graph.version}
             name={part.name}
             onInstant={(instant) => {
               onInstant(instant)
