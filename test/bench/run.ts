@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --events 10000000 --only store,declared,triggers,mcp]`: durable ingest over HTTP and reads, as ratios to bare
+ * `npm run bench [-- --events 10000000 --only store,declared,triggers,agents,mcp,graph]`: durable ingest over HTTP and reads, as ratios to bare
  * better-sqlite3 and to the same server without a store, measured in one run. Absolute numbers
  * are this machine's; the ratios and the limits beside them are what to compare.
  */
@@ -18,6 +18,7 @@ import { measureRunCost } from './agents.ts'
 import { bareInsertRate } from './bare.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { measureDeclared } from './declared.ts'
+import { measureGraphFrames } from './graph.ts'
 import { sendAll } from './http.ts'
 import { measureMcpCost } from './mcp.ts'
 import { measureReads } from './reads.ts'
@@ -230,11 +231,25 @@ async function measureMcp(): Promise<void> {
     )
 }
 
+async function measureGraph(): Promise<void> {
+  const daemon = await startDaemon(join(folder, 'graph'))
+  const { times, eventsASecond } = await measureGraphFrames(daemon)
+  for (const { what, frames, p50, p95, p99, longest, goalMs } of times)
+    report(
+      `graph at ${thousands(eventsASecond)} events/s, ${what}`,
+      `${frames} frames, p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, longest ${longest.toFixed(0)} ms`,
+      `p95 < ${goalMs} ms`,
+      p95 < goalMs,
+    )
+  await daemon.stop()
+}
+
 const parts = {
   store: measureStore,
   declared: measureDeclaredParts,
   triggers: measureTriggers,
   agents: measureAgents,
+  graph: measureGraph,
   mcp: measureMcp,
 }
 const only = values.only?.split(',') ?? Object.keys(parts)
