@@ -15,10 +15,14 @@ function ChangeMark({ editor, id }: Pick<ListProps, 'editor'> & { id: string }) 
   if (!change) return null
   return (
     <Badge color={CHANGE_COLORS[change]} c="var(--mantine-color-text)" variant="light" tt="none">
-      {change}
+      {wordOf(change, partOf(id) !== null && !editor.made.has(id))}
     </Badge>
   )
 }
+
+/** @param isShared a part that is there whether this project has it or not */
+const wordOf = (change: keyof typeof CHANGE_COLORS, isShared: boolean): string =>
+  isShared && change === 'created' ? 'joins' : change === 'deleted' ? 'goes' : change
 
 export function NodeRow({
   editor,

@@ -67,7 +67,7 @@ export function WakeSwitch({ actions, edge }: { actions: Actions; edge: GraphEdg
     <Switch
       checked={edge.enabled}
       onChange={(event) => actions.switchWake(edge, event.currentTarget.checked)}
-      label="On"
+      label={edge.enabled ? 'On' : 'Off'}
       aria-label={`${nameOf(edge.from)} wakes ${nameOf(edge.to)}`}
     />
   )

@@ -52,7 +52,7 @@ export function PartPalette({ actions, onNew, onAdded }: Props) {
       </Title>
       {actions.free.length === 0 ? (
         <Text size="sm" c="dimmed">
-          Every part there is is in this project.
+          All parts are in this project.
         </Text>
       ) : (
         <TextInput
