@@ -27,7 +27,7 @@ test('a result is replayed from its first event to its finding, and a permalink 
   await page.goto(`${daemon.url}/projects/${project}?tab=results`)
   await page.getByRole('link', { name: 'Replay The deploy broke pay' }).click()
   await expect(page.getByRole('heading', { name: 'Replay of Default' })).toBeVisible()
-  await expect(player(page)).toContainText('Before the first moment')
+  await expect(player(page)).toContainText('gateway: pay answered 200')
 
   await page.getByRole('button', { name: 'Next firing' }).click()
   await expect(player(page)).toContainText('gateway-errors fired for pay')

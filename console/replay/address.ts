@@ -55,12 +55,18 @@ export function writeAddress({ subject, at, n, selected, panel }: Address): URLS
   return query
 }
 
-/** Where a permalink leads: its moment if it is still the one, else the last one of its instant. */
+/**
+ * Where a permalink leads: its moment if it is still the one, else the last one of its instant. A result
+ * without an instant begins with the first event that led to it: before that its parts may not be there.
+ */
 export function placeOf(
-  { at, n }: Pick<Address, 'at' | 'n'>,
+  { at, n, subject }: Pick<Address, 'at' | 'n' | 'subject'>,
   { moments }: Pick<Replay, 'moments'>,
 ): { index: number } | { instant: number } | null {
-  if (at === null) return null
+  if (at === null) {
+    const first = 'result' in subject ? moments.findIndex(({ kind }) => kind === 'event') : -1
+    return first < 0 ? null : { index: first }
+  }
   const index = n === null ? -1 : moments.findIndex((moment) => moment.n === n)
   if (index >= 0 && Date.parse(moments[index]!.at) === Date.parse(at)) return { index }
   return { instant: Date.parse(at) }

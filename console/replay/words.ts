@@ -7,7 +7,7 @@ import type { MomentKind, Stop } from './player.ts'
 
 export const KINDS: readonly { kind: MomentKind; one: string; many: string }[] = [
   { kind: 'event', one: 'event', many: 'events' },
-  { kind: 'evaluation', one: 'judgement', many: 'judgements' },
+  { kind: 'evaluation', one: 'evaluation', many: 'evaluations' },
   { kind: 'firing', one: 'firing', many: 'firings' },
   { kind: 'delivery', one: 'delivery', many: 'deliveries' },
   { kind: 'run', one: 'run', many: 'runs' },

@@ -133,12 +133,20 @@ describe('the address of a replay', () => {
   })
 
   it('leads to its moment, and to the instant when the moment is no longer that one', () => {
-    expect(placeOf({ at: later(30), n: 7 }, replay)).toEqual({ index: 6 })
-    expect(placeOf({ at: later(30), n: 2 }, replay)).toEqual({ instant: Date.parse(later(30)) })
-    expect(placeOf({ at: later(30), n: null }, replay)).toEqual({ instant: Date.parse(later(30)) })
-    expect(placeOf({ at: null, n: 7 }, replay)).toBeNull()
-    expect(placeOf({ at: later(1), n: 9 }, { moments: [moment(1, { n: 1 })] })).toEqual({
+    const subject = { from: null, to: null }
+    expect(placeOf({ subject, at: later(30), n: 7 }, replay)).toEqual({ index: 6 })
+    expect(placeOf({ subject, at: later(30), n: 2 }, replay)).toEqual({ instant: Date.parse(later(30)) })
+    expect(placeOf({ subject, at: later(30), n: null }, replay)).toEqual({ instant: Date.parse(later(30)) })
+    expect(placeOf({ subject, at: null, n: 7 }, replay)).toBeNull()
+    expect(placeOf({ subject, at: later(1), n: 9 }, { moments: [moment(1, { n: 1 })] })).toEqual({
       instant: Date.parse(later(1)),
     })
+  })
+
+  it('of a result begins with the first event that led to it', () => {
+    const moments = [moment(1, { n: 1, kind: 'change' }), moment(2, { n: 2, kind: 'event' })]
+    const opened = { subject: { result: 'r1' }, at: null, n: null }
+    expect(placeOf(opened, { moments })).toEqual({ index: 1 })
+    expect(placeOf(opened, { moments: moments.slice(0, 1) })).toBeNull()
   })
 })

@@ -149,7 +149,7 @@ function sampled(scope: Scope, { drafts, until }: Shown): Message<{ from?: numbe
     const { n, oldest } = kept.get(id)!
     if (n >= KEPT && oldest !== null && oldest > from && oldest <= until)
       found.push([
-        `of ${name} only the newest ${KEPT.toLocaleString('en')} judgements that fired nothing are kept`,
+        `of ${name} only the newest ${KEPT.toLocaleString('en')} evaluations that fired nothing are kept`,
         { to: oldest },
       ])
   }
@@ -167,7 +167,7 @@ function sampled(scope: Scope, { drafts, until }: Shown): Message<{ from?: numbe
     if (n >= PER_MINUTE) full.set(name, Math.min(at, full.get(name) ?? at))
   for (const [name, at] of full)
     found.push([
-      `of each reason at most ${PER_MINUTE} judgements of ${name} a minute that fired nothing are recorded`,
+      `of each reason at most ${PER_MINUTE} evaluations of ${name} a minute that fired nothing are recorded`,
       { from: at },
     ])
   return found

@@ -30,7 +30,8 @@ function changeSets({ ctx, project, configurations, from, to, most }: Scope): Co
       id: String(set.id).padStart(12, '0'),
       kind: 'change',
       phase: set.origin,
-      title: `${set.actor} changed: ${set.summary}`,
+      // An open instance knows nobody's name.
+      title: set.actor_id === 'open' ? set.summary : `${set.actor}: ${set.summary}`,
       // One change-set may touch several projects.
       nodes: objects
         .all(set.id)
