@@ -78,6 +78,20 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   await expect(page.getByText('1 created, 2 changed, 0 deleted.')).toBeVisible()
   expect((await stored(daemon, id)).wiring).toEqual(WIRING)
 
+  // What was drawn is at work: real events, seen live, and played again.
+  const { ingest_key } = await daemon.ask<{ ingest_key: string }>('GET', '/api/sources/gw')
+  const events = Array.from({ length: 10 }, (_, n) => ({ service: 'pay', msg: `error ${n}` }))
+  await daemon.call('POST', `/ingest/${ingest_key}`, events)
+  await expect(node(page, 'source:gw')).toContainText('10 events today')
+  await expect(node(page, 'trigger:errs')).toContainText('1 firing today')
+  await expect(node(page, 'agent:triage')).toContainText('1 run today')
+  await page.goto(`${daemon.url}/projects/${id}/replay`)
+  await page.getByRole('button', { name: 'Next firing' }).click()
+  await expect(page.getByRole('region', { name: 'Player' })).toContainText('errs fired for pay')
+  await expect(node(page, 'trigger:errs')).toContainText('1 firing today')
+  await page.goto(`${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+
   await node(page, 'trigger:errs').dblclick()
   await page.getByLabel('Wait before waking again').fill('1h')
   await page.getByRole('button', { name: 'Change in the draft' }).click()
