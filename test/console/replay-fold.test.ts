@@ -92,6 +92,29 @@ describe('the graph at an instant', () => {
     expect(edgeOf(at(17), NODES.hands)).toMatchObject({ today: 1, last_at: later(35) })
   })
 
+  it('shows a run that a stop cut off, and that it went on', () => {
+    const of = { nodes: [NODES.triage], run_id: 'r1' }
+    const replay = replayOf([
+      moment(1, { ...of, kind: 'run', phase: 'running' }),
+      moment(2, { ...of, kind: 'step', phase: 'model', step: 1, cost_usd: 0.002, ms: 900 }),
+      moment(3, {
+        ...of,
+        kind: 'step',
+        phase: 'model',
+        step: 2,
+        title: 'model call 2 began; it was cut off',
+      }),
+      moment(300, { ...of, kind: 'run', phase: 'resumed' }),
+      moment(301, { ...of, kind: 'step', phase: 'model', step: 4, cost_usd: 0.003, ms: 900 }),
+      moment(302, { ...of, kind: 'run', phase: 'succeeded', cost_usd: 0.005 }),
+    ])
+    const at = (index: number) => frameAt(replay, { index })
+    expect(partOf(at(2), NODES.triage)).toMatchObject({ running: 1 })
+    expect(note(at(3), NODES.triage)?.text).toBe('goes on after a stop')
+    expect(at(4).spentUsd).toBeCloseTo(0.005)
+    expect(partOf(at(5), NODES.triage)).toMatchObject({ running: 0 })
+  })
+
   it('takes up what stood at the start: runs, held firings, cooldowns and counts', () => {
     const { frame } = fold(
       replayOf([], {
