@@ -20,7 +20,9 @@ export type {
   TailMessage,
 } from './engine.ts'
 export { type ErrorCode, errorTable, fail, SvcError } from './errors.ts'
+export { LoginGrants } from './logins/grants.ts'
 export type { ModelEnvironment } from './models/environment.ts'
+export { bundledSkillFile } from './skills/bundled.ts'
 export { type StartOptions, startEngine } from './threads/start.ts'
 export { parseTraceHeaders, TRACING_PRESETS, type TracingEnvironment } from './tracing/environment.ts'
 export type { Engine } from './whole-engine.ts'

@@ -2002,6 +2002,56 @@ export interface Claim {
   number?: number
 }
 /**
+ * What it takes to connect an agent from outside, and who is connected.
+ */
+export interface ConnectInfo {
+  /**
+   * SVC_PUBLIC_URL; null where it is not set.
+   */
+  public_url: string | null
+  /**
+   * The daemon's time, ISO 8601.
+   */
+  now: string
+  /**
+   * Clients seen since the daemon started, newest first, at most 200.
+   */
+  clients: McpClient[]
+}
+/**
+ * A client that svc mcp told of, since the daemon started.
+ */
+export interface McpClient {
+  /**
+   * Whose calls they were: open, env:auth or key:<id>.
+   */
+  credential: string
+  /**
+   * Name of that credential.
+   */
+  credential_name: string
+  /**
+   * What the client calls itself.
+   */
+  name: string
+  /**
+   * Version the client says it has.
+   */
+  version: string
+  /**
+   * How it is connected.
+   */
+  transport: 'stdio' | 'http'
+  /**
+   * What it asked last: connect, list_tools, or the name of a tool.
+   */
+  call: string
+  /**
+   * When, ISO 8601.
+   */
+  at: string
+}
+/**
  * One config field of a connector.
  */
 export interface ConnectorField {
@@ -3920,6 +3970,23 @@ export interface LeaseExtended {
    * Until when you hold the delivery.
    */
   lease_until: string
+}
+/**
+ * A login that was approved: the code waits for its command.
+ */
+export interface LoginApproved {
+  /**
+   * Good once, for expires_in seconds, for the command that asked.
+   */
+  code: string
+  /**
+   * Address on 127.0.0.1 that hands the code back; null: the person carries it over.
+   */
+  redirect: string | null
+  /**
+   * Seconds the code is good for.
+   */
+  expires_in: number
 }
 /**
  * What is declared of a mcp server, apart from its name.
@@ -7824,6 +7891,72 @@ export interface LeaseExtend {
    * How long you hold it, seconds; 120 when absent.
    */
   lease_seconds?: number
+}
+/**
+ * Body of POST /api/logins: a person lets a machine have a key.
+ */
+export interface LoginApprove {
+  /**
+   * Base64url of the SHA-256 of the verifier that the command keeps (RFC 7636, S256).
+   */
+  challenge: string
+  /**
+   * What the command knows its own login by; it comes back with the code.
+   */
+  state: string
+  /**
+   * Port on 127.0.0.1 where the command waits for the code; null: the person carries the code over.
+   */
+  port: number | null
+  /**
+   * What the machine calls itself.
+   */
+  machine: string
+  /**
+   * What the machine's key may do.
+   *
+   * @minItems 1
+   * @maxItems 3
+   */
+  scopes: ('read' | 'ingest' | 'admin')[]
+}
+/**
+ * Body of POST /api/logins/exchange: a one-time code for a key.
+ */
+export interface LoginExchange {
+  /**
+   * The one-time code.
+   */
+  code: string
+  /**
+   * What the challenge was made of (RFC 7636).
+   */
+  verifier: string
+  /**
+   * Port the code was handed back on; null: it was carried over.
+   */
+  port: number | null
+}
+/**
+ * Body of POST /api/connect/clients: svc mcp tells what a client asked of it.
+ */
+export interface McpClientSeen {
+  /**
+   * What the client calls itself.
+   */
+  name: string
+  /**
+   * Version the client says it has.
+   */
+  version: string
+  /**
+   * How it is connected.
+   */
+  transport: 'stdio' | 'http'
+  /**
+   * What it asked: connect, list_tools, or the name of a tool.
+   */
+  call: string
 }
 /**
  * Body of a test of an MCP server that is not saved; with the name of one that is, a blank auth_value is the stored one.

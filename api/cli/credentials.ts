@@ -4,12 +4,11 @@
  * instance. A stored token only goes to where it belongs: the login's to the address it was made
  * for, the local instance's to a loopback address.
  */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { resolveHome } from '../config.ts'
-import { ConfigError, parseHttpUrl, parsePort, parseToken } from '../config-values.ts'
+import { parseHttpUrl, parsePort, parseToken } from '../config-values.ts'
 import { type Environment, readVariable } from '../environment.ts'
-import { CliError } from './exit.ts'
+import { readIfThere, readLogin, type SavedLogin } from './login/file.ts'
 
 /** Options every client command takes. */
 export interface ClientFlags {
@@ -24,20 +23,41 @@ export interface Target {
   token: string | null
 }
 
+/** Where a token was found, in words. */
+type Found = '--token' | 'SVC_AUTH_TOKEN' | 'the saved login' | 'the root token of the data home'
+
 /**
  * Finds the daemon and the token.
  * @throws ConfigError for a flag or variable that cannot be used, CliError for a broken login file.
  */
 export function resolveTarget(flags: ClientFlags, env: Environment): Target {
-  const { home } = resolveHome(flags.dataDir, env)
-  const login = readLogin(join(home, 'login.json'))
-  const url = flagUrl(flags.svcd) ?? environmentUrl(env) ?? login?.url ?? localUrl(env)
-  return { url, token: flagToken(flags.token) ?? environmentToken(env) ?? storedToken(url, login, home) }
+  const { url, token } = locate(flags, env)
+  return { url, token }
 }
 
-function storedToken(url: string, login: { url: string; token: string } | null, home: string): string | null {
-  if (login && login.url === url) return login.token
-  return isLoopback(url) ? readRootToken(join(home, 'root_token')) : null
+/** As resolveTarget, with where the token was found; null: there is none. */
+export function locate(flags: ClientFlags, env: Environment): Target & { from: Found | null } {
+  const { home } = resolveHome(flags.dataDir, env)
+  const login = readLogin(home)
+  const url = flagUrl(flags.svcd) ?? environmentUrl(env) ?? login?.url ?? localUrl(env)
+  const candidates: [Found, () => string | null | undefined][] = [
+    ['--token', () => flagToken(flags.token)],
+    ['SVC_AUTH_TOKEN', () => environmentToken(env)],
+    ['the saved login', () => savedToken(url, login)],
+    [
+      'the root token of the data home',
+      () => (isLoopback(url) ? readRootToken(join(home, 'root_token')) : null),
+    ],
+  ]
+  for (const [from, find] of candidates) {
+    const token = find() ?? null
+    if (token !== null) return { url, token, from }
+  }
+  return { url, token: null, from: null }
+}
+
+function savedToken(url: string, login: SavedLogin | null): string | null {
+  return login && login.url === url ? login.key : null
 }
 
 function flagUrl(flag: string | undefined): string | undefined {
@@ -69,30 +89,6 @@ export function isLoopback(url: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
-function readLogin(file: string): { url: string; token: string } | null {
-  const text = readIfThere(file)
-  if (text === null) return null
-  try {
-    const { url, key } = JSON.parse(text) as { url?: unknown; key?: unknown }
-    return { url: parseHttpUrl(String(url), 'url'), token: parseToken(String(key), 'key') }
-  } catch (error) {
-    const reason = error instanceof ConfigError ? error.message : 'it is not JSON'
-    throw new CliError(`the saved login ${file} cannot be used (${reason}); remove it`)
-  }
-}
-
 function readRootToken(file: string): string | null {
   return readIfThere(file)?.trim() || null
-}
-
-function readIfThere(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    // Another user's home, or a file only the daemon's user reads: go on as if there were none.
-    if (code === 'EACCES') return null
-    throw error
-  }
 }

@@ -11,6 +11,7 @@ import { changesCommand } from './commands/changes.ts'
 import { deliveriesCommand } from './commands/deliveries.ts'
 import { firingsCommand } from './commands/firings.ts'
 import { keysCommand } from './commands/keys.ts'
+import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts'
 import { mcpCommand } from './commands/mcp.ts'
 import { partCommands } from './commands/parts.ts'
 import { projectsCommand } from './commands/projects.ts'
@@ -47,6 +48,10 @@ export function buildProgram(io: Io): Command {
   program.addCommand(upCommand(io))
   program.addCommand(mcpCommand(io))
   program.addCommand(statusCommand(io))
+  program.commandsGroup('Login:')
+  program.addCommand(loginCommand(io))
+  program.addCommand(logoutCommand(io))
+  program.addCommand(whoamiCommand(io))
   program.commandsGroup('Timeline:')
   program.addCommand(readCommand(io))
   program.addCommand(tailCommand(io))

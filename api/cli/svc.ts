@@ -1,5 +1,6 @@
 /** Entry of the `svc` command (bin/svc.mjs): the process around `run`. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { openBrowser } from './daemon/open-browser.ts'
 import { run } from './program.ts'
 import type { Io } from './terminal.ts'
 
@@ -27,6 +28,7 @@ const io: Io = {
   fetch: globalThis.fetch,
   confirm: ask,
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+  browse: openBrowser,
   interrupted: interrupt.signal,
 }
 

@@ -20,6 +20,8 @@ export interface Io {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Asks a person; false where none is at the terminal. */
   confirm(question: string): Promise<boolean>
+  /** Opens an address in the person's browser; `failed` is told where none can be opened. */
+  browse(url: string, failed: (reason: string) => void): void
   /** Aborted when the person asks the command to end. */
   interrupted: AbortSignal
 }

@@ -123,7 +123,7 @@ export class Authenticator {
   }
 
   /** True while the identity's credential has not been revoked. */
-  stillHolds(identity: Identity): boolean {
+  stillHolds(identity: Caller): boolean {
     return (
       !identity.id.startsWith('key:') || [...this.byHash.values()].some((known) => known.id === identity.id)
     )

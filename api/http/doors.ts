@@ -1,6 +1,6 @@
 /** What the routes share, and how the server is set up. */
 import type { Logger } from 'pino'
-import type { Engine } from '../../engine/index.ts'
+import type { Clock, Engine } from '../../engine/index.ts'
 import type { Authenticator, Identity } from './auth.ts'
 
 export interface ServerConfig {
@@ -25,6 +25,7 @@ export interface Doors {
   auth: Authenticator
   config: ServerConfig
   log: Logger
+  clock: Clock
   /** True once the process has been asked to stop. */
   stopping(): boolean
   /** Calls the listener for every answered request, with the route's pattern. */

@@ -176,6 +176,12 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /api/keys': 'admin',
   'POST /api/keys': 'admin',
   'DELETE /api/keys/:id': 'admin',
+  'POST /api/logins': 'person',
+  'POST /api/logins/exchange': 'public',
+  'DELETE /api/logins/:id': 'any',
+  'GET /api/connect': 'admin',
+  'POST /api/connect/clients': 'any',
+  'GET /api/connect/skill': 'any',
   'POST /ingest/:key': 'signed-or-ingest',
   'GET /ingest/:key': 'ingest',
   'POST /remember': 'ingest',
@@ -207,6 +213,8 @@ function ofProjects(base: string, templates: string): Record<string, Scope> {
 export const projectKeyRoutes: ReadonlySet<string> = new Set([
   'GET /api/whoami',
   'GET /openapi.json',
+  'POST /api/connect/clients',
+  'GET /api/connect/skill',
   'POST /read',
   'POST /api/stats',
   ...['/api/projects', '/api/usecases'].flatMap((base) => [

@@ -18,12 +18,14 @@ import { agentTestRoutes } from './routes/agent-tests.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { catalogRoutes } from './routes/catalog.ts'
 import { changeRoutes } from './routes/changes.ts'
+import { connectRoutes } from './routes/connect.ts'
 import { fetchingRoutes } from './routes/fetching.ts'
 import { deliveryRoutes, firingRoutes } from './routes/firings.ts'
 import { graphRoutes } from './routes/graph.ts'
 import { healthRoutes } from './routes/health.ts'
 import { ingestRoutes } from './routes/ingest.ts'
 import { keyRoutes } from './routes/keys.ts'
+import { loginRoutes } from './routes/logins.ts'
 import { mcpServerRoutes } from './routes/mcp-servers.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { projectRoutes } from './routes/projects.ts'
@@ -99,7 +101,7 @@ export async function buildServer({
   const auth = new Authenticator(engine, config.rootToken, () => clock.now())
   await auth.refresh()
   await auth.resume()
-  const doors = createDoors(app, engine, auth, config, log)
+  const doors = createDoors(app, engine, auth, { config, log, clock })
   app.decorateRequest('identity', null as never)
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat())
@@ -135,6 +137,8 @@ export async function buildServer({
     readRoutes,
     tailRoutes,
     keyRoutes,
+    loginRoutes,
+    connectRoutes,
     settingsRoutes,
     providerARoutes,
     ingestRoutes,
@@ -149,8 +153,7 @@ function createDoors(
   app: FastifyInstance,
   engine: Engine,
   auth: Authenticator,
-  config: ServerConfig,
-  log: Logger,
+  { config, log, clock }: Pick<Doors, 'config' | 'log' | 'clock'>,
 ): Doors {
   const listeners = new Set<() => void>()
   const answered: ((route: string, method: string, status: number) => void)[] = []
@@ -184,6 +187,7 @@ function createDoors(
     auth,
     config,
     log,
+    clock,
     stopping: () => stopping,
     onAnswered: (listener) => answered.push(listener),
     onStop: (listener) => {
@@ -252,15 +256,18 @@ async function guard(request: FastifyRequest, doors: Doors, _response: unknown):
     return
   }
   if (scope === 'signed-or-ingest') guardIngest(request, doors, identity)
-  else if (scope === 'person') requirePerson(identity, cookie)
+  else if (scope === 'person') requirePerson(identity, cookie, pattern)
   else requireScope(identity, scope)
 }
 
-/** Only a person's session takes a project over: the console's, or the operator's root token. */
-function requirePerson(identity: Identity | null, cookie: boolean): void {
+/** What only a person's session does: the console's, or the operator's root token. */
+function requirePerson(identity: Identity | null, cookie: boolean, pattern: string | null): void {
   const caller = requireScope(identity, 'admin')
   if (!cookie && caller.id.startsWith('key:'))
-    throw new SvcError('forbidden', "only a person's session can take a project over")
+    throw new SvcError(
+      'forbidden',
+      `only a person's session can ${pattern === '/api/logins' ? 'approve a login' : 'take a project over'}`,
+    )
 }
 
 /** A source that checks signatures needs no key; a key bound to a source opens that source only. */

@@ -66,10 +66,13 @@ export interface Ran {
 
 export interface Setting {
   env?: Record<string, string>
-  stdin?: AsyncIterable<Uint8Array> | string
+  /** What is typed; a function types what it makes of what the command has said so far. */
+  stdin?: AsyncIterable<Uint8Array> | string | ((said: () => string) => AsyncIterable<Uint8Array>)
   isTerminal?: boolean
   /** What a person answers when asked, at once or after doing something else. */
   confirm?: boolean | (() => Promise<boolean>)
+  /** What opening the browser does. */
+  browse?: Io['browse']
   interrupted?: AbortSignal
 }
 
@@ -85,7 +88,12 @@ export async function svc(argv: string[], setting: Setting = {}): Promise<Ran> {
     err: (text) => {
       result.err += text
     },
-    stdin: typeof stdin === 'string' ? chunks(stdin) : stdin,
+    stdin:
+      typeof stdin === 'string'
+        ? chunks(stdin)
+        : typeof stdin === 'function'
+          ? stdin(() => result.err)
+          : stdin,
     isTerminal: setting.isTerminal ?? false,
     colour: false,
     env: { SVC_HOME: home, ...setting.env },
@@ -93,6 +101,7 @@ export async function svc(argv: string[], setting: Setting = {}): Promise<Ran> {
     confirm: async () =>
       typeof setting.confirm === 'function' ? setting.confirm() : (setting.confirm ?? false),
     sleep: async (ms) => void result.waits.push(ms),
+    browse: setting.browse ?? ((_url, failed) => failed('no browser in a test')),
     interrupted: setting.interrupted ?? new AbortController().signal,
   }
   try {

@@ -93,7 +93,10 @@ describe('a secured instance', () => {
         403,
         `this key only reads project ${who === 'other' ? 'Elsewhere' : 'Own'} and records findings in it`,
       ],
-      person: [403, "only a person's session can take a project over"],
+      person: [
+        403,
+        `only a person's session can ${pattern === '/api/logins' ? 'approve a login' : 'take a project over'}`,
+      ],
     }
     if (expected !== 'in') expect([answer.status, answer.json().detail]).toEqual(refusals[expected])
     else if (route !== 'POST /api/session') expect([401, 403]).not.toContain(answer.status)

@@ -1,0 +1,138 @@
+/**
+ * `svc login`: the console's address is opened, a person approves there, the one-time code comes back
+ * over 127.0.0.1 or by hand, and is exchanged for a key (RFC 8252 and 7636). The code alone is worth
+ * nothing: the verifier never leaves this process but for the exchange.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { loginMark } from '../../../schemas/login-words.ts'
+import type { Health, KeyCreated, LoginExchange } from '../../../schemas/types.ts'
+import { Client, problemOf } from '../client.ts'
+import { isLoopback } from '../credentials.ts'
+import { CliError } from '../exit.ts'
+import { type Io, paint } from '../terminal.ts'
+import { openCallback } from './callback.ts'
+
+/** A person has this long to find the browser, log in and approve. */
+const WAIT_MS = 600_000
+
+export interface Ask {
+  /** Daemon to log in to. */
+  url: string
+  /** What is proposed to the person, who may choose otherwise. */
+  scopes: readonly string[]
+  /** False: the code is carried over by hand. */
+  browser: boolean
+}
+
+/** One login, until the key is here. @throws CliError */
+export async function obtainKey(io: Io, ask: Ask): Promise<KeyCreated> {
+  const client = new Client({ url: ask.url, token: null }, io)
+  await greet(io, client)
+  const verifier = secret()
+  const challenge = createHash('sha256').update(verifier).digest('base64url')
+  const state = secret()
+  const address = (port: number | null): string =>
+    `${ask.url}/connect/login?${new URLSearchParams({
+      challenge,
+      state,
+      machine: machineName(hostname()),
+      scopes: ask.scopes.join(','),
+      ...(port === null ? {} : { port: String(port) }),
+    })}`
+  const exchange = (code: string, port: number | null): Promise<KeyCreated> =>
+    redeem(client, { code, verifier, port })
+  const compare = `The console shows ${paint(io, 'bold', loginMark(challenge))}; approve only where it is the same.\n`
+  return ask.browser
+    ? byBrowser(io, state, address, compare, exchange)
+    : byHand(io, address(null), compare, exchange)
+}
+
+type Exchange = (code: string, port: number | null) => Promise<KeyCreated>
+
+async function byBrowser(
+  io: Io,
+  state: string,
+  address: (port: number) => string,
+  compare: string,
+  exchange: Exchange,
+): Promise<KeyCreated> {
+  const callback = await openCallback(state, AbortSignal.any([io.interrupted, AbortSignal.timeout(WAIT_MS)]))
+  const { port } = callback
+  let words = 'The login was not finished. The terminal says why.'
+  try {
+    const url = address(port)
+    io.err(`Approve this login in the console:\n\n  ${url}\n\n${compare}`)
+    io.browse(url, (reason) =>
+      io.err(
+        `no browser could be opened (${reason}); open the address yourself, or use --no-browser where the browser is on another machine\n`,
+      ),
+    )
+    const answer = await callback.handedBack
+    if ('declined' in answer) {
+      words = 'Declined. Nothing was given to this machine.'
+      throw new CliError('the login was declined in the console')
+    }
+    const created = await exchange(answer.code, port)
+    words = 'This machine is logged in. You can close this page and go back to the terminal.'
+    return created
+  } catch (error) {
+    throw explain(error, io)
+  } finally {
+    await callback.end(words)
+  }
+}
+
+async function byHand(io: Io, url: string, compare: string, exchange: Exchange): Promise<KeyCreated> {
+  io.err(`Approve this login in the console, on any machine:\n\n  ${url}\n\n${compare}Then paste the code: `)
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    io.interrupted.addEventListener('abort', () => reject(new CliError('interrupted', 130)), { once: true })
+  })
+  const code = await Promise.race([firstLine(io), interrupted])
+  if (code === '') throw new CliError('no code was given')
+  return exchange(code, null)
+}
+
+async function redeem(client: Client, body: LoginExchange): Promise<KeyCreated> {
+  const answer = await client.attempt('/api/logins/exchange', { method: 'POST', json: body })
+  if (answer.status !== 201) throw client.refusal(answer)
+  const created = problemOf(answer.text) as Partial<KeyCreated>
+  if (typeof created.secret !== 'string' || typeof created.id !== 'string')
+    throw new CliError(`${client.target.url} answered with no key`)
+  return created as KeyCreated
+}
+
+/** The daemon is there and is one; a key that would travel in the clear is said. */
+async function greet(io: Io, client: Client): Promise<void> {
+  const { url } = client.target
+  const answer = await client.attempt('/health')
+  const { auth_required: isSecured } = problemOf(answer.text) as Partial<Health>
+  if (typeof isSecured !== 'boolean') throw client.refusal(answer)
+  if (url.startsWith('http://') && !isLoopback(url))
+    io.err(
+      paint(io, 'yellow', `${url} is plain HTTP: the key travels unencrypted; use https where you can\n`),
+    )
+  if (!isSecured) io.err('this instance is open: keys are not checked until it runs with --auth\n')
+}
+
+async function firstLine(io: Io): Promise<string> {
+  let text = ''
+  for await (const chunk of io.stdin) {
+    text += Buffer.from(chunk).toString('utf8')
+    if (text.includes('\n')) break
+  }
+  return text.split('\n')[0]!.trim()
+}
+
+function explain(error: unknown, io: Io): unknown {
+  if (io.interrupted.aborted) return new CliError('interrupted', 130)
+  if ((error as Error).name === 'TimeoutError')
+    return new CliError(`nobody approved within ${WAIT_MS / 60_000} minutes; run svc login again`)
+  return error
+}
+
+/** 256 bits, 43 characters. */
+const secret = (): string => randomBytes(32).toString('base64url')
+
+/** A host name as the API takes it. */
+const machineName = (name: string): string => name.replace(/[^A-Za-z0-9._-]/g, '-').slice(0, 50) || 'machine'
