@@ -7,6 +7,7 @@ import type {
   ReplayMoment,
   ReplayVersion,
 } from '../../schemas/types.ts'
+import { graphEdge, graphNode } from './graph-fixture.ts'
 
 export const FROM = '2026-11-20T12:00:00.000Z'
 const START = Date.parse(FROM)
@@ -14,40 +15,11 @@ export const later = (seconds: number): string => new Date(START + seconds * 1_0
 
 export function node(id: string, over: Partial<GraphNode> = {}): GraphNode {
   const [kind, name] = [id.slice(0, id.indexOf(':')), id.slice(id.indexOf(':') + 1)]
-  return {
-    id,
-    kind: kind as GraphNode['kind'],
-    name,
-    detail: '',
-    state: 'active',
-    health: 'ok',
-    reason: null,
-    customized: false,
-    shared_with: [],
-    last_at: null,
-    today: 0,
-    running: 0,
-    queued: 0,
-    spend_today_usd: null,
-    verdicts: [],
-    ...over,
-  }
+  return graphNode(kind as GraphNode['kind'], name, { detail: '', ...over })
 }
 
-export function edge(id: string, kind: GraphEdge['kind'], from: string, to: string): GraphEdge {
-  return {
-    id,
-    kind,
-    from,
-    to,
-    enabled: true,
-    verdict: kind === 'hands_off' ? 'investigate' : null,
-    cooldown: null,
-    all: false,
-    last_at: null,
-    today: 0,
-  }
-}
+export const edge = (id: string, kind: GraphEdge['kind'], from: string, to: string): GraphEdge =>
+  graphEdge(kind, from, to, { id, verdict: kind === 'hands_off' ? 'investigate' : null })
 
 export function graph(nodes: GraphNode[], edges: GraphEdge[]): ProjectGraph {
   return {

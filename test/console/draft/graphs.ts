@@ -2,24 +2,12 @@
 
 import { partOf } from '../../../console/graph/draft/ids.ts'
 import type { GraphEdge, GraphNode, ProjectGraph } from '../../../schemas/types.ts'
+import { graphEdge, graphNode } from '../graph-fixture.ts'
 
-export const node = (id: string, over: Partial<GraphNode> = {}): GraphNode => ({
-  id,
-  ...(partOf(id) ?? { kind: 'destination' as const, name: id }),
-  detail: '',
-  state: 'active',
-  health: 'ok',
-  reason: null,
-  customized: false,
-  shared_with: [],
-  last_at: null,
-  today: null,
-  running: 0,
-  queued: 0,
-  spend_today_usd: null,
-  verdicts: [],
-  ...over,
-})
+export const node = (id: string, over: Partial<GraphNode> = {}): GraphNode => {
+  const { kind, name } = partOf(id) ?? { kind: 'destination' as const, name: id }
+  return graphNode(kind, name, { id, detail: '', today: null, ...over })
+}
 
 export const edge = (
   kind: GraphEdge['kind'],
@@ -27,19 +15,7 @@ export const edge = (
   from: string,
   to: string,
   over: Partial<GraphEdge> = {},
-): GraphEdge => ({
-  id,
-  kind,
-  from,
-  to,
-  enabled: true,
-  verdict: null,
-  cooldown: null,
-  all: false,
-  last_at: null,
-  today: null,
-  ...over,
-})
+): GraphEdge => graphEdge(kind, from, to, { id, today: null, ...over })
 
 /** gw → errs → triage —investigate→ digger, who works with tickets; slow watches gw and db, unwired. */
 export const shop = (): ProjectGraph => ({
