@@ -61,6 +61,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /api/subscriptions': 'read',
   'POST /api/subscriptions/:sid/fetch': 'read',
   'POST /api/subscriptions/:sid/acknowledge': 'read',
+  'POST /api/subscriptions/:sid/release': 'read',
   'POST /api/subscriptions/:sid/extend': 'read',
   'POST /api/projects/:id/subscribe': 'read',
   'GET /api/projects/:id/subscriptions': 'admin',
@@ -238,6 +239,7 @@ export const projectKeyRoutes: ReadonlySet<string> = new Set([
   'GET /api/subscriptions',
   'POST /api/subscriptions/:sid/fetch',
   'POST /api/subscriptions/:sid/acknowledge',
+  'POST /api/subscriptions/:sid/release',
   'POST /api/subscriptions/:sid/extend',
   'POST /unsubscribe',
 ])

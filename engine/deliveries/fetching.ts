@@ -88,13 +88,19 @@ export function fetchFiringBy(
       signal,
     )
     if (!leased) return { delivery: null }
+    const message = await calls.deliveryMessage(leased.deliveryId)
+    if (signal?.aborted) {
+      // It went while the message was read: nobody is told, so nobody holds it.
+      await calls.releaseFiring(subscription, leased, fetcher)
+      return { delivery: null }
+    }
     return {
       delivery: {
         delivery_id: leased.deliveryId,
         lease: leased.lease,
         lease_until: new Date(leased.until).toISOString(),
         tries: leased.tries,
-        message: await calls.deliveryMessage(leased.deliveryId),
+        message,
       },
     }
   }

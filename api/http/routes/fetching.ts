@@ -45,6 +45,13 @@ export function fetchingRoutes(app: FastifyInstance, { engine, onStop }: Doors):
     async (request) =>
       engine.acknowledgeFiring(request.params.sid, holdingOf(request.body), fetcherOf(request)),
   )
+  app.post<Of & { Body: FiringAcknowledge }>(
+    '/api/subscriptions/:sid/release',
+    describe(TAG, 'releaseFiring', 'Give back what nobody looked at; the try does not count', 200, null, {
+      body: body('request-firing-acknowledge.json'),
+    }),
+    async (request) => engine.releaseFiring(request.params.sid, holdingOf(request.body), fetcherOf(request)),
+  )
   app.post<Of & { Body: LeaseExtend }>(
     '/api/subscriptions/:sid/extend',
     describe(TAG, 'extendLease', 'Hold it longer, from now', 200, 'lease-extended.json', {

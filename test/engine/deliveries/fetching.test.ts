@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { fetchFiringBy } from '../../../engine/deliveries/fetching.ts'
+import { createWaiting } from '../../../engine/deliveries/waiting.ts'
 import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
 
 const ME = { id: 'key:a', name: 'agent a' }
@@ -118,6 +120,24 @@ describe('a firing that is fetched', () => {
     gone.abort()
     expect(await waiting).toBeNull()
     await world.post(error())
+    expect((await fetch(world, id))!.tries).toBe(1)
+  })
+
+  it('is given back, uncounted, by who went away while it was read', async () => {
+    const { world, id } = await subscribed()
+    await world.post(error())
+    const gone = new AbortController()
+    const deliveryMessage = (delivery: string) => {
+      gone.abort()
+      return world.engine.deliveryMessage(delivery)
+    }
+    const waiting = createWaiting({ after: () => () => {} }, (fault) => {
+      throw fault
+    })
+    const asked = fetchFiringBy({ ...world.engine, deliveryMessage }, waiting)
+    expect(await asked(id, { timeoutMs: 0, leaseMs: LEASE, signal: gone.signal }, MINE)).toEqual({
+      delivery: null,
+    })
     expect((await fetch(world, id))!.tries).toBe(1)
   })
 
