@@ -1,4 +1,4 @@
-/** `svc subscribe`, `svc unsubscribe` and `svc subscriptions`: addresses that firings are posted to. */
+/** `svc subscribe`, `svc unsubscribe` and `svc subscriptions`: who is told of firings, by an address or by fetching. */
 import type { Command } from 'commander'
 import type { Subscription, SubscriptionCreated, SubscriptionsResult } from '../../../schemas/types.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
@@ -10,6 +10,7 @@ type Flags = ClientFlags & JsonFlag
 interface SubscribeFlags extends Flags {
   project?: string
   name?: string
+  fetch?: boolean
 }
 
 const VERIFY = `Posts are signed as Standard Webhooks says. To check one: HMAC-SHA256 over
@@ -22,12 +23,13 @@ webhook-id is the same in every try of a delivery: take it once. docs/triggers.m
 export function subscriptionCommands(io: Io): Command[] {
   return [
     clientCommand('subscribe', 'Post the firings of a trigger, or of a whole project, to an address')
-      .usage('[options] <trigger> <url>, or --project <project> <url>')
-      .argument('<trigger>', 'trigger whose firings are posted; left out with --project')
+      .usage('[options] <trigger> <url>, or --project <project> <url>; with --fetch no url')
+      .argument('[trigger]', 'trigger whose firings are posted; left out with --project')
       .argument('[url]', 'http or https address they are posted to')
       .option('--project <project>', 'firings of every trigger of this project, of those made later too')
-      .option('--name <name>', 'name for the address')
-      .action((first: string, second: string | undefined, flags: SubscribeFlags) =>
+      .option('--fetch', 'keep firings until they are fetched, for who has no address')
+      .option('--name <name>', 'name for the address, or for who fetches')
+      .action((first: string | undefined, second: string | undefined, flags: SubscribeFlags) =>
         subscribe(io, first, second, flags),
       ),
     clientCommand('unsubscribe', 'Post no more firings to an address')
@@ -39,27 +41,59 @@ export function subscriptionCommands(io: Io): Command[] {
 
 async function subscribe(
   io: Io,
-  first: string,
+  first: string | undefined,
   second: string | undefined,
   flags: SubscribeFlags,
 ): Promise<void> {
-  const { project } = flags
-  if (project === undefined && second === undefined) throw usageError('name a trigger and an address')
-  if (project !== undefined && second !== undefined) throw usageError('give a trigger or --project, not both')
-  const name = flags.name === undefined ? {} : { name: flags.name }
+  const { trigger, url } = whatToTell(first, second, flags)
+  const named = flags.name === undefined ? {} : { name: flags.name }
+  const told = { ...(url === undefined ? { fetch: true } : { url }), ...named }
   const call =
-    project === undefined
-      ? { path: '/subscribe', json: { trigger: first, url: second, ...name } }
-      : { path: `/api/projects/${encodeURIComponent(project)}/subscribe`, json: { url: first, ...name } }
+    trigger === undefined
+      ? { path: `/api/projects/${encodeURIComponent(flags.project!)}/subscribe`, json: told }
+      : { path: '/subscribe', json: { trigger, ...told } }
   const { text } = await clientOf(io, flags).call(call.path, { method: 'POST', json: call.json })
   if (flags.json) return printJson(io, text)
-  const { subscription_id: id, secret, existing } = JSON.parse(text) as SubscriptionCreated
-  const of = project === undefined ? first : `project ${project}`
+  const made = JSON.parse(text) as SubscriptionCreated
+  const of = escapeLine(trigger ?? `project ${flags.project}`)
+  if (url === undefined) tellFetched(io, of, made)
+  else tellPosted(io, of, made)
+}
+
+/** @returns without trigger: the project's; without url: fetched. @throws usage error */
+function whatToTell(
+  first: string | undefined,
+  second: string | undefined,
+  { project, fetch = false }: SubscribeFlags,
+): { trigger?: string | undefined; url?: string | undefined } {
+  if (project === undefined) {
+    if (first === undefined || (second === undefined) !== fetch)
+      throw usageError(
+        fetch ? 'name a trigger, and no address with --fetch' : 'name a trigger and an address',
+      )
+    return { trigger: first, url: second }
+  }
+  if (second !== undefined) throw usageError('give a trigger or --project, not both')
+  if ((first === undefined) !== fetch)
+    throw usageError(fetch ? 'with --project and --fetch there is nothing else to name' : 'name an address')
+  return { url: first }
+}
+
+function tellFetched(io: Io, of: string, { subscription_id: id, existing }: SubscriptionCreated): void {
+  io.err(
+    `${existing ? 'firings are kept already' : 'firings are kept from now on'}: ${of}. Fetch them with POST /api/subscriptions/${id}/fetch, or the tool wait_for_firing of svc mcp\n`,
+  )
+  io.out(`${id}\n`)
+}
+
+function tellPosted(
+  io: Io,
+  of: string,
+  { subscription_id: id, secret, existing }: SubscriptionCreated,
+): void {
   if (existing || secret === undefined)
-    return void io.out(
-      `subscribed to ${escapeLine(of)} already, as ${id}; its secret was shown when it was made\n`,
-    )
-  io.err(`subscribed to ${escapeLine(of)} as ${id}; the secret is shown this once:\n`)
+    return void io.out(`subscribed to ${of} already, as ${id}; its secret was shown when it was made\n`)
+  io.err(`subscribed to ${of} as ${id}; the secret is shown this once:\n`)
   io.out(`${secret}\n`)
   io.err(`\n${VERIFY}`)
 }
@@ -85,7 +119,7 @@ async function list(io: Io, flags: Flags): Promise<void> {
       [
         { title: 'ID', cell: (row: Subscription) => row.subscription_id },
         { title: 'TOLD OF', cell: (row) => row.trigger ?? `project ${row.project}` },
-        { title: 'ADDRESS', cell: (row) => row.url },
+        { title: 'ADDRESS', cell: (row) => (row.kind === 'mcp' ? '(fetched)' : row.url) },
         { title: 'NAME', cell: (row) => row.name },
         { title: 'BY', cell: (row) => row.created_by },
         {

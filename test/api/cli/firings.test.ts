@@ -347,6 +347,17 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
     expect(ran.err).toContain('<webhook-id>.<webhook-timestamp>.<body>')
   })
 
+  it.each([
+    ['errs', ['errs'], 'POST /subscribe', { trigger: 'errs', fetch: true }],
+    ['project Shop', ['--project', 'Shop'], 'POST /api/projects/Shop/subscribe', { fetch: true }],
+  ])('keeps the firings of %s to be fetched, and prints the id alone', async (of, args, route, body) => {
+    const at = await daemon({ [route]: [201, { subscription_id: 'sub_3' }] })
+    const ran = await svc(['subscribe', ...args, '--fetch', ...at])
+    expect(JSON.parse(stub.requests[0]!.body)).toEqual(body)
+    expect(ran).toMatchObject({ code: 0, out: 'sub_3\n' })
+    expect(ran.err).toContain(`kept from now on: ${of}. Fetch them with POST /api/subscriptions/sub_3/fetch`)
+  })
+
   it('subscribes to a project, and says when the address was subscribed already', async () => {
     const at = await daemon({
       'POST /api/projects/My%20Shop/subscribe': [200, { subscription_id: 'sub_2', existing: true }],
@@ -360,6 +371,8 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
 
   it.each([
     [['subscribe', 'errs'], 'name a trigger and an address'],
+    [['subscribe', 'errs', 'https://x.example', '--fetch'], 'name a trigger, and no address with --fetch'],
+    [['subscribe', '--project', 'p'], 'name an address'],
     [['subscribe', '--project', 'p', 'errs', 'https://x.example'], 'a trigger or --project, not both'],
   ])('%j exits with 2', async (argv, message) => {
     const ran = await svc([...argv, ...(await daemon({}))])
