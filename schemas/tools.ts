@@ -2,6 +2,325 @@
 
 /** Arguments and result of each MCP tool, without references. */
 export const toolSchemas: Readonly<Record<string, { input: object; output: object }>> = {
+ "ack_firing": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool ack_firing.",
+   "properties": {
+    "subscription_id": {
+     "type": "string",
+     "description": "As wait_for_firing gave it.",
+     "maxLength": 64
+    },
+    "delivery_id": {
+     "type": "string",
+     "description": "As wait_for_firing gave it.",
+     "maxLength": 64
+    },
+    "lease": {
+     "type": "string",
+     "description": "As wait_for_firing gave it.",
+     "maxLength": 64
+    }
+   },
+   "required": [
+    "subscription_id",
+    "delivery_id",
+    "lease"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool ack_firing answers.",
+   "properties": {
+    "delivery_id": {
+     "type": "string",
+     "description": "Delivery."
+    },
+    "acknowledged": {
+     "type": "boolean",
+     "description": "True: it is done, and goes to nobody else."
+    }
+   },
+   "required": [
+    "delivery_id",
+    "acknowledged"
+   ],
+   "additionalProperties": false
+  }
+ },
+ "apply_change": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool apply_change.",
+   "properties": {
+    "operations": {
+     "type": "array",
+     "description": "Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.",
+     "items": {
+      "type": "object",
+      "description": "One operation of a change-set.",
+      "properties": {
+       "op": {
+        "type": "string",
+        "description": "put replaces, patch changes the named fields (RFC 7396), delete deletes, move sends a lifecycle event.",
+        "enum": [
+         "put",
+         "patch",
+         "delete",
+         "move"
+        ]
+       },
+       "kind": {
+        "type": "string",
+        "description": "Kind of object.",
+        "enum": [
+         "source",
+         "trigger",
+         "agent",
+         "mcp_server",
+         "skill",
+         "project"
+        ]
+       },
+       "name": {
+        "type": "string",
+        "description": "Name; a project also by id.",
+        "minLength": 1,
+        "maxLength": 200
+       },
+       "spec": {
+        "type": "object",
+        "description": "put and patch: what is declared.",
+        "additionalProperties": true
+       },
+       "event": {
+        "type": "string",
+        "description": "move: lifecycle event.",
+        "maxLength": 40
+       },
+       "project": {
+        "type": "string",
+        "description": "put of a part: project it joins.",
+        "maxLength": 200
+       }
+      },
+      "required": [
+       "op",
+       "kind",
+       "name"
+      ],
+      "additionalProperties": false
+     },
+     "minItems": 1,
+     "maxItems": 500
+    },
+    "why": {
+     "type": "string",
+     "description": "Why, for people who read it, one line.",
+     "maxLength": 500,
+     "pattern": "^[^\\r\\n]*$"
+    },
+    "dry_run": {
+     "type": "boolean",
+     "description": "Write nothing: keep it as a proposal."
+    }
+   },
+   "required": [
+    "operations"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool apply_change answers.",
+   "properties": {
+    "change_set": {
+     "anyOf": [
+      {
+       "type": "integer"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Change-set; null: nothing was written."
+    },
+    "proposal_id": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Proposal, with dry_run."
+    },
+    "changes": {
+     "type": "array",
+     "description": "What it changes, by object.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "action": {
+        "type": "string",
+        "description": "create, update or delete."
+       },
+       "kind": {
+        "type": "string",
+        "description": "Kind."
+       },
+       "name": {
+        "type": "string",
+        "description": "Name."
+       },
+       "fields": {
+        "type": "array",
+        "description": "Changed fields.",
+        "items": {
+         "type": "string"
+        }
+       }
+      },
+      "required": [
+       "action",
+       "kind",
+       "name",
+       "fields"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "more": {
+     "type": "integer",
+     "description": "Changes that are not shown."
+    }
+   },
+   "required": [
+    "change_set",
+    "proposal_id",
+    "changes",
+    "more"
+   ],
+   "additionalProperties": false
+  }
+ },
+ "conclude": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool conclude.",
+   "properties": {
+    "subscription_id": {
+     "type": "string",
+     "description": "As wait_for_firing gave it.",
+     "maxLength": 64
+    },
+    "delivery_id": {
+     "type": "string",
+     "description": "As wait_for_firing gave it.",
+     "maxLength": 64
+    },
+    "lease": {
+     "type": "string",
+     "description": "As wait_for_firing gave it.",
+     "maxLength": 64
+    },
+    "verdict": {
+     "type": "string",
+     "description": "no_op: nothing to report. Else one lowercase word, as record_finding takes it.",
+     "pattern": "^[a-z][a-z0-9_-]{0,39}$"
+    },
+    "finding": {
+     "type": "string",
+     "description": "The finding, Markdown, with ids of events that show it. Not with no_op.",
+     "minLength": 1,
+     "maxLength": 65536,
+     "pattern": "\\S"
+    },
+    "entity": {
+     "type": "string",
+     "description": "Value of the entity it is about; required with a finding.",
+     "minLength": 1,
+     "maxLength": 512,
+     "pattern": "\\S"
+    },
+    "label": {
+     "type": "string",
+     "description": "Label of the entity.",
+     "pattern": "^[A-Za-z0-9_]{1,64}$"
+    },
+    "headline": {
+     "type": "string",
+     "description": "One line, up to 100 characters, that says what is wrong.",
+     "maxLength": 100,
+     "pattern": "^[^\\r\\n]*$"
+    },
+    "next_step": {
+     "type": "string",
+     "description": "One line, up to 300 characters, that says what to do.",
+     "maxLength": 300,
+     "pattern": "^[^\\r\\n]*$"
+    },
+    "project": {
+     "type": "string",
+     "description": "Project of the firing; left out with a project key.",
+     "minLength": 1,
+     "maxLength": 200
+    }
+   },
+   "required": [
+    "subscription_id",
+    "delivery_id",
+    "lease"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool conclude answers.",
+   "properties": {
+    "delivery_id": {
+     "type": "string",
+     "description": "Delivery."
+    },
+    "acknowledged": {
+     "type": "boolean",
+     "description": "True: it is done, and goes to nobody else."
+    },
+    "finding": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Finding; get_finding takes it. Null: none."
+    },
+    "event": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Its event on the timeline."
+    }
+   },
+   "required": [
+    "delivery_id",
+    "acknowledged",
+    "finding",
+    "event"
+   ],
+   "additionalProperties": false
+  }
+ },
  "create_source": {
   "input": {
    "type": "object",
@@ -33,6 +352,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "description": "Project it is made in (id or name); Default when absent.",
      "minLength": 1,
      "maxLength": 200
+    },
+    "dry_run": {
+     "type": "boolean",
+     "description": "Write nothing: keep it as a proposal."
     }
    },
    "required": [
@@ -92,6 +415,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       }
      ],
      "description": "Bearer token for producers, shown once; null where none is needed."
+    },
+    "proposal_id": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Proposal, with dry_run; null: the source is made."
     }
    },
    "required": [
@@ -99,7 +433,63 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "project",
     "change_set",
     "ingest_path",
-    "ingest_token"
+    "ingest_token",
+    "proposal_id"
+   ],
+   "additionalProperties": false
+  }
+ },
+ "extend_lease": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool extend_lease.",
+   "properties": {
+    "subscription_id": {
+     "type": "string",
+     "description": "As wait_for_firing gave it.",
+     "maxLength": 64
+    },
+    "delivery_id": {
+     "type": "string",
+     "description": "As wait_for_firing gave it.",
+     "maxLength": 64
+    },
+    "lease": {
+     "type": "string",
+     "description": "As wait_for_firing gave it.",
+     "maxLength": 64
+    },
+    "lease_seconds": {
+     "type": "integer",
+     "description": "How long you hold it from now, 300 when absent.",
+     "minimum": 5,
+     "maximum": 3600
+    }
+   },
+   "required": [
+    "subscription_id",
+    "delivery_id",
+    "lease"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool extend_lease answers.",
+   "properties": {
+    "delivery_id": {
+     "type": "string",
+     "description": "Delivery."
+    },
+    "lease_until": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Until when you hold it."
+    }
+   },
+   "required": [
+    "delivery_id",
+    "lease_until"
    ],
    "additionalProperties": false
   }
@@ -407,6 +797,226 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "event",
     "note",
     "cut"
+   ],
+   "additionalProperties": false
+  }
+ },
+ "get_part": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool get_part.",
+   "properties": {
+    "kind": {
+     "type": "string",
+     "description": "Kind.",
+     "enum": [
+      "source",
+      "trigger",
+      "agent",
+      "mcp_server",
+      "project"
+     ]
+    },
+    "name": {
+     "type": "string",
+     "description": "Name; a project also by id. Absent: the names there are, and the schema of a spec.",
+     "minLength": 1,
+     "maxLength": 200
+    },
+    "cursor": {
+     "type": "string",
+     "description": "next_cursor of the page before.",
+     "maxLength": 100
+    }
+   },
+   "required": [
+    "kind"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool get_part answers.",
+   "properties": {
+    "kind": {
+     "type": "string",
+     "description": "Kind."
+    },
+    "name": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Name."
+    },
+    "names": {
+     "type": "array",
+     "description": "Without name: those there are.",
+     "items": {
+      "type": "string"
+     }
+    },
+    "text": {
+     "type": "string",
+     "description": "JSON: the spec as it is, secrets masked; without name, its JSON Schema."
+    },
+    "next_cursor": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Pass as cursor for more names."
+    }
+   },
+   "required": [
+    "kind",
+    "name",
+    "names",
+    "text",
+    "next_cursor"
+   ],
+   "additionalProperties": false
+  }
+ },
+ "get_proposal": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool get_proposal.",
+   "properties": {
+    "id": {
+     "type": "string",
+     "description": "Proposal.",
+     "minLength": 1,
+     "maxLength": 64
+    }
+   },
+   "required": [
+    "id"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool get_proposal answers.",
+   "properties": {
+    "proposal_id": {
+     "type": "string",
+     "description": "Proposal; get_proposal takes it."
+    },
+    "state": {
+     "type": "string",
+     "description": "open; approved; declined; withdrawn."
+    },
+    "summary": {
+     "type": "string",
+     "description": "What it would change, in a line."
+    },
+    "why": {
+     "type": "string",
+     "description": "Why."
+    },
+    "proposer": {
+     "type": "string",
+     "description": "Who proposed it."
+    },
+    "made_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Proposed."
+    },
+    "decided_by": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Who decided."
+    },
+    "reason": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Why it was declined."
+    },
+    "change_set": {
+     "anyOf": [
+      {
+       "type": "integer"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Change-set that approving it wrote."
+    },
+    "changes": {
+     "type": "array",
+     "description": "What it changes, by object.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "action": {
+        "type": "string",
+        "description": "create, update or delete."
+       },
+       "kind": {
+        "type": "string",
+        "description": "Kind."
+       },
+       "name": {
+        "type": "string",
+        "description": "Name."
+       },
+       "fields": {
+        "type": "array",
+        "description": "Changed fields.",
+        "items": {
+         "type": "string"
+        }
+       }
+      },
+      "required": [
+       "action",
+       "kind",
+       "name",
+       "fields"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "more": {
+     "type": "integer",
+     "description": "Changes that are not shown."
+    }
+   },
+   "required": [
+    "proposal_id",
+    "state",
+    "summary",
+    "why",
+    "proposer",
+    "made_at",
+    "decided_by",
+    "reason",
+    "change_set",
+    "changes",
+    "more"
    ],
    "additionalProperties": false
   }
@@ -1901,6 +2511,202 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "propose_change": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool propose_change.",
+   "properties": {
+    "operations": {
+     "type": "array",
+     "description": "Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.",
+     "items": {
+      "type": "object",
+      "description": "One operation of a change-set.",
+      "properties": {
+       "op": {
+        "type": "string",
+        "description": "put replaces, patch changes the named fields (RFC 7396), delete deletes, move sends a lifecycle event.",
+        "enum": [
+         "put",
+         "patch",
+         "delete",
+         "move"
+        ]
+       },
+       "kind": {
+        "type": "string",
+        "description": "Kind of object.",
+        "enum": [
+         "source",
+         "trigger",
+         "agent",
+         "mcp_server",
+         "skill",
+         "project"
+        ]
+       },
+       "name": {
+        "type": "string",
+        "description": "Name; a project also by id.",
+        "minLength": 1,
+        "maxLength": 200
+       },
+       "spec": {
+        "type": "object",
+        "description": "put and patch: what is declared.",
+        "additionalProperties": true
+       },
+       "event": {
+        "type": "string",
+        "description": "move: lifecycle event.",
+        "maxLength": 40
+       },
+       "project": {
+        "type": "string",
+        "description": "put of a part: project it joins.",
+        "maxLength": 200
+       }
+      },
+      "required": [
+       "op",
+       "kind",
+       "name"
+      ],
+      "additionalProperties": false
+     },
+     "minItems": 1,
+     "maxItems": 500
+    },
+    "why": {
+     "type": "string",
+     "description": "Why, for people who read it, one line.",
+     "maxLength": 500,
+     "pattern": "^[^\\r\\n]*$"
+    }
+   },
+   "required": [
+    "operations"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool propose_change answers.",
+   "properties": {
+    "proposal_id": {
+     "type": "string",
+     "description": "Proposal; get_proposal takes it."
+    },
+    "state": {
+     "type": "string",
+     "description": "open; approved; declined; withdrawn."
+    },
+    "summary": {
+     "type": "string",
+     "description": "What it would change, in a line."
+    },
+    "why": {
+     "type": "string",
+     "description": "Why."
+    },
+    "proposer": {
+     "type": "string",
+     "description": "Who proposed it."
+    },
+    "made_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Proposed."
+    },
+    "decided_by": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Who decided."
+    },
+    "reason": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Why it was declined."
+    },
+    "change_set": {
+     "anyOf": [
+      {
+       "type": "integer"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Change-set that approving it wrote."
+    },
+    "changes": {
+     "type": "array",
+     "description": "What it changes, by object.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "action": {
+        "type": "string",
+        "description": "create, update or delete."
+       },
+       "kind": {
+        "type": "string",
+        "description": "Kind."
+       },
+       "name": {
+        "type": "string",
+        "description": "Name."
+       },
+       "fields": {
+        "type": "array",
+        "description": "Changed fields.",
+        "items": {
+         "type": "string"
+        }
+       }
+      },
+      "required": [
+       "action",
+       "kind",
+       "name",
+       "fields"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "more": {
+     "type": "integer",
+     "description": "Changes that are not shown."
+    }
+   },
+   "required": [
+    "proposal_id",
+    "state",
+    "summary",
+    "why",
+    "proposer",
+    "made_at",
+    "decided_by",
+    "reason",
+    "change_set",
+    "changes",
+    "more"
+   ],
+   "additionalProperties": false
+  }
+ },
  "read": {
   "input": {
    "type": "object",
@@ -2725,6 +3531,208 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "wait_for_firing": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool wait_for_firing.",
+   "properties": {
+    "trigger": {
+     "type": "string",
+     "description": "Trigger to wait for; not for project keys. Absent: every trigger of the project.",
+     "minLength": 1,
+     "maxLength": 64
+    },
+    "project": {
+     "type": "string",
+     "description": "Project, by id or name. Leave it out with a project key, or where there is only one project.",
+     "minLength": 1,
+     "maxLength": 200
+    },
+    "name": {
+     "type": "string",
+     "description": "Name of the queue. Who waits with the same credential and name shares it: each firing goes to one.",
+     "maxLength": 80,
+     "pattern": "^[^\\r\\n]*$"
+    },
+    "timeout_seconds": {
+     "type": "integer",
+     "description": "How long to wait, 45 when absent; 0 only looks.",
+     "minimum": 0,
+     "maximum": 55
+    },
+    "lease_seconds": {
+     "type": "integer",
+     "description": "How long you hold it, 300 when absent.",
+     "minimum": 5,
+     "maximum": 3600
+    }
+   },
+   "required": [],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool wait_for_firing answers.",
+   "properties": {
+    "subscription_id": {
+     "type": "string",
+     "description": "Queue; the tools that take a firing take it too."
+    },
+    "existing": {
+     "type": "boolean",
+     "description": "False: the queue begins now; what fired before is not in it."
+    },
+    "firing": {
+     "description": "Null: none came.",
+     "anyOf": [
+      {
+       "type": "null"
+      },
+      {
+       "type": "object",
+       "properties": {
+        "delivery_id": {
+         "type": "string",
+         "description": "Delivery; the same each time it is handed out."
+        },
+        "lease": {
+         "type": "string",
+         "description": "Proves that you hold it."
+        },
+        "lease_until": {
+         "type": "string",
+         "format": "date-time",
+         "description": "Until when you hold it."
+        },
+        "tries": {
+         "type": "integer",
+         "description": "How often it was handed out, this time included; it has failed after 5."
+        },
+        "dispatch_id": {
+         "type": "string",
+         "description": "Firing."
+        },
+        "trigger": {
+         "type": "string",
+         "description": "Trigger."
+        },
+        "project": {
+         "anyOf": [
+          {
+           "type": "string"
+          },
+          {
+           "type": "null"
+          }
+         ],
+         "description": "Project, by id."
+        },
+        "entity": {
+         "description": "Entity; null: it is about none.",
+         "anyOf": [
+          {
+           "type": "null"
+          },
+          {
+           "type": "object",
+           "properties": {
+            "label": {
+             "type": "string",
+             "description": "Label."
+            },
+            "value": {
+             "type": "string",
+             "description": "Value."
+            }
+           },
+           "required": [
+            "label",
+            "value"
+           ],
+           "additionalProperties": false
+          }
+         ]
+        },
+        "key": {
+         "type": "string",
+         "description": "Key of the firing; the value of the entity where there is one."
+        },
+        "fired_at": {
+         "type": "string",
+         "format": "date-time",
+         "description": "Fired."
+        },
+        "reason": {
+         "type": "string",
+         "description": "Why, in plain words."
+        },
+        "events": {
+         "type": "integer",
+         "description": "Events it carries."
+        },
+        "event_ids": {
+         "type": "array",
+         "description": "The first of them.",
+         "items": {
+          "type": "string"
+         }
+        },
+        "run_ids": {
+         "type": "array",
+         "description": "Runs of this service's own agents that it started.",
+         "items": {
+          "type": "string"
+         }
+        },
+        "resolves": {
+         "type": "string",
+         "description": "The firing that this one says is over."
+        },
+        "practice": {
+         "type": "boolean",
+         "description": "A practice firing: look, and act on nothing."
+        },
+        "timeline": {
+         "type": "string",
+         "description": "Correlated timeline as text."
+        },
+        "cut": {
+         "type": "boolean",
+         "description": "Whether the timeline was cut; read has the rest."
+        }
+       },
+       "required": [
+        "delivery_id",
+        "lease",
+        "lease_until",
+        "tries",
+        "dispatch_id",
+        "trigger",
+        "project",
+        "entity",
+        "key",
+        "fired_at",
+        "reason",
+        "events",
+        "event_ids",
+        "run_ids",
+        "practice",
+        "timeline",
+        "cut"
+       ],
+       "additionalProperties": false
+      }
+     ]
+    }
+   },
+   "required": [
+    "subscription_id",
+    "existing",
+    "firing"
+   ],
+   "additionalProperties": false
+  }
+ },
  "why": {
   "input": {
    "type": "object",
@@ -2824,5 +3832,1088 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    ],
    "additionalProperties": false
   }
+ },
+ "withdraw_proposal": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool withdraw_proposal.",
+   "properties": {
+    "id": {
+     "type": "string",
+     "description": "Proposal.",
+     "minLength": 1,
+     "maxLength": 64
+    }
+   },
+   "required": [
+    "id"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool withdraw_proposal answers.",
+   "properties": {
+    "proposal_id": {
+     "type": "string",
+     "description": "Proposal; get_proposal takes it."
+    },
+    "state": {
+     "type": "string",
+     "description": "open; approved; declined; withdrawn."
+    },
+    "summary": {
+     "type": "string",
+     "description": "What it would change, in a line."
+    },
+    "why": {
+     "type": "string",
+     "description": "Why."
+    },
+    "proposer": {
+     "type": "string",
+     "description": "Who proposed it."
+    },
+    "made_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Proposed."
+    },
+    "decided_by": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Who decided."
+    },
+    "reason": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Why it was declined."
+    },
+    "change_set": {
+     "anyOf": [
+      {
+       "type": "integer"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Change-set that approving it wrote."
+    },
+    "changes": {
+     "type": "array",
+     "description": "What it changes, by object.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "action": {
+        "type": "string",
+        "description": "create, update or delete."
+       },
+       "kind": {
+        "type": "string",
+        "description": "Kind."
+       },
+       "name": {
+        "type": "string",
+        "description": "Name."
+       },
+       "fields": {
+        "type": "array",
+        "description": "Changed fields.",
+        "items": {
+         "type": "string"
+        }
+       }
+      },
+      "required": [
+       "action",
+       "kind",
+       "name",
+       "fields"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "more": {
+     "type": "integer",
+     "description": "Changes that are not shown."
+    }
+   },
+   "required": [
+    "proposal_id",
+    "state",
+    "summary",
+    "why",
+    "proposer",
+    "made_at",
+    "decided_by",
+    "reason",
+    "change_set",
+    "changes",
+    "more"
+   ],
+   "additionalProperties": false
+  }
+ }
+}
+
+/** What is declared of each kind of part, without references. */
+export const specSchemas: Readonly<Record<string, { type: string; properties: object; [key: string]: unknown }>> = {
+ "source": {
+  "type": "object",
+  "description": "What is declared of a source, apart from its name.",
+  "properties": {
+   "connector": {
+    "type": "string",
+    "description": "Connector.",
+    "minLength": 1,
+    "maxLength": 64
+   },
+   "poll": {
+    "type": "string",
+    "description": "Poll interval, for a connector that polls.",
+    "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+   },
+   "config": {
+    "type": "object",
+    "description": "Connector fields and labels.",
+    "additionalProperties": true
+   },
+   "paused": {
+    "type": "boolean",
+    "description": "True keeps it from running."
+   }
+  },
+  "required": [
+   "connector"
+  ],
+  "additionalProperties": false
+ },
+ "trigger": {
+  "type": "object",
+  "description": "What is declared of a trigger, apart from its name.",
+  "properties": {
+   "sources": {
+    "type": "array",
+    "description": "Sources it watches.",
+    "items": {
+     "type": "string",
+     "description": "Source.",
+     "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+    },
+    "minItems": 1,
+    "maxItems": 100,
+    "uniqueItems": true
+   },
+   "condition": {
+    "description": "When a trigger trips: any event, a threshold, silence, a change, a sequence, or a schedule.",
+    "anyOf": [
+     {
+      "type": "object",
+      "description": "A threshold on an aggregate of matching events in a sliding window, per group.",
+      "properties": {
+       "aggregate": {
+        "type": "string",
+        "description": "Aggregate: count of events, their rate, how many distinct values a field has; or of a number the sum, avg, max, min; any is max.",
+        "enum": [
+         "count",
+         "rate",
+         "distinct",
+         "sum",
+         "avg",
+         "max",
+         "min",
+         "any"
+        ]
+       },
+       "field": {
+        "type": "string",
+        "description": "Number label, or payload. and a path, to aggregate; any label for distinct; not for count and rate.",
+        "minLength": 1,
+        "maxLength": 256
+       },
+       "predicate": {
+        "type": "string",
+        "description": "Comparison and number, such as \"> 5\"; a rate may name its unit: \"> 5/s\", /m or /h (/s when absent).",
+        "pattern": "^(>=|<=|==|>|<) ?-?[0-9]+(\\.[0-9]+)?(/(s|m|h))?$"
+       },
+       "window": {
+        "type": "string",
+        "description": "Length of the window, such as 5m.",
+        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+       },
+       "group_by": {
+        "type": "array",
+        "description": "Labels to group by; absent: the entity.",
+        "items": {
+         "type": "string",
+         "description": "Label.",
+         "minLength": 1,
+         "maxLength": 256
+        },
+        "minItems": 1,
+        "maxItems": 5,
+        "uniqueItems": true
+       },
+       "resolve": {
+        "description": "Hysteresis: once fired, a key fires again only after its value has met this; true: as soon as the predicate no longer holds. Meeting it makes a resolved firing, which wakes no agent.",
+        "anyOf": [
+         {
+          "type": "boolean",
+          "const": true
+         },
+         {
+          "type": "string",
+          "pattern": "^(>=|<=|==|>|<) ?-?[0-9]+(\\.[0-9]+)?(/(s|m|h))?$"
+         }
+        ]
+       }
+      },
+      "required": [
+       "aggregate",
+       "predicate",
+       "window"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "object",
+      "description": "Every matching event trips it.",
+      "properties": {
+       "event": {
+        "type": "string",
+        "description": "any: each event that passes the filters.",
+        "const": "any"
+       },
+       "group_by": {
+        "type": "array",
+        "description": "Labels to group by; absent: the entity.",
+        "items": {
+         "type": "string",
+         "description": "Label.",
+         "minLength": 1,
+         "maxLength": 256
+        },
+        "minItems": 1,
+        "maxItems": 5,
+        "uniqueItems": true
+       }
+      },
+      "required": [
+       "event"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "object",
+      "description": "Nothing from a key for a while.",
+      "properties": {
+       "absent_for": {
+        "type": "string",
+        "description": "How long nothing may come, from the instant the last matching event was stored.",
+        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+       },
+       "group_by": {
+        "type": "array",
+        "description": "Labels to group by; absent: the entity.",
+        "items": {
+         "type": "string",
+         "description": "Label.",
+         "minLength": 1,
+         "maxLength": 256
+        },
+        "minItems": 1,
+        "maxItems": 5,
+        "uniqueItems": true
+       }
+      },
+      "required": [
+       "absent_for"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "object",
+      "description": "The value of a label or field is another than at the event of the key before.",
+      "properties": {
+       "change_of": {
+        "type": "string",
+        "description": "Label, or payload. and a path into the payload.",
+        "minLength": 1,
+        "maxLength": 256
+       },
+       "from": {
+        "type": "string",
+        "description": "Only from this value.",
+        "maxLength": 1024
+       },
+       "to": {
+        "type": "string",
+        "description": "Only to this value.",
+        "maxLength": 1024
+       },
+       "group_by": {
+        "type": "array",
+        "description": "Labels to group by; absent: the entity.",
+        "items": {
+         "type": "string",
+         "description": "Label.",
+         "minLength": 1,
+         "maxLength": 256
+        },
+        "minItems": 1,
+        "maxItems": 5,
+        "uniqueItems": true
+       }
+      },
+      "required": [
+       "change_of"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "object",
+      "description": "Events of one key in this order.",
+      "properties": {
+       "sequence": {
+        "type": "array",
+        "description": "Steps, in order of event time.",
+        "items": {
+         "type": "object",
+         "description": "One step of a sequence.",
+         "properties": {
+          "name": {
+           "type": "string",
+           "description": "Name of the step.",
+           "maxLength": 80,
+           "pattern": "^[^\\r\\n]*$"
+          },
+          "filters": {
+           "type": "array",
+           "description": "All must hold, besides those of the trigger.",
+           "items": {
+            "type": "object",
+            "description": "One condition on an event; all filters of a trigger must hold. A missing label or field matches nothing but exists: false.",
+            "properties": {
+             "field": {
+              "type": "string",
+              "description": "Label; or event_type, source, text, key_value; or payload. and a path into the payload.",
+              "minLength": 1,
+              "maxLength": 256
+             },
+             "op": {
+              "type": "string",
+              "description": "Operator; in takes a list and ignores case, contains ignores case, regex is RE2 syntax and matches anywhere.",
+              "enum": [
+               "eq",
+               "neq",
+               "in",
+               "contains",
+               "prefix",
+               "regex",
+               "exists",
+               "gt",
+               "gte",
+               "lt",
+               "lte"
+              ]
+             },
+             "value": {
+              "description": "Value to compare with; a list for in; true or false for exists (true when absent).",
+              "anyOf": [
+               {
+                "type": "string",
+                "maxLength": 1024
+               },
+               {
+                "type": "number"
+               },
+               {
+                "type": "boolean"
+               },
+               {
+                "type": "array",
+                "items": {
+                 "anyOf": [
+                  {
+                   "type": "string"
+                  },
+                  {
+                   "type": "number"
+                  },
+                  {
+                   "type": "boolean"
+                  }
+                 ]
+                },
+                "minItems": 1,
+                "maxItems": 100
+               }
+              ]
+             }
+            },
+            "required": [
+             "field",
+             "op"
+            ],
+            "additionalProperties": false
+           },
+           "minItems": 1,
+           "maxItems": 50
+          }
+         },
+         "required": [
+          "filters"
+         ],
+         "additionalProperties": false
+        },
+        "minItems": 2,
+        "maxItems": 5
+       },
+       "within": {
+        "type": "string",
+        "description": "Longest time from the first step to the last.",
+        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+       },
+       "group_by": {
+        "type": "array",
+        "description": "Labels to group by; absent: the entity.",
+        "items": {
+         "type": "string",
+         "description": "Label.",
+         "minLength": 1,
+         "maxLength": 256
+        },
+        "minItems": 1,
+        "maxItems": 5,
+        "uniqueItems": true
+       }
+      },
+      "required": [
+       "sequence",
+       "within"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "object",
+      "description": "Fires every interval with a summary of the window.",
+      "properties": {
+       "every": {
+        "type": "string",
+        "description": "Interval, at least 60s.",
+        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+       },
+       "summary_by": {
+        "type": "array",
+        "description": "Labels the summary has a table of; absent: the entity.",
+        "items": {
+         "type": "string",
+         "description": "Label.",
+         "minLength": 1,
+         "maxLength": 256
+        },
+        "maxItems": 5,
+        "uniqueItems": true
+       },
+       "summary": {
+        "description": "What the summary holds; rich is everything.",
+        "anyOf": [
+         {
+          "type": "string",
+          "const": "rich"
+         },
+         {
+          "type": "object",
+          "description": "What a schedule firing says of its window.",
+          "properties": {
+           "by_entity": {
+            "type": "boolean",
+            "description": "One line per entity."
+           },
+           "baseline": {
+            "type": "integer",
+            "description": "Earlier windows to compare with.",
+            "minimum": 0,
+            "maximum": 48
+           },
+           "min_count": {
+            "type": "integer",
+            "description": "Leave out groups with fewer events.",
+            "minimum": 0,
+            "maximum": 100000
+           },
+           "numbers": {
+            "type": "array",
+            "description": "Number labels to summarise.",
+            "items": {
+             "type": "string",
+             "description": "Number label.",
+             "minLength": 1,
+             "maxLength": 256
+            },
+            "maxItems": 5
+           },
+           "examples": {
+            "type": "integer",
+            "description": "Example lines per group.",
+            "minimum": 0,
+            "maximum": 5
+           },
+           "findings": {
+            "type": "string",
+            "description": "How far back findings are listed.",
+            "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+           }
+          },
+          "additionalProperties": false
+         }
+        ]
+       }
+      },
+      "required": [
+       "every"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "object",
+      "description": "Fires at the times of a cron expression with a summary of the window since the time before.",
+      "properties": {
+       "cron": {
+        "type": "string",
+        "description": "Five fields: minute, hour, day of month, month, day of week.",
+        "minLength": 9,
+        "maxLength": 120
+       },
+       "time_zone": {
+        "type": "string",
+        "description": "IANA time zone, such as Europe/Paris; UTC when absent.",
+        "maxLength": 64
+       },
+       "summary_by": {
+        "type": "array",
+        "description": "Labels the summary has a table of; absent: the entity.",
+        "items": {
+         "type": "string",
+         "description": "Label.",
+         "minLength": 1,
+         "maxLength": 256
+        },
+        "maxItems": 5,
+        "uniqueItems": true
+       },
+       "summary": {
+        "description": "What the summary holds; rich is everything.",
+        "anyOf": [
+         {
+          "type": "string",
+          "const": "rich"
+         },
+         {
+          "type": "object",
+          "description": "What a schedule firing says of its window.",
+          "properties": {
+           "by_entity": {
+            "type": "boolean",
+            "description": "One line per entity."
+           },
+           "baseline": {
+            "type": "integer",
+            "description": "Earlier windows to compare with.",
+            "minimum": 0,
+            "maximum": 48
+           },
+           "min_count": {
+            "type": "integer",
+            "description": "Leave out groups with fewer events.",
+            "minimum": 0,
+            "maximum": 100000
+           },
+           "numbers": {
+            "type": "array",
+            "description": "Number labels to summarise.",
+            "items": {
+             "type": "string",
+             "description": "Number label.",
+             "minLength": 1,
+             "maxLength": 256
+            },
+            "maxItems": 5
+           },
+           "examples": {
+            "type": "integer",
+            "description": "Example lines per group.",
+            "minimum": 0,
+            "maximum": 5
+           },
+           "findings": {
+            "type": "string",
+            "description": "How far back findings are listed.",
+            "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+           }
+          },
+          "additionalProperties": false
+         }
+        ]
+       }
+      },
+      "required": [
+       "cron"
+      ],
+      "additionalProperties": false
+     }
+    ]
+   },
+   "filters": {
+    "type": "array",
+    "description": "All must hold.",
+    "items": {
+     "type": "object",
+     "description": "One condition on an event; all filters of a trigger must hold. A missing label or field matches nothing but exists: false.",
+     "properties": {
+      "field": {
+       "type": "string",
+       "description": "Label; or event_type, source, text, key_value; or payload. and a path into the payload.",
+       "minLength": 1,
+       "maxLength": 256
+      },
+      "op": {
+       "type": "string",
+       "description": "Operator; in takes a list and ignores case, contains ignores case, regex is RE2 syntax and matches anywhere.",
+       "enum": [
+        "eq",
+        "neq",
+        "in",
+        "contains",
+        "prefix",
+        "regex",
+        "exists",
+        "gt",
+        "gte",
+        "lt",
+        "lte"
+       ]
+      },
+      "value": {
+       "description": "Value to compare with; a list for in; true or false for exists (true when absent).",
+       "anyOf": [
+        {
+         "type": "string",
+         "maxLength": 1024
+        },
+        {
+         "type": "number"
+        },
+        {
+         "type": "boolean"
+        },
+        {
+         "type": "array",
+         "items": {
+          "anyOf": [
+           {
+            "type": "string"
+           },
+           {
+            "type": "number"
+           },
+           {
+            "type": "boolean"
+           }
+          ]
+         },
+         "minItems": 1,
+         "maxItems": 100
+        }
+       ]
+      }
+     },
+     "required": [
+      "field",
+      "op"
+     ],
+     "additionalProperties": false
+    },
+    "maxItems": 50
+   },
+   "key_field": {
+    "type": "string",
+    "description": "Label that is the entity; empty: the primary label of the first source that has one.",
+    "maxLength": 256
+   },
+   "emit": {
+    "type": "object",
+    "description": "What a firing carries.",
+    "properties": {
+     "kind": {
+      "type": "string",
+      "description": "Kind of the firing; absent: the name of the trigger.",
+      "maxLength": 80,
+      "pattern": "^[^\\r\\n]*$"
+     },
+     "context_window": {
+      "type": "string",
+      "description": "How much of the timeline a firing carries; 15m when absent.",
+      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+     }
+    },
+    "additionalProperties": false
+   },
+   "cooldown": {
+    "type": "string",
+    "description": "Wait before waking again, per entity; 5m when absent.",
+    "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+   },
+   "storm": {
+    "type": "object",
+    "description": "How a burst becomes one firing. Nothing is lost: the firing carries every event that was folded into it or held back.",
+    "properties": {
+     "quiet": {
+      "type": "string",
+      "description": "Wait for a pause this long, and gather until then.",
+      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+     },
+     "max_wait": {
+      "type": "string",
+      "description": "Gather no longer than this; ten times quiet when absent.",
+      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+     },
+     "min_count": {
+      "type": "integer",
+      "description": "Fire only when at least so many events were gathered; needs quiet or max_wait.",
+      "minimum": 1,
+      "maximum": 1000000
+     },
+     "limits": {
+      "type": "array",
+      "description": "Each holds back what is more; what was held back is told with the next firing.",
+      "items": {
+       "type": "object",
+       "description": "At most so many firings in a period.",
+       "properties": {
+        "max": {
+         "type": "integer",
+         "description": "Firings.",
+         "minimum": 1,
+         "maximum": 10000
+        },
+        "per": {
+         "type": "string",
+         "description": "Period, such as 1h.",
+         "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        }
+       },
+       "required": [
+        "max",
+        "per"
+       ],
+       "additionalProperties": false
+      },
+      "minItems": 1,
+      "maxItems": 5
+     }
+    },
+    "additionalProperties": false
+   },
+   "max_late": {
+    "type": "string",
+    "description": "An event older than this when it is stored is not judged; 24h when absent.",
+    "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+   },
+   "description": {
+    "type": "string",
+    "description": "What wakes it, in plain words that follow \"When\".",
+    "maxLength": 160,
+    "pattern": "^[^\\r\\n]*$"
+   },
+   "paused": {
+    "type": "boolean",
+    "description": "True keeps it from running."
+   }
+  },
+  "required": [
+   "sources",
+   "condition"
+  ],
+  "additionalProperties": false
+ },
+ "agent": {
+  "type": "object",
+  "description": "What is declared of an agent, apart from its name.",
+  "properties": {
+   "prompt": {
+    "type": "string",
+    "description": "What the agent is told.",
+    "minLength": 1,
+    "maxLength": 8000,
+    "pattern": "\\S"
+   },
+   "model": {
+    "type": "string",
+    "description": "Model; empty: the default of the provider.",
+    "maxLength": 200
+   },
+   "provider": {
+    "type": "string",
+    "description": "Model provider; empty: the default one.",
+    "pattern": "^([a-z0-9][a-z0-9-]{0,39})?$"
+   },
+   "mcp_servers": {
+    "type": "array",
+    "description": "MCP servers whose tools it may use.",
+    "items": {
+     "type": "string",
+     "description": "MCP server.",
+     "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+    },
+    "maxItems": 20,
+    "uniqueItems": true
+   },
+   "tools": {
+    "type": "array",
+    "description": "What it may call of their tools; none of a server: those that only read.",
+    "items": {
+     "type": "object",
+     "description": "A line of what an agent may call of external tools.",
+     "properties": {
+      "server": {
+       "type": "string",
+       "description": "MCP server, one of the agent's.",
+       "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+      },
+      "tool": {
+       "type": "string",
+       "description": "Tool as the server calls it; *: every one that only reads.",
+       "minLength": 1,
+       "maxLength": 128
+      },
+      "arguments": {
+       "type": "object",
+       "description": "Argument → pattern (RE2) that its text form must match wholly; it must be given.",
+       "additionalProperties": {
+        "type": "string",
+        "maxLength": 500
+       },
+       "propertyNames": {
+        "minLength": 1,
+        "maxLength": 128
+       },
+       "maxProperties": 20
+      }
+     },
+     "required": [
+      "server",
+      "tool"
+     ],
+     "additionalProperties": false
+    },
+    "maxItems": 100,
+    "uniqueItems": true
+   },
+   "max_rounds": {
+    "anyOf": [
+     {
+      "type": "integer"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Model calls of one run; null: 6, or 12 with MCP servers.",
+    "minimum": 1,
+    "maximum": 24
+   },
+   "budget_usd": {
+    "anyOf": [
+     {
+      "type": "number"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Lifetime spend cap, US dollars; null: none.",
+    "exclusiveMinimum": 0
+   },
+   "daily_cap": {
+    "anyOf": [
+     {
+      "type": "integer"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Runs in 24 hours; null: the setting of the instance.",
+    "minimum": 1,
+    "maximum": 10000
+   },
+   "run_budget_usd": {
+    "anyOf": [
+     {
+      "type": "number"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Spend cap of one run, US dollars; null: none.",
+    "exclusiveMinimum": 0
+   },
+   "remembers": {
+    "type": "boolean",
+    "description": "It may keep observations with the remember tool."
+   },
+   "concurrency": {
+    "anyOf": [
+     {
+      "type": "integer"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Runs of it at the same time; null: 4.",
+    "minimum": 1,
+    "maximum": 200
+   },
+   "concludes": {
+    "type": "boolean",
+    "description": "Ends every run with the conclude tool."
+   },
+   "verdicts": {
+    "type": "array",
+    "description": "Verdicts it may give, each with when to give it.",
+    "items": {
+     "type": "object",
+     "description": "A verdict an agent may give.",
+     "properties": {
+      "verdict": {
+       "type": "string",
+       "description": "One lowercase word; no_op is reserved.",
+       "pattern": "^[a-z][a-z0-9_-]{0,39}$"
+      },
+      "when": {
+       "type": "string",
+       "description": "When to give it.",
+       "maxLength": 300,
+       "pattern": "^[^\\r\\n]*$"
+      }
+     },
+     "required": [
+      "verdict"
+     ],
+     "additionalProperties": false
+    },
+    "maxItems": 10
+   },
+   "slack_channel": {
+    "type": "string",
+    "description": "Slack channel id findings go to.",
+    "pattern": "^([A-Z][A-Z0-9]{4,})?$",
+    "maxLength": 40
+   },
+   "slack_webhook": {
+    "type": "string",
+    "description": "Slack incoming webhook.",
+    "maxLength": 2000
+   },
+   "webhook_url": {
+    "type": "string",
+    "description": "Receiver each finding is written back to.",
+    "pattern": "^(https?://[^\\s]+)?$",
+    "maxLength": 2000
+   },
+   "webhook_token": {
+    "type": "string",
+    "description": "Bearer token of that receiver.",
+    "maxLength": 4000
+   },
+   "webhook_key_label": {
+    "type": "string",
+    "description": "Label whose value is the key of the write-back.",
+    "pattern": "^[A-Za-z0-9_]{0,64}$"
+   },
+   "github": {
+    "type": "string",
+    "description": "Stored GitHub credential its check-run tool uses.",
+    "maxLength": 64
+   }
+  },
+  "required": [
+   "prompt"
+  ],
+  "additionalProperties": false
+ },
+ "mcp_server": {
+  "type": "object",
+  "description": "What is declared of a mcp server, apart from its name.",
+  "properties": {
+   "url": {
+    "type": "string",
+    "description": "Address of the server.",
+    "pattern": "^https?://[^\\s]+$",
+    "maxLength": 2000
+   },
+   "auth_header": {
+    "type": "string",
+    "description": "Header the credential is sent in; Authorization when empty.",
+    "pattern": "^[A-Za-z0-9-]{0,64}$"
+   },
+   "auth_value": {
+    "type": "string",
+    "description": "Credential, or credential:github/<name> for a stored one.",
+    "maxLength": 4000
+   },
+   "headers": {
+    "type": "object",
+    "description": "Extra headers, shown to whoever reads; a credential goes into auth_value.",
+    "additionalProperties": {
+     "type": "string",
+     "maxLength": 4000
+    },
+    "propertyNames": {
+     "pattern": "^[A-Za-z0-9-]{1,64}$"
+    },
+    "maxProperties": 20
+   }
+  },
+  "required": [
+   "url"
+  ],
+  "additionalProperties": false
+ },
+ "skill": {
+  "type": "object",
+  "description": "What is declared of a skill, apart from its name.",
+  "properties": {
+   "description": {
+    "type": "string",
+    "description": "One paragraph on what it is for, up to 1,024 characters."
+   },
+   "body": {
+    "type": "string",
+    "description": "Markdown, up to 64 KB."
+   }
+  },
+  "required": [
+   "description",
+   "body"
+  ],
+  "additionalProperties": false
  }
 }

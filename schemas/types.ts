@@ -4220,6 +4220,191 @@ export interface McpToolsResult {
   tools: McpTool[]
 }
 /**
+ * What the tool ack_firing answers.
+ */
+export interface ToolAckFiringResult {
+  /**
+   * Delivery.
+   */
+  delivery_id: string
+  /**
+   * True: it is done, and goes to nobody else.
+   */
+  acknowledged: boolean
+}
+/**
+ * Arguments of the tool ack_firing.
+ */
+export interface ToolAckFiring {
+  /**
+   * As wait_for_firing gave it.
+   */
+  subscription_id: string
+  /**
+   * As wait_for_firing gave it.
+   */
+  delivery_id: string
+  /**
+   * As wait_for_firing gave it.
+   */
+  lease: string
+}
+/**
+ * What the tool apply_change answers.
+ */
+export interface ToolApplyChangeResult {
+  /**
+   * Change-set; null: nothing was written.
+   */
+  change_set: number | null
+  /**
+   * Proposal, with dry_run.
+   */
+  proposal_id: string | null
+  /**
+   * What it changes, by object.
+   */
+  changes: {
+    /**
+     * create, update or delete.
+     */
+    action: string
+    /**
+     * Kind.
+     */
+    kind: string
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * Changed fields.
+     */
+    fields: string[]
+  }[]
+  /**
+   * Changes that are not shown.
+   */
+  more: number
+}
+/**
+ * Arguments of the tool apply_change.
+ */
+export interface ToolApplyChange {
+  /**
+   * Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.
+   *
+   * @minItems 1
+   * @maxItems 500
+   */
+  operations: Operation[]
+  /**
+   * Why, for people who read it, one line.
+   */
+  why?: string
+  /**
+   * Write nothing: keep it as a proposal.
+   */
+  dry_run?: boolean
+}
+/**
+ * One operation of a change-set.
+ */
+export interface Operation {
+  /**
+   * put replaces, patch changes the named fields (RFC 7396), delete deletes, move sends a lifecycle event.
+   */
+  op: 'put' | 'patch' | 'delete' | 'move'
+  /**
+   * Kind of object.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Name; a project also by id.
+   */
+  name: string
+  /**
+   * put and patch: what is declared.
+   */
+  spec?: {
+    [k: string]: unknown
+  }
+  /**
+   * move: lifecycle event.
+   */
+  event?: string
+  /**
+   * put of a part: project it joins.
+   */
+  project?: string
+}
+/**
+ * What the tool conclude answers.
+ */
+export interface ToolConcludeResult {
+  /**
+   * Delivery.
+   */
+  delivery_id: string
+  /**
+   * True: it is done, and goes to nobody else.
+   */
+  acknowledged: boolean
+  /**
+   * Finding; get_finding takes it. Null: none.
+   */
+  finding: string | null
+  /**
+   * Its event on the timeline.
+   */
+  event: string | null
+}
+/**
+ * Arguments of the tool conclude.
+ */
+export interface ToolConclude {
+  /**
+   * As wait_for_firing gave it.
+   */
+  subscription_id: string
+  /**
+   * As wait_for_firing gave it.
+   */
+  delivery_id: string
+  /**
+   * As wait_for_firing gave it.
+   */
+  lease: string
+  /**
+   * no_op: nothing to report. Else one lowercase word, as record_finding takes it.
+   */
+  verdict?: string
+  /**
+   * The finding, Markdown, with ids of events that show it. Not with no_op.
+   */
+  finding?: string
+  /**
+   * Value of the entity it is about; required with a finding.
+   */
+  entity?: string
+  /**
+   * Label of the entity.
+   */
+  label?: string
+  /**
+   * One line, up to 100 characters, that says what is wrong.
+   */
+  headline?: string
+  /**
+   * One line, up to 300 characters, that says what to do.
+   */
+  next_step?: string
+  /**
+   * Project of the firing; left out with a project key.
+   */
+  project?: string
+}
+/**
  * What the tool create_source answers.
  */
 export interface ToolCreateSourceResult {
@@ -4243,6 +4428,10 @@ export interface ToolCreateSourceResult {
    * Bearer token for producers, shown once; null where none is needed.
    */
   ingest_token: string | null
+  /**
+   * Proposal, with dry_run; null: the source is made.
+   */
+  proposal_id: string | null
 }
 /**
  * Arguments of the tool create_source.
@@ -4270,6 +4459,44 @@ export interface ToolCreateSource {
    * Project it is made in (id or name); Default when absent.
    */
   project?: string
+  /**
+   * Write nothing: keep it as a proposal.
+   */
+  dry_run?: boolean
+}
+/**
+ * What the tool extend_lease answers.
+ */
+export interface ToolExtendLeaseResult {
+  /**
+   * Delivery.
+   */
+  delivery_id: string
+  /**
+   * Until when you hold it.
+   */
+  lease_until: string
+}
+/**
+ * Arguments of the tool extend_lease.
+ */
+export interface ToolExtendLease {
+  /**
+   * As wait_for_firing gave it.
+   */
+  subscription_id: string
+  /**
+   * As wait_for_firing gave it.
+   */
+  delivery_id: string
+  /**
+   * As wait_for_firing gave it.
+   */
+  lease: string
+  /**
+   * How long you hold it from now, 300 when absent.
+   */
+  lease_seconds?: number
 }
 /**
  * What the tool finish_project answers.
@@ -4438,6 +4665,123 @@ export interface ToolGetFinding {
    * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
    */
   max_tokens?: number
+}
+/**
+ * What the tool get_part answers.
+ */
+export interface ToolGetPartResult {
+  /**
+   * Kind.
+   */
+  kind: string
+  /**
+   * Name.
+   */
+  name: string | null
+  /**
+   * Without name: those there are.
+   */
+  names: string[]
+  /**
+   * JSON: the spec as it is, secrets masked; without name, its JSON Schema.
+   */
+  text: string
+  /**
+   * Pass as cursor for more names.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool get_part.
+ */
+export interface ToolGetPart {
+  /**
+   * Kind.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'project'
+  /**
+   * Name; a project also by id. Absent: the names there are, and the schema of a spec.
+   */
+  name?: string
+  /**
+   * next_cursor of the page before.
+   */
+  cursor?: string
+}
+/**
+ * What the tool get_proposal answers.
+ */
+export interface ToolGetProposalResult {
+  /**
+   * Proposal; get_proposal takes it.
+   */
+  proposal_id: string
+  /**
+   * open; approved; declined; withdrawn.
+   */
+  state: string
+  /**
+   * What it would change, in a line.
+   */
+  summary: string
+  /**
+   * Why.
+   */
+  why: string
+  /**
+   * Who proposed it.
+   */
+  proposer: string
+  /**
+   * Proposed.
+   */
+  made_at: string
+  /**
+   * Who decided.
+   */
+  decided_by: string | null
+  /**
+   * Why it was declined.
+   */
+  reason: string | null
+  /**
+   * Change-set that approving it wrote.
+   */
+  change_set: number | null
+  /**
+   * What it changes, by object.
+   */
+  changes: {
+    /**
+     * create, update or delete.
+     */
+    action: string
+    /**
+     * Kind.
+     */
+    kind: string
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * Changed fields.
+     */
+    fields: string[]
+  }[]
+  /**
+   * Changes that are not shown.
+   */
+  more: number
+}
+/**
+ * Arguments of the tool get_proposal.
+ */
+export interface ToolGetProposal {
+  /**
+   * Proposal.
+   */
+  id: string
 }
 /**
  * What the tool get_run answers.
@@ -5234,6 +5578,88 @@ export interface ToolProjectTimeline {
   cursor?: string
 }
 /**
+ * What the tool propose_change answers.
+ */
+export interface ToolProposeChangeResult {
+  /**
+   * Proposal; get_proposal takes it.
+   */
+  proposal_id: string
+  /**
+   * open; approved; declined; withdrawn.
+   */
+  state: string
+  /**
+   * What it would change, in a line.
+   */
+  summary: string
+  /**
+   * Why.
+   */
+  why: string
+  /**
+   * Who proposed it.
+   */
+  proposer: string
+  /**
+   * Proposed.
+   */
+  made_at: string
+  /**
+   * Who decided.
+   */
+  decided_by: string | null
+  /**
+   * Why it was declined.
+   */
+  reason: string | null
+  /**
+   * Change-set that approving it wrote.
+   */
+  change_set: number | null
+  /**
+   * What it changes, by object.
+   */
+  changes: {
+    /**
+     * create, update or delete.
+     */
+    action: string
+    /**
+     * Kind.
+     */
+    kind: string
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * Changed fields.
+     */
+    fields: string[]
+  }[]
+  /**
+   * Changes that are not shown.
+   */
+  more: number
+}
+/**
+ * Arguments of the tool propose_change.
+ */
+export interface ToolProposeChange {
+  /**
+   * Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.
+   *
+   * @minItems 1
+   * @maxItems 500
+   */
+  operations: Operation[]
+  /**
+   * Why, for people who read it, one line.
+   */
+  why?: string
+}
+/**
  * What the tool read answers.
  */
 export interface ToolReadResult {
@@ -5724,6 +6150,130 @@ export interface ToolTestSource {
   poll?: string
 }
 /**
+ * What the tool wait_for_firing answers.
+ */
+export interface ToolWaitForFiringResult {
+  /**
+   * Queue; the tools that take a firing take it too.
+   */
+  subscription_id: string
+  /**
+   * False: the queue begins now; what fired before is not in it.
+   */
+  existing: boolean
+  /**
+   * Null: none came.
+   */
+  firing: null | {
+    /**
+     * Delivery; the same each time it is handed out.
+     */
+    delivery_id: string
+    /**
+     * Proves that you hold it.
+     */
+    lease: string
+    /**
+     * Until when you hold it.
+     */
+    lease_until: string
+    /**
+     * How often it was handed out, this time included; it has failed after 5.
+     */
+    tries: number
+    /**
+     * Firing.
+     */
+    dispatch_id: string
+    /**
+     * Trigger.
+     */
+    trigger: string
+    /**
+     * Project, by id.
+     */
+    project: string | null
+    /**
+     * Entity; null: it is about none.
+     */
+    entity: null | {
+      /**
+       * Label.
+       */
+      label: string
+      /**
+       * Value.
+       */
+      value: string
+    }
+    /**
+     * Key of the firing; the value of the entity where there is one.
+     */
+    key: string
+    /**
+     * Fired.
+     */
+    fired_at: string
+    /**
+     * Why, in plain words.
+     */
+    reason: string
+    /**
+     * Events it carries.
+     */
+    events: number
+    /**
+     * The first of them.
+     */
+    event_ids: string[]
+    /**
+     * Runs of this service's own agents that it started.
+     */
+    run_ids: string[]
+    /**
+     * The firing that this one says is over.
+     */
+    resolves?: string
+    /**
+     * A practice firing: look, and act on nothing.
+     */
+    practice: boolean
+    /**
+     * Correlated timeline as text.
+     */
+    timeline: string
+    /**
+     * Whether the timeline was cut; read has the rest.
+     */
+    cut: boolean
+  }
+}
+/**
+ * Arguments of the tool wait_for_firing.
+ */
+export interface ToolWaitForFiring {
+  /**
+   * Trigger to wait for; not for project keys. Absent: every trigger of the project.
+   */
+  trigger?: string
+  /**
+   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   */
+  project?: string
+  /**
+   * Name of the queue. Who waits with the same credential and name shares it: each firing goes to one.
+   */
+  name?: string
+  /**
+   * How long to wait, 45 when absent; 0 only looks.
+   */
+  timeout_seconds?: number
+  /**
+   * How long you hold it, 300 when absent.
+   */
+  lease_seconds?: number
+}
+/**
  * What the tool why answers.
  */
 export interface ToolWhyResult {
@@ -5777,6 +6327,81 @@ export interface ToolWhy {
    * Only this trigger.
    */
   trigger?: string
+}
+/**
+ * What the tool withdraw_proposal answers.
+ */
+export interface ToolWithdrawProposalResult {
+  /**
+   * Proposal; get_proposal takes it.
+   */
+  proposal_id: string
+  /**
+   * open; approved; declined; withdrawn.
+   */
+  state: string
+  /**
+   * What it would change, in a line.
+   */
+  summary: string
+  /**
+   * Why.
+   */
+  why: string
+  /**
+   * Who proposed it.
+   */
+  proposer: string
+  /**
+   * Proposed.
+   */
+  made_at: string
+  /**
+   * Who decided.
+   */
+  decided_by: string | null
+  /**
+   * Why it was declined.
+   */
+  reason: string | null
+  /**
+   * Change-set that approving it wrote.
+   */
+  change_set: number | null
+  /**
+   * What it changes, by object.
+   */
+  changes: {
+    /**
+     * create, update or delete.
+     */
+    action: string
+    /**
+     * Kind.
+     */
+    kind: string
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * Changed fields.
+     */
+    fields: string[]
+  }[]
+  /**
+   * Changes that are not shown.
+   */
+  more: number
+}
+/**
+ * Arguments of the tool withdraw_proposal.
+ */
+export interface ToolWithdrawProposal {
+  /**
+   * Proposal.
+   */
+  id: string
 }
 /**
  * What a family of models costs.
@@ -6112,37 +6737,6 @@ export interface Omission {
    * How many.
    */
   count: number
-}
-/**
- * One operation of a change-set.
- */
-export interface Operation {
-  /**
-   * put replaces, patch changes the named fields (RFC 7396), delete deletes, move sends a lifecycle event.
-   */
-  op: 'put' | 'patch' | 'delete' | 'move'
-  /**
-   * Kind of object.
-   */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
-  /**
-   * Name; a project also by id.
-   */
-  name: string
-  /**
-   * put and patch: what is declared.
-   */
-  spec?: {
-    [k: string]: unknown
-  }
-  /**
-   * move: lifecycle event.
-   */
-  event?: string
-  /**
-   * put of a part: project it joins.
-   */
-  project?: string
 }
 /**
  * Answer of a delete of a part.
@@ -7739,7 +8333,7 @@ export interface FindingCreate {
   agent?: string
 }
 /**
- * Body of POST /api/subscriptions/{sid}/acknowledge.
+ * Body of POST /api/subscriptions/{sid}/acknowledge and /release.
  */
 export interface FiringAcknowledge {
   /**

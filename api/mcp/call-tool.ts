@@ -5,7 +5,8 @@
 import { check } from '../../schemas/index.ts'
 import { toolSchemas } from '../../schemas/tools.ts'
 import { DaemonError } from './daemon.ts'
-import { type Context, isAllowed, type Tool, ToolError, whyNot } from './tool.ts'
+import { type Context, isAllowed, onlyProposes, type Tool, ToolError, whyNot } from './tool.ts'
+import { tools } from './tools/index.ts'
 
 /** A result as the protocol has it. */
 export interface CallResult {
@@ -16,15 +17,24 @@ export interface CallResult {
   _meta?: Record<string, unknown>
 }
 
-/** A tool as it is listed. */
-export const listed = ({ name, title, description, hints }: Tool) => ({
-  name,
-  title,
-  description,
-  inputSchema: toolSchemas[name]!.input as { type: 'object' },
-  outputSchema: toolSchemas[name]!.output as { type: 'object' },
-  annotations: { title, ...hints },
-})
+const ONLY_PROPOSES = 'With this credential only with dry_run: true, which proposes it to a person. '
+
+/** A tool as it is listed. @param identity to whom; null: not known yet */
+export const listed = (tool: Tool, identity: Context['identity'] | null = null) => {
+  const { name, title, description, hints } = tool
+  return {
+    name,
+    title,
+    description: identity && onlyProposes(tool, identity) ? ONLY_PROPOSES + description : description,
+    inputSchema: toolSchemas[name]!.input as { type: 'object' },
+    outputSchema: toolSchemas[name]!.output as { type: 'object' },
+    annotations: { title, ...hints },
+  }
+}
+
+/** The tools a credential may call, in a way at least. @param identity null: not known yet, so all */
+export const toolsFor = (identity: Context['identity'] | null): Tool[] =>
+  tools.filter((tool) => identity === null || isAllowed(tool, identity) || onlyProposes(tool, identity))
 
 /**
  * Calls a tool. @param identity who calls; a promise, so that a daemon that is away is told like any
@@ -38,7 +48,8 @@ export async function callTool(
 ): Promise<CallResult> {
   try {
     const identity = await identify()
-    if (!isAllowed(tool, identity)) return failed(whyNot(tool, identity), { status: 403 })
+    if (!isAllowed(tool, identity) && !(onlyProposes(tool, identity) && args.dry_run === true))
+      return failed(whyNot(tool, identity), { status: 403 })
     const fault = check(`mcp-call-${tool.name.replaceAll('_', '-')}.json`, args)
     if (fault !== null) return failed(`${fault}. See the input schema of ${tool.name}`, { status: 400 })
     const { text, content } = await tool.run(args as never, { ...context, identity })

@@ -46,7 +46,11 @@ export class Daemon {
 
   private async text(path: string, call: Call, token: string | null): Promise<string> {
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
-    const headers: Record<string, string> = { 'user-agent': this.userAgent, accept: 'application/json' }
+    const headers: Record<string, string> = {
+      'user-agent': this.userAgent,
+      accept: 'application/json',
+      'x-svc-origin': 'mcp',
+    }
     if (token !== null) headers.authorization = `Bearer ${token}`
     if (call.json !== undefined) headers['content-type'] = 'application/json'
     let answer: Received

@@ -15,6 +15,7 @@ import {
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   ReadResourceRequestSchema,
+  type RequestId,
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
@@ -22,7 +23,7 @@ import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/t
 import type { Logger } from 'pino'
 import type { Identity } from '../../schemas/types.ts'
 import { type Access, hashOf } from './access.ts'
-import { callTool, explain, listed } from './call-tool.ts'
+import { callTool, explain, listed, toolsFor } from './call-tool.ts'
 import { complete } from './completions.ts'
 import { type Daemon, DaemonError } from './daemon.ts'
 import { INSTRUCTIONS } from './instructions.ts'
@@ -31,8 +32,9 @@ import { listResources } from './resources/list.ts'
 import { readResource } from './resources/read.ts'
 import { parseUri, TEMPLATES } from './resources/uri.ts'
 import { Subscriptions } from './subscriptions.ts'
-import { type Context, isAllowed, ToolError } from './tool.ts'
+import { type Context, isAllowed, type Tool, ToolError } from './tool.ts'
 import { tools } from './tools/index.ts'
+import { Waits } from './waits.ts'
 import type { Watches } from './watches.ts'
 
 /** What every session of the process shares. */
@@ -62,6 +64,7 @@ export class Session {
   private lastListed: string | null = null
   private underway = 0
   private idle: (() => void)[] = []
+  private readonly waits = new Waits()
 
   /** @param token credential of the client; null: none. */
   constructor(
@@ -96,8 +99,14 @@ export class Session {
     return this.underway
   }
 
-  /** Resolves when what was asked so far is answered, and the answers are on their way. */
+  /** The client went away from a request: its answer would reach nobody. */
+  leave(request: RequestId): void {
+    this.waits.leave(request)
+  }
+
+  /** Resolves when what was asked so far is answered, and the answers are on their way; waits end. */
   async settled(): Promise<void> {
+    this.waits.endAll()
     // A message that was read is handed over a turn later, and an answer is written a turn later.
     await nextTurn()
     while (this.underway > 0) await new Promise<void>((resolve) => this.idle.push(resolve))
@@ -116,9 +125,14 @@ export class Session {
     return this.shared.access.identify(this.token)
   }
 
-  private around({ signal }: Extra): Omit<Context, 'identity'> {
+  private around({ signal, requestId }: Extra): Omit<Context, 'identity'> {
     const { name = 'mcp client' } = this.server.getClientVersion() ?? {}
-    return { daemon: this.shared.daemon.as(this.token), signal, client: printable(name) }
+    return {
+      daemon: this.shared.daemon.as(this.token),
+      signal,
+      waits: () => this.waits.of(requestId, signal),
+      client: printable(name),
+    }
   }
 
   /** Runs a handler; what an agent can mend becomes an error of the protocol with the sentence. */
@@ -146,9 +160,7 @@ export class Session {
       this.handling(async () => {
         const identity = await this.identityIfThere()
         this.lastListed = identity === null ? '' : toolNames(identity)
-        return {
-          tools: tools.filter((tool) => identity === null || isAllowed(tool, identity)).map(listed),
-        }
+        return { tools: toolsFor(identity).map((tool) => listed(tool, identity)) }
       }),
     )
     this.server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
@@ -156,11 +168,13 @@ export class Session {
         const tool = tools.find(({ name }) => name === params.name)
         if (!tool)
           throw new ToolError(`no tool is named ${printable(params.name)}; tools/list has those there are`)
-        const quiet = this.progress(extra)
+        const quiet = this.progress(extra, tool)
+        const over = this.waits.begin(extra.requestId)
         try {
           return await callTool(tool, params.arguments ?? {}, () => this.admit(), this.around(extra))
         } finally {
           quiet()
+          over()
         }
       }),
     )
@@ -184,13 +198,13 @@ export class Session {
   }
 
   /** Says every two seconds that a call is still under way, where the client asked to be told. */
-  private progress({ _meta, sendNotification }: Extra): () => void {
+  private progress({ _meta, sendNotification }: Extra, { awaits = 'the daemon' }: Tool): () => void {
     const progressToken = _meta?.progressToken
     if (progressToken === undefined) return () => {}
     let n = 0
     return this.shared.every(PROGRESS_EVERY_MS, () => {
       n++
-      const message = `waiting for the daemon, ${(n * PROGRESS_EVERY_MS) / 1000} s`
+      const message = `waiting for ${awaits}, ${(n * PROGRESS_EVERY_MS) / 1000} s`
       const params = { progressToken, progress: n, message }
       void sendNotification({ method: 'notifications/progress', params }).catch(() => {})
     })
@@ -254,9 +268,8 @@ export class Session {
 const coded = (code: number, message: string): Error => Object.assign(new Error(message), { code })
 
 const toolNames = (identity: Identity): string =>
-  tools
-    .filter((tool) => isAllowed(tool, identity))
-    .map(({ name }) => name)
+  toolsFor(identity)
+    .map((tool) => `${tool.name}${isAllowed(tool, identity) ? '' : '?'}`)
     .join()
 
 function addressOf(uri: string) {

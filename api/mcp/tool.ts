@@ -6,8 +6,10 @@ import type { Caller } from './daemon.ts'
 export interface Context {
   daemon: Caller
   identity: Identity
-  /** Aborted when the client cancels the call or goes. */
+  /** Aborted when the client cancels the call or its session ends. */
   signal: AbortSignal
+  /** Aborted also when the answer would reach nobody, or no more is waited for: for calls that only wait. */
+  waits(): AbortSignal
   /** Name of the client program, as it says. */
   client: string
 }
@@ -36,6 +38,10 @@ export interface Tool {
   /** Whether a project key may call it. */
   ofProject: boolean
   hints: Hints
+  /** Scope read may call it with dry_run, which proposes instead of writing. */
+  proposes?: true
+  /** What a long call waits for, as progress says it; the daemon when absent. */
+  awaits?: string
   run(args: never, context: Context): Promise<Answer<object>>
 }
 
@@ -78,8 +84,24 @@ export function isAllowed(tool: Pick<Tool, 'scope' | 'ofProject'>, identity: Ide
   return identity.scopes.includes(tool.scope) || identity.scopes.includes('admin')
 }
 
+/** Whether the credential may call it with dry_run alone. */
+export function onlyProposes(
+  tool: Pick<Tool, 'scope' | 'ofProject' | 'proposes'>,
+  identity: Identity,
+): boolean {
+  return tool.proposes === true && !isAllowed(tool, identity) && isAllowed(PROPOSING, identity)
+}
+
+/** Who may propose a change. */
+const PROPOSING: Pick<Tool, 'scope' | 'ofProject'> = { scope: 'read', ofProject: false }
+
 /** Why not, as a sentence. */
-export function whyNot(tool: Pick<Tool, 'name' | 'scope'>, identity: Identity): string {
+export function whyNot(
+  tool: Pick<Tool, 'name' | 'scope' | 'ofProject' | 'proposes'>,
+  identity: Identity,
+): string {
+  if (onlyProposes(tool, identity))
+    return `${tool.name} needs the 'admin' scope to write, which this credential (${identity.name}) does not have. Call it again with dry_run: true: that proposes it, and a person approves`
   return identity.project === undefined
     ? `${tool.name} needs a credential with the '${tool.scope}' scope; this one (${identity.name}) has ${identity.scopes.join(', ')}. Ask an operator for another key`
     : `${tool.name} is not for project keys: this key only reads project ${identity.project_name ?? identity.project} and records findings in it`

@@ -20,19 +20,33 @@ export interface Answer<T> {
   body: T
 }
 
+interface TestClock {
+  at: number
+  now(): number
+}
+
+const clockAt = (at: number): TestClock => {
+  const clock = { at, now: () => clock.at }
+  return clock
+}
+
 /** @param port to listen on; a free one when 0 */
 export async function startInstance({
   secured = false,
   env = {},
   port = 0,
+  clock = clockAt(T0),
+  dataFile = null,
   ...more
 }: {
   secured?: boolean
   env?: Record<string, string>
   port?: number
+  /** Another instance's, for one that goes on where it ended. */
+  clock?: TestClock
+  dataFile?: string | null
 } & Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing'> = {}) {
-  const clock = { at: T0, now: () => clock.at }
-  const engine = createEngine({ dataFile: null, clock, env, ...more })
+  const engine = createEngine({ dataFile, clock, env, ...more })
   const app = await buildServer({
     engine,
     clock,

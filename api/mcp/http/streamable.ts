@@ -40,6 +40,10 @@ export async function serveStreamable(
       found.streams--
     })
   }
+  // Streams are not resumable: who lets go of one has no more use for the answer.
+  const asked = message?.id
+  if (typeof asked === 'string' || typeof asked === 'number')
+    response.once('close', () => found.session.leave(asked))
   await found.transport.handleRequest(request, response, message)
 }
 

@@ -13,7 +13,7 @@ import type {
 import { part } from '../daemon.ts'
 import { cutTo, more, pageOf } from '../paging.ts'
 import { projectOf } from '../project.ts'
-import { adds, defineTool, READS } from '../tool.ts'
+import { adds, type Context, defineTool, READS } from '../tool.ts'
 
 /** Findings of one project that are looked at; older ones are pages of project_timeline. */
 const FINDINGS_MAX = 200
@@ -104,18 +104,26 @@ export const recordFinding = defineTool<ToolRecordFinding, ToolRecordFindingResu
   scope: 'findings',
   ofProject: true,
   hints: adds(),
-  async run({ project: word, ...finding }, context) {
-    const { id } = await projectOf(word, context)
-    const made = await context.daemon.post<FindingCreated>(
-      `/api/projects/${part(id)}/findings`,
-      // On an open instance there is no key to name it after.
-      { ...finding, ...(context.identity.id === 'open' ? { agent: context.client } : {}) },
-      context.signal,
-    )
-    const { run_id, event_id, agent, entity, verdict } = made
+  async run(said, context) {
+    const { run_id, event_id, agent, entity, verdict, project } = await recordFindingOf(said, context)
     return {
       text: `recorded as ${run_id} on the timeline of ${entity} (${event_id}), by ${agent}`,
-      content: { id: run_id, event: event_id, project: id, agent, entity, verdict },
+      content: { id: run_id, event: event_id, project, agent, entity, verdict },
     }
   },
 })
+
+/** @returns the finding, and its project by id. @throws ToolError; DaemonError */
+export async function recordFindingOf(
+  { project: word, ...finding }: ToolRecordFinding,
+  context: Context,
+): Promise<FindingCreated & { project: string }> {
+  const { id } = await projectOf(word, context)
+  const made = await context.daemon.post<FindingCreated>(
+    `/api/projects/${part(id)}/findings`,
+    // On an open instance there is no key to name it after.
+    { ...finding, ...(context.identity.id === 'open' ? { agent: context.client } : {}) },
+    context.signal,
+  )
+  return { ...made, project: id }
+}

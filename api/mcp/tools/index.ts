@@ -1,10 +1,13 @@
 /** Every tool of the MCP server, in the order in which they are listed. */
 import type { Tool } from '../tool.ts'
+import { conclude } from './conclude.ts'
 import { finishProject, releaseProject } from './crew.ts'
 import { listEntities } from './entities.ts'
 import { getEvent, why } from './events.ts'
 import { getFinding, listFindings, recordFinding } from './findings.ts'
+import { getPart } from './parts.ts'
 import { joinProject, leaveProject, listProjects, projectTimeline } from './projects.ts'
+import { applyChange, getProposal, proposeChange, withdrawProposal } from './proposals.ts'
 import { read } from './read.ts'
 import { remember } from './remember.ts'
 import { getRun, listRuns } from './runs.ts'
@@ -12,6 +15,7 @@ import { listSkills, skill } from './skills.ts'
 import { createSource, listConnectors, testSource } from './source-writes.ts'
 import { listSources, sourceFields } from './sources.ts'
 import { stats } from './stats.ts'
+import { ackFiring, extendLease, waitForFiring } from './waiting.ts'
 
 export const tools: readonly Tool[] = [
   read,
@@ -29,6 +33,10 @@ export const tools: readonly Tool[] = [
   skill,
   listRuns,
   getRun,
+  waitForFiring,
+  conclude,
+  ackFiring,
+  extendLease,
   joinProject,
   leaveProject,
   releaseProject,
@@ -38,4 +46,9 @@ export const tools: readonly Tool[] = [
   listConnectors,
   testSource,
   createSource,
+  getPart,
+  proposeChange,
+  getProposal,
+  withdrawProposal,
+  applyChange,
 ]

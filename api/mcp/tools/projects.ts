@@ -138,7 +138,8 @@ export const joinProject = defineTool<ToolJoinProject, ToolJoinProjectResult>({
 export const leaveProject = defineTool<ToolLeaveProject, ToolLeaveProjectResult>({
   name: 'leave_project',
   title: 'Leave a project',
-  description: 'Ends what join_project began: the address is posted to no more.',
+  description:
+    'Ends what join_project or wait_for_firing began: no more firings for it, and those that wait are withdrawn.',
   scope: 'read',
   ofProject: true,
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

@@ -10,8 +10,10 @@ import type {
   ToolTestSource,
   ToolTestSourceResult,
 } from '../../../schemas/types.ts'
+import { DaemonError, part } from '../daemon.ts'
 import { more, pageOf } from '../paging.ts'
-import { adds, defineTool, READS, ToolError } from '../tool.ts'
+import { type Answer, adds, type Context, defineTool, READS, ToolError } from '../tool.ts'
+import { proposalText, propose } from './proposals.ts'
 
 export const listConnectors = defineTool<ToolListConnectors, ToolListConnectorsResult>({
   name: 'list_connectors',
@@ -76,11 +78,14 @@ export const createSource = defineTool<ToolCreateSource, ToolCreateSourceResult>
   name: 'create_source',
   title: 'Make a source',
   description:
-    'Makes a source, so that events of another system are stored from now on. Give labels, one of them primary: it names the entity whose timeline an event is on. A source that is pushed to answers with the path producers post to, and on a secured instance with a token that is shown once: hand both to whoever configures the producer, and write the token nowhere else. It is one change-set, which an operator can undo.',
+    'Makes a source, so that events of another system are stored from now on. Give labels, one of them primary: it names the entity whose timeline an event is on. One that is pushed to answers with the path producers post to, and on a secured instance with a token, shown once: hand both to whoever configures the producer, and write the token nowhere else. One change-set, which can be undone; dry_run proposes it instead.',
   scope: 'admin',
   ofProject: false,
   hints: adds(),
-  async run(args, { daemon, signal }) {
+  proposes: true,
+  async run({ dry_run, ...args }, context) {
+    const { daemon, signal } = context
+    if (dry_run) return proposeSource(args, context)
     const made = await daemon.post<SourceCreated>('/api/sources', args, signal)
     const path = made.ingest_key === null ? null : `/ingest/${made.ingest_key}`
     const token = made.key?.secret ?? null
@@ -92,7 +97,43 @@ export const createSource = defineTool<ToolCreateSource, ToolCreateSourceResult>
         change_set: made.change_set ?? null,
         ingest_path: path,
         ingest_token: token,
+        proposal_id: null,
       },
     }
   },
 })
+
+/** @throws ToolError where there is one of that name: put would replace it. @throws DaemonError */
+async function proposeSource(
+  { name, project, ...spec }: Omit<ToolCreateSource, 'dry_run'>,
+  context: Context,
+): Promise<Answer<ToolCreateSourceResult>> {
+  if (await isThere(name, context))
+    throw new ToolError(`a source is named ${name} already; propose_change with patch changes it`, 'name')
+  const operation = { op: 'put' as const, kind: 'source' as const, name, spec }
+  const made = await propose(
+    { operations: [project === undefined ? operation : { ...operation, project }] },
+    context,
+  )
+  return {
+    text: proposalText(made),
+    content: {
+      name,
+      project: project ?? null,
+      change_set: null,
+      ingest_path: null,
+      ingest_token: null,
+      proposal_id: made.proposal_id,
+    },
+  }
+}
+
+async function isThere(name: string, { daemon, signal }: Context): Promise<boolean> {
+  try {
+    await daemon.get(`/api/sources/${part(name)}`, { signal })
+    return true
+  } catch (error) {
+    if (error instanceof DaemonError && error.status === 404) return false
+    throw error
+  }
+}

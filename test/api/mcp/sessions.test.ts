@@ -233,7 +233,7 @@ describe('a session', () => {
     mcp.shared.access.identify = async () => ({ id: 'key:1', name: 'less', scopes: ['read'] })
     mcp.pass(1_000)
     await told
-    expect(await toolsOf(client)).not.toContain('create_source')
+    expect(await toolsOf(client)).not.toContain('test_source')
   })
 })
 

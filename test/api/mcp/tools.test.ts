@@ -21,6 +21,7 @@ let svc: Instance
 let mcp: McpWorld
 let client: Client
 let project: string
+let ingest: string
 const used = new Set<string>()
 const use = (name: string, args: Fields = {}) => {
   used.add(name)
@@ -30,6 +31,7 @@ const use = (name: string, args: Fields = {}) => {
 beforeAll(async () => {
   svc = await startInstance()
   const { ingest_key } = await svc.post<{ ingest_key: string }>('/api/sources', SOURCE)
+  ingest = ingest_key
   await svc.post('/api/triggers', {
     name: 'any',
     sources: ['web'],
@@ -173,6 +175,46 @@ describe('the tools', () => {
     expect(nothing.text).toBe('nobody holds Shop; give words to record what was done')
   })
 
+  it('wait for a firing, hold it longer and end it, with a finding or without', async () => {
+    const args = { trigger: 'any', timeout_seconds: 0 }
+    await use('wait_for_firing', args)
+    const held = async (service: string) => {
+      svc.clock.at += MINUTE
+      await svc.post(`/ingest/${ingest}`, { service, type: 'order', message: 'failed' })
+      const { content } = await use('wait_for_firing', args)
+      const { delivery_id, lease } = content.firing as Fields
+      return { subscription_id: content.subscription_id, delivery_id, lease }
+    }
+    const first = await held('lease')
+    expect((await use('extend_lease', first)).text).toContain('yours until ')
+    await use('ack_firing', first)
+    const said = { entity: 'lease', finding: 'It failed.', project: 'Shop' }
+    const { content } = await use('conclude', { ...(await held('lease')), ...said })
+    expect(content).toMatchObject({ acknowledged: true, finding: expect.stringMatching(/^run_/) })
+    await use('leave_project', { subscription_id: first.subscription_id })
+  })
+
+  it('show what is declared, propose a change of it, and apply one', async () => {
+    expect((await use('get_part', { kind: 'trigger' })).text).toMatch(/^any\n\{"type":"object".*"cooldown"/)
+    const { content } = await use('get_part', { kind: 'trigger', name: 'any' })
+    expect(JSON.parse(String(content.text))).toMatchObject({ sources: ['web'], cooldown: '1s' })
+    expect((await use('get_part', { kind: 'project', name: 'Shop' })).text).toBe('{"wakes":[],"handoffs":[]}')
+    const slower = { op: 'patch', kind: 'trigger', name: 'any', spec: { cooldown: '1m' } }
+    const proposed = await use('propose_change', { operations: [slower], why: 'too noisy' })
+    expect(proposed.text).toContain('update trigger any: /cooldown')
+    const id = { id: proposed.content.proposal_id }
+    expect((await use('get_proposal', id)).content).toMatchObject({ state: 'open', why: 'too noisy' })
+    expect((await use('withdraw_proposal', id)).content).toMatchObject({ state: 'withdrawn' })
+    const dry = await use('apply_change', { operations: [slower], dry_run: true })
+    expect(dry.content).toMatchObject({ change_set: null, proposal_id: expect.stringMatching(/^prop_/) })
+    const { content: applied } = await use('apply_change', { operations: [slower], why: 'too noisy' })
+    expect(await svc.get(`/api/change-sets/${applied.change_set}`)).toMatchObject({
+      origin: 'mcp',
+      why: 'too noisy',
+    })
+    expect((await use('apply_change', { operations: [slower] })).text).toBe('nothing changed')
+  })
+
   it('look at sources, try one and make it', async () => {
     expect((await use('list_sources')).text).toMatch(/^web \(webhook, active, /m)
     expect((await use('source_fields', { name: 'web' })).text).toContain('service: in 100 %')
@@ -273,6 +315,7 @@ describe('resources, prompts and completions', () => {
     expect(prompts.map(({ name }) => name)).toEqual([
       'investigate_entity',
       'review_project_day',
+      'work_on_call',
       'set_up_source',
     ])
     const args = { label: 'service', value: 'cart', project: 'Shop', system: 'CI' }

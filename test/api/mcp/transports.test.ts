@@ -14,7 +14,7 @@ const BIN = fileURLToPath(new URL('../../../bin/svc.mjs', import.meta.url))
 const all = tools.map(({ name }) => name).sort()
 const ofScope = (...scopes: string[]) =>
   tools
-    .filter(({ scope }) => scopes.includes(scope))
+    .filter(({ scope, proposes }) => scopes.includes(scope) || proposes)
     .map(({ name }) => name)
     .sort()
 const OF_PROJECT = tools
@@ -96,8 +96,11 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     await called(client, 'list_sources')
     const refused = await call(client, 'create_source', { name: 'x', connector: 'webhook' })
     expect(refused.isError).toBe(true)
-    expect(refused.text).toBe(
-      "create_source needs a credential with the 'admin' scope; this one (read) has read. Ask an operator for another key",
+    expect(refused.text).toContain(
+      'Call it again with dry_run: true: that proposes it, and a person approves',
+    )
+    expect((await call(client, 'test_source', { name: 'x', connector: 'webhook' })).text).toBe(
+      "test_source needs a credential with the 'admin' scope; this one (read) has read. Ask an operator for another key",
     )
   })
 

@@ -1,0 +1,64 @@
+/** The tool conclude: what an outside agent found about a firing, and the firing's end, in one call. */
+import type { FindingCreated, ToolConclude, ToolConcludeResult } from '../../../schemas/types.ts'
+import { DaemonError } from '../daemon.ts'
+import { adds, type Context, defineTool, isAllowed, ToolError } from '../tool.ts'
+import { recordFindingOf } from './findings.ts'
+import { acknowledge, extend, type Holding } from './waiting.ts'
+
+/** Time for the finding to be recorded in, and for a mistake in it to be mended. */
+const LEASE_S = 300
+const NOTHING = 'no_op'
+
+export const conclude = defineTool<ToolConclude, ToolConcludeResult>({
+  name: 'conclude',
+  title: 'Conclude a firing',
+  description:
+    'Ends a firing that you hold: records what you found as record_finding does, then acknowledges it. With nothing to report give verdict no_op alone. A lease that has ended is refused before anything is recorded: another may look at it by then.',
+  scope: 'read',
+  ofProject: true,
+  hints: adds(),
+  async run({ subscription_id, delivery_id, lease, ...said }, context) {
+    const holding = { subscription_id, delivery_id, lease }
+    const made = await record(said, holding, context)
+    try {
+      await acknowledge(holding, context)
+    } catch (error) {
+      if (made === null || !(error instanceof DaemonError)) throw error
+      throw new ToolError(
+        `the finding is recorded as ${made.run_id}, but the firing is not acknowledged (${error.message}); call ack_firing, and do not record it again`,
+      )
+    }
+    return {
+      text: `${delivery_id} is done${made ? `; recorded as ${made.run_id} on the timeline of ${made.entity} (${made.event_id})` : ', with nothing to report'}`,
+      content: {
+        delivery_id,
+        acknowledged: true,
+        finding: made?.run_id ?? null,
+        event: made?.event_id ?? null,
+      },
+    }
+  },
+})
+
+type Said = Omit<ToolConclude, keyof Holding>
+
+/** @returns null where there is nothing to report. @throws ToolError; DaemonError */
+async function record(said: Said, holding: Holding, context: Context): Promise<FindingCreated | null> {
+  const { finding, verdict, entity, ...more } = said
+  if (finding === undefined) {
+    if (verdict === NOTHING) return null
+    throw new ToolError(`finding is required, unless verdict is ${NOTHING}`, 'finding')
+  }
+  if (verdict === NOTHING)
+    throw new ToolError(`verdict ${NOTHING} has no finding: leave one of them out`, 'verdict')
+  if (entity === undefined)
+    throw new ToolError('entity is required with a finding: the entity of the firing', 'entity')
+  if (!isAllowed({ scope: 'findings', ofProject: true }, context.identity))
+    throw new ToolError(
+      `this credential (${context.identity.name}) may not record findings: give verdict ${NOTHING}, and tell a person what you found`,
+      'finding',
+    )
+  // Refused where the lease has ended, and held while the finding is recorded.
+  await extend(holding, LEASE_S, context)
+  return recordFindingOf({ ...more, entity, finding, ...(verdict === undefined ? {} : { verdict }) }, context)
+}

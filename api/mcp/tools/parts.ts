@@ -1,0 +1,59 @@
+/** The tool get_part: what is declared, in the form in which a change of it is proposed. */
+import { specSchemas } from '../../../schemas/tools.ts'
+import type { ToolGetPart, ToolGetPartResult, Wiring } from '../../../schemas/types.ts'
+import { part } from '../daemon.ts'
+import { more, pageOf } from '../paging.ts'
+import { listProjects, projectOf } from '../project.ts'
+import { type Context, defineTool, READS } from '../tool.ts'
+
+const PATHS = {
+  source: '/api/sources',
+  trigger: '/api/triggers',
+  agent: '/api/agents/builtin',
+  mcp_server: '/api/mcp-servers',
+} as const
+
+const WIRING =
+  'A project takes patch alone, with wakes and handoffs as whole lists, as get_part with its name shows them; a new part joins a project by the project of its put.'
+
+export const getPart = defineTool<ToolGetPart, ToolGetPartResult>({
+  name: 'get_part',
+  title: 'Look at what is declared',
+  description:
+    'The spec of one source, trigger, agent or MCP server, or the wiring of a project, as propose_change takes it. Without a name: the names there are, and the JSON Schema of a spec. Skills are {description, body}.',
+  scope: 'read',
+  ofProject: false,
+  hints: READS,
+  async run({ kind, name, cursor }, context) {
+    if (name !== undefined) {
+      const text = JSON.stringify(await specOf(kind, name, context))
+      return { text, content: { kind, name, names: [], text, next_cursor: null } }
+    }
+    const { entries, next_cursor } = pageOf(await namesOf(kind, context), cursor)
+    const form = kind === 'project' ? WIRING : JSON.stringify(specSchemas[kind])
+    return {
+      text: `${entries.join(', ') || `there is no ${kind}`}${more(next_cursor)}\n${form}`,
+      content: { kind, name: null, names: entries, text: form, next_cursor },
+    }
+  },
+})
+
+type Kind = ToolGetPart['kind']
+
+async function namesOf(kind: Kind, context: Context): Promise<string[]> {
+  if (kind === 'project') return (await listProjects(context)).map(({ name }) => name)
+  const all = await context.daemon.get<{ name: string }[]>(PATHS[kind], { signal: context.signal })
+  return all.map(({ name }) => name)
+}
+
+/** Of what the daemon tells, what is declared. @throws DaemonError not_found */
+async function specOf(kind: Kind, name: string, context: Context): Promise<object> {
+  const { daemon, signal } = context
+  if (kind === 'project') {
+    const { id } = await projectOf(name, context)
+    return daemon.get<Wiring>(`/api/projects/${part(id)}/wiring`, { signal })
+  }
+  const told = await daemon.get<Record<string, unknown>>(`${PATHS[kind]}/${part(name)}`, { signal })
+  const declared = Object.keys(specSchemas[kind]!.properties)
+  return Object.fromEntries(Object.entries(told).filter(([field]) => declared.includes(field)))
+}

@@ -1,0 +1,145 @@
+/** The tools that change what is declared: propose it to a person, or with scope admin apply it. */
+import type {
+  ChangeApplied,
+  ChangePlan,
+  Proposal,
+  ToolApplyChange,
+  ToolApplyChangeResult,
+  ToolGetProposal,
+  ToolGetProposalResult,
+  ToolProposeChange,
+  ToolProposeChangeResult,
+  ToolWithdrawProposal,
+  ToolWithdrawProposalResult,
+} from '../../../schemas/types.ts'
+import { part } from '../daemon.ts'
+import { PAGE_TOKENS, tokensOf } from '../paging.ts'
+import { adds, type Context, defineTool, READS } from '../tool.ts'
+
+type Shown = ToolProposeChangeResult
+
+export const proposeChange = defineTool<ToolProposeChange, ToolProposeChangeResult>({
+  name: 'propose_change',
+  title: 'Propose a change',
+  description:
+    'Plans a change of sources, triggers, agents, MCP servers, skills or the wiring of projects, and leaves it to a person: nothing is written until one approves, and then exactly this. Say why. get_part has the form of each spec. get_proposal says what became of it.',
+  scope: 'read',
+  ofProject: false,
+  hints: adds(),
+  async run(change, context) {
+    const content = await propose(change, context)
+    return { text: proposalText(content), content }
+  },
+})
+
+export const getProposal = defineTool<ToolGetProposal, ToolGetProposalResult>({
+  name: 'get_proposal',
+  title: 'Read a proposal',
+  description:
+    'Whether a proposal is open, approved, declined (and why) or withdrawn, and what it would change.',
+  scope: 'read',
+  ofProject: false,
+  hints: READS,
+  async run({ id }, { daemon, signal }) {
+    const content = shown(await daemon.get<Proposal>(`/api/proposals/${part(id)}`, { signal }))
+    return { text: proposalText(content), content }
+  },
+})
+
+export const withdrawProposal = defineTool<ToolWithdrawProposal, ToolWithdrawProposalResult>({
+  name: 'withdraw_proposal',
+  title: 'Withdraw a proposal',
+  description:
+    'Takes back a proposal that you made and nobody has decided. Use it before you propose better.',
+  scope: 'read',
+  ofProject: false,
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  async run({ id }, { daemon, signal }) {
+    const path = `/api/proposals/${part(id)}/withdraw`
+    const content = shown(await daemon.post<Proposal>(path, undefined, signal))
+    return { text: proposalText(content), content }
+  },
+})
+
+export const applyChange = defineTool<ToolApplyChange, ToolApplyChangeResult>({
+  name: 'apply_change',
+  title: 'Apply a change',
+  description:
+    'Writes operations as propose_change takes them, now, as one change-set that can be undone. Only where a person asked for just this: else propose_change, or dry_run, which does the same.',
+  scope: 'admin',
+  ofProject: false,
+  hints: adds({ destructiveHint: true }),
+  async run({ dry_run, ...change }, context) {
+    if (dry_run) {
+      const made = await propose(change, context)
+      const { proposal_id, changes, more } = made
+      return { text: proposalText(made), content: { change_set: null, proposal_id, changes, more } }
+    }
+    const { change_set, plan } = await context.daemon.post<ChangeApplied>(
+      '/api/change-sets',
+      change,
+      context.signal,
+    )
+    const fitted = withinBudget(plan)
+    return {
+      text:
+        change_set === null ? 'nothing changed' : `written as change-set ${change_set}\n${listText(fitted)}`,
+      content: { change_set, proposal_id: null, ...fitted },
+    }
+  },
+})
+
+/** Plans a change and keeps it for a person. @throws DaemonError */
+export async function propose(change: ToolProposeChange, { daemon, signal }: Context): Promise<Shown> {
+  return shown(await daemon.post<Proposal>('/api/proposals', change, signal))
+}
+
+function shown(proposal: Proposal): Shown {
+  const { id, state, summary, why, proposer, made_at, decided_by, reason, change_set, plan } = proposal
+  return {
+    proposal_id: id,
+    state,
+    summary,
+    why,
+    proposer,
+    made_at,
+    decided_by,
+    reason,
+    change_set,
+    ...withinBudget(plan),
+  }
+}
+
+/** As many changes as the budget holds. */
+function withinBudget(plan: ChangePlan): Pick<Shown, 'changes' | 'more'> {
+  const all = plan.changes
+    .filter(({ action }) => action !== 'none')
+    .map(({ action, kind, name, fields }) => ({ action, kind, name, fields: fields.map(({ path }) => path) }))
+  const changes: Shown['changes'] = []
+  let tokens = 0
+  for (const one of all) {
+    tokens += tokensOf(JSON.stringify(one))
+    if (tokens > PAGE_TOKENS && changes.length > 0) break
+    changes.push(one)
+  }
+  return { changes, more: all.length - changes.length }
+}
+
+const listText = ({ changes, more }: Pick<Shown, 'changes' | 'more'>): string =>
+  changes
+    .map(
+      ({ action, kind, name, fields }) =>
+        `${action} ${kind} ${name}${fields.length ? `: ${fields.join(', ')}` : ''}`,
+    )
+    .join('\n') + (more > 0 ? `\nand ${more} more` : '')
+
+/** What a proposal would do, and what is to be done about it. */
+export function proposalText(one: Shown): string {
+  const decided = {
+    open: 'nothing is written; a person decides on the Proposals page or with svc proposals',
+    approved: `approved by ${one.decided_by}, written as change-set ${one.change_set}`,
+    declined: `declined by ${one.decided_by}${one.reason ? `: ${one.reason}` : ''}`,
+    withdrawn: `withdrawn by ${one.decided_by}`,
+  }[one.state as Proposal['state']]
+  return `proposal ${one.proposal_id} is ${one.state}: ${one.summary}\n${decided}\n${listText(one)}`
+}
