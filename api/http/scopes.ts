@@ -24,6 +24,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /api/whoami': 'any',
   'GET /api/capabilities': 'read',
   'GET /api/connectors': 'read',
+  'GET /api/mcp/tools': 'read',
   'GET /api/sources': 'read',
   'POST /api/sources': 'admin',
   'GET /api/sources/discover': 'read',

@@ -27,6 +27,7 @@ import { ingestRoutes } from './routes/ingest.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { loginRoutes } from './routes/logins.ts'
 import { mcpServerRoutes } from './routes/mcp-servers.ts'
+import { mcpToolRoutes } from './routes/mcp-tools.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { proposalRoutes } from './routes/proposals.ts'
@@ -126,6 +127,7 @@ export async function buildServer({
     fetchingRoutes,
     agentRoutes,
     mcpServerRoutes,
+    mcpToolRoutes,
     skillRoutes,
     projectRoutes,
     resultRoutes,

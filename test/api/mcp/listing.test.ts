@@ -9,6 +9,7 @@ import { readSkillFile } from '../../../engine/skills/skill-md.ts'
 import { normaliseSkill } from '../../../engine/skills/skill-rules.ts'
 import { toolSchemas } from '../../../schemas/tools.ts'
 import { textOf as rawTextOf } from '../../house/project-files.ts'
+import { openDoor } from '../http/door.ts'
 
 const textOf = (file: string) => rawTextOf(file).replace(/ +\|/g, ' |').replace(/\| +/g, '| ')
 const names = tools.map(({ name }) => name)
@@ -54,6 +55,12 @@ describe('the list of tools', () => {
       readOnlyHint: expect.any(Boolean),
       openWorldHint: expect.any(Boolean),
     })
+  })
+
+  it('is told by the daemon, too', async () => {
+    const door = await openDoor()
+    const { text } = await door.call('GET', '/api/mcp/tools')
+    expect(JSON.parse(text)).toEqual(tools.map(({ name, description }) => ({ name, description })))
   })
 
   it('takes little of a context: 34 tools at most, 9,200 tokens without their results', () => {

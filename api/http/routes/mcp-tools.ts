@@ -1,0 +1,16 @@
+/** The tools that `svc mcp` offers, for who sets one up. */
+import type { FastifyInstance } from 'fastify'
+import type { Doors } from '../doors.ts'
+import { describe } from './route.ts'
+
+export function mcpToolRoutes(app: FastifyInstance, _doors: Doors): void {
+  app.get(
+    '/api/mcp/tools',
+    describe('instance', 'listMcpTools', 'Tools of svc mcp, and what each is for', 200, null),
+    async () => {
+      // Loaded when it is asked for: the daemon serves none of them.
+      const { tools } = await import('../../mcp/tools/index.ts')
+      return tools.map(({ name, description }) => ({ name, description }))
+    },
+  )
+}
