@@ -83,6 +83,8 @@ export function createLeases({
     const row = held.get(deliveryId)
     if (row?.recipient !== subscription)
       return fail('not_found', `this subscription has no delivery ${deliveryId}`)
+    if (row.state === 'delivered')
+      fail('conflict', `delivery ${deliveryId} is acknowledged already; nothing is left to do`)
     if (row.state !== 'running' || row.lease !== hashOf(lease))
       fail('conflict', 'lease: it ended, and the delivery waits again or is with another; fetch anew', {
         field: 'lease',

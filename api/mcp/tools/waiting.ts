@@ -115,7 +115,7 @@ function textOf(firing: Firing, subscription: string): string {
   const about = entity ? `${entity.label}=${entity.value}` : key
   return [
     `${trigger} fired for ${about} at ${fired_at}: ${reason}${firing.practice ? ' (practice: look, and act on nothing)' : ''}${firing.resolves ? ` (${firing.resolves} is over)` : ''}`,
-    `project ${project ?? 'none'}; handed out ${tries} times; yours until ${lease_until}`,
+    `project ${project ?? 'none'}; ${tries === 1 ? '' : `try ${tries} of 5, others had it before you; `}yours until ${lease_until}`,
     `conclude it with subscription_id ${subscription}, delivery_id ${delivery_id}, lease ${lease}`,
     `\n${firing.timeline}${firing.cut ? '\n[cut: read has the rest]' : ''}`,
   ].join('\n')

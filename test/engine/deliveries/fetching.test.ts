@@ -50,6 +50,7 @@ describe('a firing that is fetched', () => {
     expect(await statusOf(world, held.delivery_id)).toMatchObject({ status: 'delivered', reason: null })
     await expect(world.engine.acknowledgeFiring(id, holding, MINE)).rejects.toMatchObject({
       code: 'conflict',
+      message: expect.stringContaining('acknowledged already'),
     })
   })
 
