@@ -36,6 +36,7 @@ const ExplorePage = lazy(() => import('./pages/explore/explore-page.tsx'))
 const UsagePage = lazy(() => import('./pages/usage/usage-page.tsx'))
 const SettingsPage = lazy(() => import('./pages/settings/settings-page.tsx'))
 const KeysPage = lazy(() => import('./pages/keys/keys-page.tsx'))
+const ConnectPage = lazy(() => import('./pages/connect/connect-page.tsx'))
 const ApproveLoginPage = lazy(() => import('./pages/connect/approve-login-page.tsx'))
 const LoginPage = lazy(() => import('./pages/login/login-page.tsx'))
 
@@ -106,6 +107,7 @@ export function App() {
           <Route path="/usage" element={<UsagePage />} />
           <Route path="/settings" element={<SettingsPage />} />
           <Route path="/keys" element={<KeysPage />} />
+          <Route path="/connect" element={<ConnectPage />} />
           <Route path="/connect/login" element={<ApproveLoginPage />} />
           <Route path="*" element={<NotFoundPage />} />
         </Routes>

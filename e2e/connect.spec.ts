@@ -65,3 +65,54 @@ test('a machine logs in by the browser, and by a code where it has none', async 
   await daemon.stop()
   rmSync(home, { recursive: true })
 })
+
+test('an agent is connected: its key, the text to copy, and the moment it lists its tools', async ({
+  page,
+}) => {
+  const daemon = await startDaemon(['--auth'])
+  const home = mkdtempSync(join(tmpdir(), 'svc-e2e-home-'))
+  await page.clock.install()
+  await page.goto(daemon.loginUrl)
+  await page.getByRole('link', { name: 'Connect' }).click()
+  await expect(page.getByText('None since the daemon started.')).toBeVisible()
+  await page.getByRole('radio', { name: 'Everything' }).check()
+  await expect(page.getByText('may change and delete everything')).toBeVisible()
+  expect(await accessibilityFaults(page, 'connect')).toEqual([])
+  await page.getByRole('radio', { name: 'Read', exact: true }).check()
+  await page.getByLabel('Name of the key').fill('my-editor')
+  await page.getByRole('button', { name: 'Make the key' }).click()
+  await expect(page.getByText('my-editor: the key is shown this once')).toBeVisible()
+  await expect(page.getByText('Waiting for the client.')).toBeVisible()
+  await page.clock.fastForward(31_000)
+  await expect(page.getByText('No client yet')).toBeVisible()
+
+  interface File {
+    mcpServers: { svc: { command: string; args: string[]; env: Record<string, string> } }
+  }
+  const text = (await page.locator('pre').filter({ hasText: 'mcpServers' }).textContent())!
+  const { command, args, env } = (JSON.parse(text) as File).mcpServers.svc
+  expect(command).toBe('svc')
+  const client = run(args, home, env)
+  const send = (message: object) =>
+    client.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  send({
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'my-editor-app', version: '2.1' },
+    },
+  })
+  await client.says(/"serverInfo"/)
+  send({ method: 'notifications/initialized' })
+  send({ id: 2, method: 'tools/list' })
+  await expect(page.getByText('Connected: my-editor-app 2.1')).toBeVisible()
+  await expect(page.getByText(/^It listed its tools/)).toBeVisible()
+  await expect(page.getByRole('cell', { name: 'my-editor', exact: true })).toBeVisible()
+  expect(await accessibilityFaults(page, 'connected')).toEqual([])
+  client.child.stdin!.end()
+  await client.ended()
+  await daemon.stop()
+  rmSync(home, { recursive: true })
+})

@@ -27,6 +27,7 @@ import { callTool, explain, listed, toolsFor } from './call-tool.ts'
 import { complete } from './completions.ts'
 import { type Daemon, DaemonError } from './daemon.ts'
 import { INSTRUCTIONS } from './instructions.ts'
+import { Presence } from './presence.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources } from './resources/list.ts'
 import { readResource } from './resources/read.ts'
@@ -36,6 +37,7 @@ import { type Context, isAllowed, type Tool, ToolError } from './tool.ts'
 import { tools } from './tools/index.ts'
 import { Waits } from './waits.ts'
 import type { Watches } from './watches.ts'
+import { printable } from './words.ts'
 
 /** What every session of the process shares. */
 export interface Shared {
@@ -61,6 +63,7 @@ export class Session {
   readonly server: Server
   readonly credential: string
   private readonly subscriptions: Subscriptions
+  private readonly presence: Presence
   private lastListed: string | null = null
   private underway = 0
   private idle: (() => void)[] = []
@@ -70,6 +73,7 @@ export class Session {
   constructor(
     private readonly shared: Shared,
     readonly token: string | null,
+    transport: 'stdio' | 'http',
   ) {
     this.credential = hashOf(token)
     this.server = new Server(
@@ -88,6 +92,8 @@ export class Session {
     )
     this.server.onerror = (error) => shared.log.debug({ err: error }, 'a message of a client was not right')
     this.subscriptions = new Subscriptions(this.server, this.credential, shared)
+    this.presence = new Presence(shared, shared.daemon.as(token), transport)
+    this.server.oninitialized = () => this.tell('connect')
     this.server.onclose = () => this.subscriptions.end()
     this.handleTools()
     this.handleResources()
@@ -119,6 +125,10 @@ export class Session {
     if (this.lastListed === null || this.lastListed === now) return
     this.lastListed = now
     await this.server.sendToolListChanged()
+  }
+
+  private tell(call: string): void {
+    this.presence.tell(this.server.getClientVersion(), call)
   }
 
   private identify(): Promise<Identity> {
@@ -159,6 +169,7 @@ export class Session {
     this.server.setRequestHandler(ListToolsRequestSchema, () =>
       this.handling(async () => {
         const identity = await this.identityIfThere()
+        this.tell('list_tools')
         this.lastListed = identity === null ? '' : toolNames(identity)
         return { tools: toolsFor(identity).map((tool) => listed(tool, identity)) }
       }),
@@ -168,6 +179,7 @@ export class Session {
         const tool = tools.find(({ name }) => name === params.name)
         if (!tool)
           throw new ToolError(`no tool is named ${printable(params.name)}; tools/list has those there are`)
+        this.tell(tool.name)
         const quiet = this.progress(extra, tool)
         const over = this.waits.begin(extra.requestId)
         try {
@@ -280,9 +292,6 @@ function addressOf(uri: string) {
     'uri',
   )
 }
-
-/** Words of a client, fit for a message and for a name: no control characters, not long. */
-const printable = (words: string): string => words.replace(/[^\x20-\x7e]/g, '?').slice(0, 64) || '(none)'
 
 /** We ask clients for nothing that a schema of theirs would have to check. */
 const unused: jsonSchemaValidator = {

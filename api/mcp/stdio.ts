@@ -23,7 +23,7 @@ export async function serveStdio(
   token: string | null,
   { input, output, stopped }: { input: Readable; output: Writable; stopped: AbortSignal },
 ): Promise<'closed' | Error> {
-  const session = new Session(shared, token)
+  const session = new Session(shared, token, 'stdio')
   // The message itself, and the start of the next that came with it.
   const transport = new StdioServerTransport(input, output, { maxBufferSize: 2 * MESSAGE_MAX })
   let fault: Error | null = null

@@ -32,7 +32,7 @@ export async function openSse(
       },
     )
   sessions.makeRoom()
-  const session = new Session(shared, token)
+  const session = new Session(shared, token, 'http')
   const transport = new SSEServerTransport(MESSAGES, response)
   const made = sessions.add(transport.sessionId, session, transport)
   made.streams = 1

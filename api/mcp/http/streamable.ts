@@ -53,7 +53,7 @@ async function begin(
   token: string | null,
 ): Promise<StreamableHTTPServerTransport> {
   sessions.makeRoom()
-  const session = new Session(shared, token)
+  const session = new Session(shared, token, 'http')
   const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
     sessionIdGenerator: newSessionId,
     onsessioninitialized: (id) => void sessions.add(id, session, transport),

@@ -1,0 +1,136 @@
+/** Connect: from the choice of a client to the moment it lists its tools. */
+import { Alert, Anchor, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Download } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { ConnectInfo, KeyCreated } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import { connect } from '../../connect-client.ts'
+import { CLIENTS, type Client, mcpAddress, startCommand, type Via } from '../../lib/connect-snippets.ts'
+import { PageHead } from '../../parts/page.tsx'
+import { Section } from '../../parts/section.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { AccessForm } from './access-form.tsx'
+import { ClientChoice } from './client-choice.tsx'
+import { ClientsSeen } from './clients-seen.tsx'
+import { LiveCheck } from './live-check.tsx'
+import { SnippetPanel } from './snippet-panel.tsx'
+
+const LOOK_EVERY_MS = 1_000
+
+export default function ConnectPage() {
+  const health = useQuery({ queryKey: keys.health, queryFn: () => api.health() })
+  const info = useQuery({ queryKey: ['connect'], queryFn: connect.info, refetchInterval: LOOK_EVERY_MS })
+  return (
+    <>
+      <PageHead title="Connect">
+        <Button
+          component="a"
+          href={connect.skillUrl}
+          download="SKILL.md"
+          variant="default"
+          leftSection={<Download size={16} aria-hidden />}
+        >
+          SKILL.md
+        </Button>
+      </PageHead>
+      <Text mb="md" maw={760}>
+        An agent in your editor, terminal or desktop app reads timelines and records findings here, over the
+        Model Context Protocol. The SKILL.md teaches it to use the tools well: put it where the client keeps
+        skills.
+      </Text>
+      {info.data && health.data ? (
+        <Setup info={info.data} isOpen={!health.data.auth_required} />
+      ) : info.error || health.error ? (
+        <Failed error={(info.error ?? health.error)!} onRetry={() => void info.refetch()} />
+      ) : (
+        <LoadingRows />
+      )}
+    </>
+  )
+}
+
+function Setup({ info, isOpen }: { info: ConnectInfo; isOpen: boolean }) {
+  const [client, setClient] = useState<Client>('desktop')
+  const [via, setVia] = useState<Via>('stdio')
+  const [made, setMade] = useState<KeyCreated | null>(null)
+  const [mcp, setMcp] = useState(() => mcpAddress(info.public_url, window.location.hostname))
+  const command = startCommand(mcp, info.public_url, window.location.origin)
+  const choose = (value: Client): void => {
+    const { via: offered } = CLIENTS.find((one) => one.value === value)!
+    setClient(value)
+    if (!offered.includes(via)) setVia(offered[0]!)
+  }
+  return (
+    <Stack gap="xl">
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <Stack>
+          <Paper withBorder radius="md" p="md">
+            <ClientChoice client={client} via={via} onClient={choose} onVia={setVia} />
+          </Paper>
+          <Paper withBorder radius="md" p="md">
+            {isOpen ? (
+              <Alert color="indigo" title="This instance is open: no key is needed">
+                Whoever reaches the daemon may do everything, and so may the agent; it names the project it
+                works in. Start the daemon with <code style={{ whiteSpace: 'nowrap' }}>--auth</code> to give
+                each agent a key of its own.
+              </Alert>
+            ) : made ? (
+              <Group justify="space-between">
+                <Text size="sm">
+                  <strong>{made.name}</strong> may: {made.scopes.join(', ')}
+                  {made.project_name ? `, in ${made.project_name}` : ''}
+                </Text>
+                <Button variant="default" size="xs" onClick={() => setMade(null)}>
+                  Make another key
+                </Button>
+              </Group>
+            ) : (
+              <AccessForm
+                proposedName={CLIENTS.find(({ value }) => value === client)!.label}
+                onMade={setMade}
+              />
+            )}
+          </Paper>
+        </Stack>
+        <Stack>
+          <Paper withBorder radius="md" p="md">
+            <SnippetPanel
+              client={client}
+              via={via}
+              svcd={info.public_url ?? window.location.origin}
+              mcp={mcp}
+              onMcp={setMcp}
+              publicUrl={info.public_url}
+              command={command}
+              made={made}
+              isOpen={isOpen}
+            />
+          </Paper>
+          {(isOpen || made) && (
+            <Paper withBorder radius="md" p="md">
+              <LiveCheck
+                key={made?.id ?? 'open'}
+                info={info}
+                keyId={made?.id ?? null}
+                via={via}
+                command={command}
+              />
+            </Paper>
+          )}
+        </Stack>
+      </SimpleGrid>
+      <Section title="Clients seen">
+        <ClientsSeen clients={info.clients} />
+        <Text size="sm" c="dimmed" mt="xs">
+          A machine that uses the svc command logs in with <code>svc login</code>. Keys are revoked under{' '}
+          <Anchor component={Link} to="/keys" underline="always">
+            API keys
+          </Anchor>
+          .
+        </Text>
+      </Section>
+    </Stack>
+  )
+}
