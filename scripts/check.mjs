@@ -5,5 +5,5 @@ import { checks, runSteps } from './steps.mjs'
 
 await main(async () => {
   await setUp()
-  return (await runSteps(checks)) ? 0 : 1
+  return (await runSteps(checks, 2)) ? 0 : 1
 })

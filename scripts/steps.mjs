@@ -64,23 +64,34 @@ export function browserTests(browser) {
 }
 
 /**
- * Runs steps in order.
+ * Runs steps in order, each line as its step ends.
  * @param {readonly Step[]} steps
- * @returns {Promise<boolean>} whether all passed
+ * @param {number} atOnce how many run side by side: steps that need nothing of each other
+ * @returns {Promise<boolean>} whether all passed; none is begun after one that failed
  */
-export async function runSteps(steps) {
-  for (const step of steps) {
-    const startedAt = performance.now()
-    const { code, output } = await run(localBin(step.program), step.args, {
-      env: { FORCE_COLOR: process.stdout.isTTY ? '1' : '0', ...step.env },
-    })
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-    if (code !== 0) {
-      process.stdout.write(`✗ ${step.title} (${seconds} s)\n\n${output}\n`)
-      return false
-    }
-    process.stdout.write(`✓ ${step.title} (${seconds} s)${step.count ? `: ${step.count()}` : ''}\n`)
+export async function runSteps(steps, atOnce = 1) {
+  const waiting = [...steps]
+  let isGood = true
+  const work = async () => {
+    for (let step = waiting.shift(); step && isGood; step = waiting.shift())
+      if (!(await runStep(step))) isGood = false
   }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  return isGood
+}
+
+/** @param {Step} step */
+async function runStep(step) {
+  const startedAt = performance.now()
+  const { code, output } = await run(localBin(step.program), step.args, {
+    env: { FORCE_COLOR: process.stdout.isTTY ? '1' : '0', ...step.env },
+  })
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  if (code !== 0) {
+    process.stdout.write(`✗ ${step.title} (${seconds} s)\n\n${output}\n`)
+    return false
+  }
+  process.stdout.write(`✓ ${step.title} (${seconds} s)${step.count ? `: ${step.count()}` : ''}\n`)
   return true
 }
 

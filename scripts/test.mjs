@@ -23,7 +23,7 @@ await main(async () => {
   for (const file of [VITEST_RESULTS, PLAYWRIGHT_RESULTS]) rmSync(file, { force: true })
   await setUp()
   const browser = await ensureBrowser()
-  const isGood = await runSteps([...checks, unitTests, ...browserTests(browser)])
+  const isGood = (await runSteps(checks, 2)) && (await runSteps([unitTests, ...browserTests(browser)]))
   const unit = countVitest()
   const e2e = countPlaywright()
   const all = { passed: unit.passed + e2e.passed, failed: unit.failed + e2e.failed }

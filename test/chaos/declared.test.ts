@@ -14,7 +14,7 @@ const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(),
 const base = join(scratch, 'base')
 const nothing = join(scratch, 'nothing')
 /** How often each operation is really killed here; `npm run chaos -- declared` does it at each statement. */
-const KILLS = 3
+const KILLS = 2
 
 beforeAll(async () => {
   buildChild()
