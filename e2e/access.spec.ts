@@ -1,6 +1,7 @@
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { startDaemon, test } from './daemon.ts'
+import { goTo } from './go.ts'
 
 test('a secured instance asks for a token, takes the login address, and forgets on log out', async ({
   page,
@@ -78,12 +79,8 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
     labels: [{ name: 'service', field: 'service', primary: true }],
   })
   const faults: string[] = []
-  await page.goto(daemon.url)
-  // As a link of the console goes there: what is loaded stays loaded.
   const visit = async (path: string, ready: () => Promise<void>): Promise<void> => {
-    await page.evaluate(
-      `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
-    )
+    await goTo(page, daemon.url + path)
     await ready()
     faults.push(...(await accessibilityFaults(page, path)))
   }

@@ -2,6 +2,7 @@
 import { expect, type Page } from '@playwright/test'
 import { ended, prepareChain, test, trip, wakeChain } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
+import { goTo } from './go.ts'
 
 // A daemon, two agents and a browser share what the machine has.
 test.setTimeout(120_000)
@@ -274,7 +275,7 @@ function looker(page: Page, url: string) {
     faults,
     check,
     visit: async (path: string, ready: () => Promise<unknown>): Promise<void> => {
-      await page.goto(url + path)
+      await goTo(page, url + path)
       await ready()
       await check(path)
     },

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
+import { goTo } from './go.ts'
 import { startReceiver } from './receiver.ts'
 
 type Daemon = Parameters<Parameters<typeof test>[2]>[0]['daemon']
@@ -198,7 +199,7 @@ test('triggers at work have no accessibility fault, light or dark', async ({ pag
     faults.push(...(await accessibilityFaults(page, what)))
   }
   const visit = async (path: string, ready: () => Promise<unknown>): Promise<void> => {
-    await page.goto(daemon.url + path)
+    await goTo(page, daemon.url + path)
     await ready()
     await check(path)
   }

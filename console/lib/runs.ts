@@ -14,7 +14,7 @@ export const isOpen = ({ status }: Pick<Run, 'status'>): boolean =>
   status === 'queued' || status === 'running'
 
 /** How soon a list of runs is read again, ms. */
-export const freshMs = (runs: readonly Pick<Run, 'status'>[]): number => (runs.some(isOpen) ? 2_000 : 15_000)
+export const freshMs = (runs: readonly Pick<Run, 'status'>[]): number => (runs.some(isOpen) ? 2_000 : 5_000)
 
 export const RUN_TONES: Record<Run['status'], Tone> = {
   queued: 'busy',

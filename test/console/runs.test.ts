@@ -104,7 +104,7 @@ describe('the address of the list of runs', () => {
 describe('a run in words', () => {
   it('is read again soon while one is open', () => {
     expect(freshMs([run(), run({ status: 'queued' })])).toBe(2_000)
-    expect(freshMs([run(), run({ status: 'capped' })])).toBe(15_000)
+    expect(freshMs([run(), run({ status: 'capped' })])).toBe(5_000)
   })
 
   it('says what woke it', () => {
