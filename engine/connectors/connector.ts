@@ -4,6 +4,8 @@
  * schemas/connectors/<kind>.json.
  */
 
+import type { Clock } from '../clock.ts'
+
 /** One item of a body or a poll. */
 export interface Item {
   /** Its exact bytes. */
@@ -53,33 +55,77 @@ export interface ConnectorBase {
   configSchema: string
   /** Rules a JSON Schema cannot say. @returns a sentence per fault. */
   validate?(config: Record<string, unknown>): string[]
-  /** Given a partial config, introspects the upstream and proposes a config. */
-  discover?(config: Record<string, unknown>): Promise<Record<string, unknown>>
+  /**
+   * Given a partial config, introspects the upstream and proposes a config.
+   * @param config what is known, secrets opened; required fields may be missing.
+   * @returns what the connector found, always with `proposed_config`.
+   * @throws UpstreamError
+   */
+  discover?(config: Record<string, unknown>, reach: Reach): Promise<Record<string, unknown>>
 }
 
-export interface PushConnector extends ConnectorBase {
-  mode: 'push'
+/** A connector whose items are mapped to events: those that are pushed and those that polls bring alike. */
+export interface MappingConnector extends ConnectorBase {
   /** Compiles a validated config (secrets opened) into the function that maps items. */
   compile(
     config: Record<string, unknown>,
   ): (item: Item, headers: Record<string, string> | undefined, index: number) => MappedEvent[]
   /** Every field that mapping looks up, as `lookup` takes them; absent: it looks at all. */
   fields?(config: Record<string, unknown>): string[]
+}
+
+export interface PushConnector extends MappingConnector {
+  mode: 'push'
   /** What a test says of a source that waits for producers. */
   note(ingestPath: string): string
 }
 
-export interface PollConnector extends ConnectorBase {
+export interface PollConnector extends MappingConnector {
   mode: 'poll'
+  /** Poll interval where the source names none, such as 30s. */
   suggestedPoll: string
   /** Shortest interval accepted, milliseconds. */
   minPollMs?: number
-  /** Fetches what is new since `cursor`; the caller stores events and cursor in one transaction. */
-  poll(
-    config: Record<string, unknown>,
-    cursor: string | null,
-    signal: AbortSignal,
-  ): Promise<{ events: { raw: Uint8Array; event: MappedEvent }[]; cursor: string | null }>
+  /** Config fields that say what is read. Where one changes, reading begins anew, without a cursor. */
+  identity: readonly string[]
+  /**
+   * Fetches what is new since `cursor`. It keeps nothing: items and cursor are stored in one transaction,
+   * and a poll whose outcome was not stored is done again with the same cursor.
+   * @param config validated, secrets opened. @param cursor of the poll before; null: the first.
+   * @throws UpstreamError
+   */
+  poll(config: Record<string, unknown>, cursor: string | null, reach: Reach): Promise<Polled>
+}
+
+export interface Polled {
+  /** One JSON text each, oldest first: the payloads to be stored, exactly. */
+  items: readonly string[]
+  cursor: string | null
+  /** More waits upstream: the next poll is due at once. */
+  more?: boolean
+  /** What should be known although the poll worked, in a sentence; shown on the source's health. */
+  notice?: string
+}
+
+/** How a connector reaches its upstream. */
+export interface Reach {
+  /** The one way out over HTTP, with bounds. */
+  fetch: typeof fetch
+  clock: Clock
+  /** Aborted when the time of the poll is over or the daemon stops. */
+  signal: AbortSignal
+}
+
+/** The upstream cannot be reached or refuses: a sentence for the source's health, never with a secret. */
+export class UpstreamError extends Error {
+  /** @param retryAfterMs how long the upstream asks to be left alone. */
+  constructor(
+    message: string,
+    readonly retryAfterMs: number | null = null,
+  ) {
+    super(message)
+    this.name = 'UpstreamError'
+  }
 }
 
 export interface ReferenceConnector extends ConnectorBase {

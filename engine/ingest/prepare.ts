@@ -1,6 +1,6 @@
 /** From an item to events ready to be stored: the connector's mapping, then labels and time. */
 import type { Label } from '../../schemas/types.ts'
-import type { Item, PushConnector } from '../connectors/connector.ts'
+import type { Item, MappingConnector } from '../connectors/connector.ts'
 import { headsOf } from './field.ts'
 import { Projection } from './json-project.ts'
 import { compileLabels } from './label.ts'
@@ -22,7 +22,7 @@ export interface Prepare {
 const NO_TIME: EventTime = { ts: null, claimed: null }
 
 /** Compiles a source, once. @param config validated, secrets opened. */
-export function compileSource(connector: PushConnector, config: Record<string, unknown>): Prepare {
+export function compileSource(connector: MappingConnector, config: Record<string, unknown>): Prepare {
   const labels = (config.labels ?? []) as Label[]
   const map = connector.compile(config)
   const resolve = compileLabels(labels)
@@ -51,7 +51,7 @@ export function compileSource(connector: PushConnector, config: Record<string, u
 }
 
 function projectionOf(
-  connector: PushConnector,
+  connector: MappingConnector,
   config: Record<string, unknown>,
   labels: readonly Label[],
 ): Projection | null {

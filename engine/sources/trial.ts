@@ -20,6 +20,7 @@ import { contextReader } from './sample/payload-context.ts'
 
 const SAMPLE_MAX = 2_000
 const TEXTS_MAX = 3
+const DISCOVER_MS = 30_000
 /** Payloads given without a source are read as the connector for any JSON would. */
 const SAMPLE_CONNECTOR = 'webhook'
 
@@ -61,7 +62,8 @@ export class SourceTrials {
     const connector = connectorOf(body.connector)
     if (!connector.discover)
       fail('invalid', `the ${body.connector} connector does not support discovery`, { field: 'connector' })
-    return connector.discover(body.config ?? {})
+    const signal = AbortSignal.timeout(DISCOVER_MS)
+    return connector.discover(body.config ?? {}, { fetch, clock: this.parts.clock, signal })
   }
 
   /**
