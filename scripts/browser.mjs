@@ -2,9 +2,9 @@
  * Finds a Chromium for the browser tests, or installs one: SVC_TEST_BROWSER, one of the system,
  * one that Playwright has downloaded; else Debian's package where this is root, else Playwright's.
  */
-import { accessSync, constants, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { delimiter, join } from 'node:path'
+import { aptUpdate, findOnPath, hasApt } from './programs.mjs'
 import { localBin, run, ScriptError, say } from './run.mjs'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
@@ -18,9 +18,9 @@ export async function ensureBrowser() {
   }
   const found = findOnPath(NAMES) ?? downloadedBrowser()
   if (found) return found
-  if (process.getuid?.() === 0 && findOnPath(['apt-get'])) {
+  if (process.getuid?.() === 0 && hasApt()) {
     say('installing chromium for the browser tests (apt-get, about half a minute)…')
-    await mustRun('apt-get', ['update', '-qq'])
+    mustPass(await aptUpdate())
     await mustRun('apt-get', [
       'install',
       '-y',
@@ -42,34 +42,16 @@ function downloadedBrowser() {
   return path && existsSync(path) ? path : null
 }
 
-/** @param {readonly string[]} names */
-function findOnPath(names) {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    for (const name of names) {
-      const file = join(folder, name)
-      if (isProgram(file)) return file
-    }
-  }
-  return null
-}
-
-/** @param {string} file */
-function isProgram(file) {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    // Not there, or not for this user: not a candidate.
-    return false
-  }
-}
-
 /**
  * @param {string} command
  * @param {string[]} args
  */
 async function mustRun(command, args) {
-  const { code, output } = await run(command, args, { env: { DEBIAN_FRONTEND: 'noninteractive' } })
+  mustPass(await run(command, args, { env: { DEBIAN_FRONTEND: 'noninteractive' } }))
+}
+
+/** @param {{ code: number, output: string }} ended */
+function mustPass({ code, output }) {
   if (code !== 0)
     throw new ScriptError(
       `no browser could be installed; install Chromium, or name one with SVC_TEST_BROWSER:\n${output}`,

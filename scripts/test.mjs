@@ -4,6 +4,7 @@
  */
 import { rmSync } from 'node:fs'
 import { ensureBrowser } from './browser.mjs'
+import { ensurePrometheus } from './prometheus.mjs'
 import { main } from './run.mjs'
 import { setUp } from './setup.mjs'
 import {
@@ -23,6 +24,7 @@ await main(async () => {
   for (const file of [VITEST_RESULTS, PLAYWRIGHT_RESULTS]) rmSync(file, { force: true })
   await setUp()
   const browser = await ensureBrowser()
+  await ensurePrometheus()
   const isGood = (await runSteps(checks, 2)) && (await runSteps([unitTests, ...browserTests(browser)]))
   const unit = countVitest()
   const e2e = countPlaywright()
