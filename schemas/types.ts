@@ -16,6 +16,65 @@ export type Condition =
  */
 export type Label = ConstLabel | FieldLabel
 /**
+ * Base address of Prometheus, or of what speaks its API, without /api/v1.
+ */
+export type URL = string
+/**
+ * Sent as Authorization: Bearer. Not together with a user name.
+ */
+export type BearerToken = string
+/**
+ * User name of basic auth.
+ */
+export type UserName = string
+/**
+ * Password of basic auth.
+ */
+export type Password = string
+/**
+ * PromQL that gives one value a series, such as sum by (service) (rate(http_requests_total[1m])).
+ */
+export type PromQL = string
+/**
+ * Event type of its events; metric when empty.
+ */
+export type EventType = string
+/**
+ * The event type is the name of the metric, where the series has one.
+ */
+export type EventTypeFromTheMetricSName = boolean
+/**
+ * Label of the series that is the entity, where no label below is.
+ */
+export type EntityLabel = string
+/**
+ * What the value is called in the text; value when empty.
+ */
+export type NameOfTheValue = string
+/**
+ * Summary with placeholders: {key}, {field}, {val}, {event_type} and the labels of the series. {key} {field}={val} when empty.
+ */
+export type Text = string
+/**
+ * Metrics whose name contains one of these are left out; separated by commas.
+ */
+export type LeftOut = string
+/**
+ * What is asked at every poll. Each series of an answer is an event.
+ *
+ * @minItems 1
+ * @maxItems 50
+ */
+export type Queries = Query[]
+/**
+ * Store a series only when its value is another than the one stored last, and every five minutes.
+ */
+export type StoreChangesOnly = boolean
+/**
+ * Entity of a series without the entity label. When empty, such a series belongs to no entity.
+ */
+export type EntityOfOtherSeries = string
+/**
  * Documents.
  *
  * @minItems 1
@@ -44,7 +103,7 @@ export type Documents = {
 /**
  * Fixed event type.
  */
-export type EventType = string
+export type EventType1 = string
 /**
  * Payload field the event type is read from.
  */
@@ -2227,6 +2286,33 @@ export interface FieldLabel {
   }
 }
 /**
+ * Values of metrics, read with PromQL at every poll. SPEC.md, Sources and labels 4.
+ */
+export interface PrometheusConfig {
+  url: URL
+  bearer_token?: BearerToken
+  username?: UserName
+  password?: Password
+  queries: Queries
+  changes_only?: StoreChangesOnly
+  default_key?: EntityOfOtherSeries
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+export interface Query {
+  promql: PromQL
+  event_type?: EventType
+  by_name?: EventTypeFromTheMetricSName
+  key_label?: EntityLabel
+  field?: NameOfTheValue
+  text?: Text
+  exclude?: LeftOut
+}
+/**
  * Documents that reads always surface, whatever their window: runbooks, ownership, limits.
  */
 export interface ReferenceConfig {
@@ -2242,7 +2328,7 @@ export interface ReferenceConfig {
  * Any system that can POST JSON. SPEC.md, Webhook connector config.
  */
 export interface WebhookConfig {
-  event_type?: EventType
+  event_type?: EventType1
   event_type_field?: EventTypeField
   text_template?: TextTemplate
   event_time_field?: EventTimeField

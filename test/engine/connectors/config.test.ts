@@ -48,12 +48,17 @@ describe('a config', () => {
   })
 
   it.each<[string, string, Record<string, unknown>, string]>([
-    ['an unknown connector', 'nope', {}, 'connector nope is not known; there are webhook, memory, reference'],
+    [
+      'an unknown connector',
+      'nope',
+      {},
+      'connector nope is not known; there are webhook, memory, reference, prometheus',
+    ],
     [
       'a prototype for a connector',
       'constructor',
       {},
-      'connector constructor is not known; there are webhook, memory, reference',
+      'connector constructor is not known; there are webhook, memory, reference, prometheus',
     ],
     ['an unknown field', 'webhook', { evnt_type: 'x' }, 'evnt_type is not a known field'],
     ['an unknown field that is empty', 'webhook', { evnt_type: '' }, 'evnt_type is not a known field'],

@@ -13,7 +13,7 @@ describe('the connectors', () => {
     expect(() => connectorOf('toString')).toThrow(
       expect.objectContaining({
         code: 'invalid',
-        message: 'connector toString is not known; there are webhook, memory, reference',
+        message: 'connector toString is not known; there are webhook, memory, reference, prometheus',
       }),
     )
   })
@@ -26,6 +26,7 @@ describe('the connectors', () => {
       ['webhook', 'push', 'event_stream'],
       ['memory', 'push', 'agent_memory'],
       ['reference', 'reference', 'reference'],
+      ['prometheus', 'poll', 'event_stream'],
     ])
   })
 

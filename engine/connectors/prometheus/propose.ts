@@ -1,0 +1,151 @@
+/** A config that reads chosen metrics, made of what their series look like. */
+import type { Label } from '../../../schemas/types.ts'
+import { isLabelName } from '../../ingest/label.ts'
+import type { Reach } from '../connector.ts'
+import { instantQuery, type PrometheusConnection, QueryError, type Sample } from './api.ts'
+import { atMost } from './at-most.ts'
+
+/** Metrics one config is proposed for at most. */
+export const METRICS_MAX = 40
+const AT_ONCE = 12
+const SERIES_LOOKED_AT = 5
+const LABELS_PROPOSED = 8
+const VALUES_SHOWN = 8
+/** Labels that name what a series is about, the best first. */
+const KEYS = ['service', 'tenant', 'tenant_id', 'namespace', 'pod', 'app', 'instance', 'job']
+const LAST_KEY = 'instance'
+/** Of a scrape or of a histogram, not of what is measured. */
+const SKIPPED = new Set(['__name__', 'le', 'instance', 'job', 'value'])
+
+interface Preview {
+  name: string
+  type: 'counter' | 'histogram' | 'gauge'
+  sample: number | null
+  labels: Record<string, string>
+}
+
+export interface MetricsProposal {
+  selected_count: number
+  suggested_key: {
+    name: string
+    cardinality: number
+    values_preview: string[]
+    alternatives: object[]
+  } | null
+  proposed_labels: Label[]
+  preview: Preview[]
+  proposed_config: Record<string, unknown>
+}
+
+/**
+ * Looks at series of each metric and proposes one query for all of them.
+ * @param names at most METRICS_MAX. @param wantedKey label to be the entity; the best one otherwise.
+ * @throws UpstreamError
+ */
+export async function proposeMetrics(
+  connection: PrometheusConnection,
+  names: readonly string[],
+  reach: Reach,
+  wantedKey?: string,
+): Promise<MetricsProposal> {
+  const sampled = await atMost(AT_ONCE, names, async (name) => ({
+    name,
+    samples: await samplesOf(connection, name, reach),
+  }))
+  const all = sampled.flatMap(({ samples }) => samples)
+  const values = valuesByLabel(all)
+  const key = keyOf(values, wantedKey)
+  const labels = labelsFor(values, key)
+  return {
+    selected_count: names.length,
+    suggested_key: key === null ? null : describeKey(values, key),
+    proposed_labels: labels,
+    preview: sampled.map(({ name, samples }) => previewOf(name, samples[0])),
+    proposed_config: {
+      url: connection.url,
+      ...(connection.username ? { username: connection.username } : {}),
+      queries: [
+        {
+          promql: basketOf(names),
+          by_name: true,
+          ...(key === null ? {} : { key_label: key }),
+          text: '{key} {event_type}={val}',
+        },
+      ],
+      labels,
+    },
+  }
+}
+
+/** A metric whose query fails has nothing to look at, and the others do. */
+async function samplesOf(connection: PrometheusConnection, name: string, reach: Reach): Promise<Sample[]> {
+  try {
+    const promql = `topk(${SERIES_LOOKED_AT}, {__name__=${JSON.stringify(name)}})`
+    return (await instantQuery(connection, promql, reach)).samples
+  } catch (error) {
+    if (error instanceof QueryError) return []
+    throw error
+  }
+}
+
+function valuesByLabel(samples: readonly Sample[]): Map<string, Set<string>> {
+  const values = new Map<string, Set<string>>()
+  for (const { metric } of samples)
+    for (const [label, value] of Object.entries(metric)) {
+      if (label === '__name__') continue
+      const known = values.get(label) ?? new Set()
+      values.set(label, known.add(value))
+    }
+  return values
+}
+
+function keyOf(values: ReadonlyMap<string, Set<string>>, wanted: string | undefined): string | null {
+  if (wanted !== undefined && values.has(wanted)) return wanted
+  const present = KEYS.filter((label) => values.has(label))
+  const telling = present.find((label) => values.get(label)!.size > 1)
+  return telling ?? (values.has(LAST_KEY) ? LAST_KEY : (present[0] ?? null))
+}
+
+function describeKey(
+  values: ReadonlyMap<string, Set<string>>,
+  key: string,
+): NonNullable<MetricsProposal['suggested_key']> {
+  const found = values.get(key)!
+  const others = KEYS.filter((label) => label !== key && values.has(label))
+  return {
+    name: key,
+    cardinality: found.size,
+    values_preview: [...found].sort().slice(0, VALUES_SHOWN),
+    alternatives: others.map((label) => ({ name: label, cardinality: values.get(label)!.size })),
+  }
+}
+
+function labelsFor(values: ReadonlyMap<string, Set<string>>, key: string | null): Label[] {
+  const others = [...values.keys()]
+    .filter((label) => label !== key && !SKIPPED.has(label) && isLabelName(label))
+    .sort()
+    .slice(0, LABELS_PROPOSED)
+  return [
+    ...(key === null ? [] : [{ name: key, field: `metric.${key}`, primary: true }]),
+    ...others.map((label) => ({ name: label, field: `metric.${label}` })),
+    { name: 'value', field: 'value', type: 'number' as const },
+  ]
+}
+
+function previewOf(name: string, sample: Sample | undefined): Preview {
+  const { __name__: _name, ...labels } = sample?.metric ?? {}
+  return { name, type: typeOf(name), sample: sample?.value ?? null, labels }
+}
+
+/** By the naming rules of Prometheus; its metadata is of targets, and gone behind a federation. */
+function typeOf(name: string): Preview['type'] {
+  if (name.endsWith('_total')) return 'counter'
+  return name.endsWith('_bucket') ? 'histogram' : 'gauge'
+}
+
+/** One selector for all: a name as it is, several as alternatives, which PromQL anchors itself. */
+export function basketOf(names: readonly string[]): string {
+  if (names.length === 1) return `{__name__=${JSON.stringify(names[0])}}`
+  const escaped = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  return `{__name__=~${JSON.stringify(escaped.join('|'))}}`
+}

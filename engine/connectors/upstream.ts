@@ -1,0 +1,134 @@
+/** Asking the HTTP API of an upstream: credentials, and what went wrong as a sentence with what to do. */
+import { oneLine } from '../ingest/template.ts'
+import { type Reach, UpstreamError } from './connector.ts'
+
+/** An upstream, as a source's config names it. */
+export interface Upstream {
+  /** What it is called in sentences: Prometheus. */
+  name: string
+  url: string
+  bearer_token?: string | undefined
+  username?: string | undefined
+  password?: string | undefined
+  /** Headers beside the credentials. */
+  headers?: Record<string, string>
+}
+
+/** What was answered, whatever the status. */
+export interface Answer {
+  status: number
+  /** Parsed JSON; undefined where it is none. */
+  body: unknown
+  /** What the upstream asks to wait, milliseconds. */
+  retryAfterMs: number | null
+}
+
+const TOLD_MAX = 300
+
+/** Rules of the URL and the credentials of a config. @returns a sentence per fault. */
+export function upstreamFaults({ url, bearer_token, username, password }: Partial<Upstream>): string[] {
+  const faults: string[] = []
+  if (url && URL.canParse(url) && (new URL(url).username || new URL(url).password))
+    faults.push('url must not hold a user name or a password: they have fields of their own')
+  if (bearer_token && (username || password))
+    faults.push('bearer_token and username exclude each other: keep the token, or the name and password')
+  return faults
+}
+
+/**
+ * Sends one request below the upstream's URL.
+ * @param path begins with a slash. @param form sent as a POST; absent: a GET.
+ * @throws UpstreamError where there is no answer.
+ */
+export async function ask(
+  upstream: Upstream,
+  path: string,
+  reach: Reach,
+  form?: Record<string, string>,
+): Promise<Answer> {
+  try {
+    const response = await reach.fetch(`${upstream.url.replace(/\/+$/, '')}${path}`, {
+      headers: { accept: 'application/json', ...upstream.headers, ...authorization(upstream) },
+      signal: reach.signal,
+      ...(form ? { method: 'POST', body: new URLSearchParams(form) } : {}),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      body: parsed(text),
+      retryAfterMs: retryAfter(response.headers.get('retry-after'), reach.clock.now()),
+    }
+  } catch (error) {
+    throw new UpstreamError(`${upstream.name} cannot be reached: ${reasonOf(error, reach.signal)}.`)
+  }
+}
+
+/**
+ * What an answer that is none of use says, as a sentence with what to change.
+ * @param told what the upstream itself says of it; shown shortened, without the credentials.
+ */
+export function refusal(upstream: Upstream, { status, retryAfterMs }: Answer, told?: string): UpstreamError {
+  const { name } = upstream
+  const own = told ? `: ${withoutSecrets(upstream, oneLine(told, TOLD_MAX))}` : ''
+  return new UpstreamError(sentence(upstream, status, name, own), retryAfterMs)
+}
+
+function sentence(upstream: Upstream, status: number, name: string, own: string): string {
+  const hasCredentials = Boolean(upstream.bearer_token || upstream.username)
+  switch (status) {
+    case 401:
+      return hasCredentials
+        ? `${name} does not take the credentials (401)${own}. Check bearer_token, or username and password.`
+        : `${name} asks for credentials (401)${own}. Set bearer_token, or username and password.`
+    case 403:
+      return `${name} forbids the request (403)${own}. The credentials need the right to read.`
+    case 404:
+      return `${name} has no API at this address (404)${own}. url is the base address, with the prefix of a proxy and without /api/v1.`
+    case 400:
+    case 422:
+      return `${name} refuses the request (${status})${own}.`
+    case 429:
+      return `${name} asks to be asked less often (429)${own}. A longer poll interval helps.`
+    default:
+      return status >= 200 && status < 300
+        ? `What answers at this address is not ${name}${own}. Check url.`
+        : `${name} answered ${status}${own}.`
+  }
+}
+
+function authorization({ bearer_token, username, password }: Upstream): Record<string, string> {
+  if (bearer_token) return { authorization: `Bearer ${bearer_token}` }
+  if (!username) return {}
+  return { authorization: `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` }
+}
+
+function withoutSecrets({ bearer_token, password }: Upstream, text: string): string {
+  return [bearer_token, password].reduce<string>(
+    (left, secret) => (secret ? left.replaceAll(secret, '•••') : left),
+    text,
+  )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // A page of a proxy, say: the status, or that this is no JSON, is what is told.
+    return undefined
+  }
+}
+
+/** Retry-After is seconds or a date (RFC 9110, 10.2.3). */
+function retryAfter(value: string | null, nowMs: number): number | null {
+  if (value === null) return null
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - nowMs
+  return Number.isFinite(ms) && ms > 0 ? ms : null
+}
+
+/** The way out says why in words without addresses; anything else keeps to itself. */
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'no answer in the time of a poll'
+  const { cause, message } = error as { cause?: { fault?: unknown; message?: string }; message?: string }
+  if (cause?.fault !== undefined && cause.message) return cause.message
+  return message?.startsWith('answer is over') ? message : 'the connection failed'
+}
