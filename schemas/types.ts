@@ -32,6 +32,34 @@ export type UserName = string
  */
 export type Password = string
 /**
+ * Alerts of these severities alone, separated by commas; all when empty.
+ */
+export type Severities = string
+/**
+ * Alerts that are not firing yet, too: their condition holds, but not for long enough.
+ */
+export type PendingAlertsToo = boolean
+/**
+ * Entity of an alert without the primary label. When empty, such an alert belongs to no entity.
+ */
+export type EntityOfOtherAlerts = string
+/**
+ * Base address of Prometheus, or of what speaks its API, without /api/v1.
+ */
+export type URL1 = string
+/**
+ * Sent as Authorization: Bearer. Not together with a user name.
+ */
+export type BearerToken1 = string
+/**
+ * User name of basic auth.
+ */
+export type UserName1 = string
+/**
+ * Password of basic auth.
+ */
+export type Password1 = string
+/**
  * PromQL that gives one value a series, such as sum by (service) (rate(http_requests_total[1m])).
  */
 export type PromQL = string
@@ -2286,13 +2314,31 @@ export interface FieldLabel {
   }
 }
 /**
- * Values of metrics, read with PromQL at every poll. SPEC.md, Sources and labels 4.
+ * Alerts of Prometheus as they fire and resolve. SPEC.md, Sources and labels 4.
  */
-export interface PrometheusConfig {
+export interface PrometheusAlertsConfig {
   url: URL
   bearer_token?: BearerToken
   username?: UserName
   password?: Password
+  severities?: Severities
+  include_pending?: PendingAlertsToo
+  default_key?: EntityOfOtherAlerts
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
+ * Values of metrics, read with PromQL at every poll. SPEC.md, Sources and labels 4.
+ */
+export interface PrometheusConfig {
+  url: URL1
+  bearer_token?: BearerToken1
+  username?: UserName1
+  password?: Password1
   queries: Queries
   changes_only?: StoreChangesOnly
   default_key?: EntityOfOtherSeries

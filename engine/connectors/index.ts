@@ -5,11 +5,19 @@ import { fail } from '../errors.ts'
 import type { ConnectorDefinition } from './connector.ts'
 import { finding } from './finding.ts'
 import { memory } from './memory.ts'
+import { prometheusAlerts } from './prometheus/alerts.ts'
 import { prometheus } from './prometheus/metrics.ts'
 import { reference } from './reference.ts'
 import { webhook } from './webhook.ts'
 
-const connectors: readonly ConnectorDefinition[] = [webhook, memory, reference, prometheus, finding]
+const connectors: readonly ConnectorDefinition[] = [
+  webhook,
+  memory,
+  reference,
+  prometheus,
+  prometheusAlerts,
+  finding,
+]
 /** Those a person can add; the others are of the service itself. */
 const offered = connectors.filter((connector) => !connector.internal)
 const byKind = new Map(connectors.map((connector) => [connector.kind, connector]))

@@ -12,7 +12,7 @@ const SERIES_LOOKED_AT = 5
 const LABELS_PROPOSED = 8
 const VALUES_SHOWN = 8
 /** Labels that name what a series is about, the best first. */
-const KEYS = ['service', 'tenant', 'tenant_id', 'namespace', 'pod', 'app', 'instance', 'job']
+export const KEYS = ['service', 'tenant', 'tenant_id', 'namespace', 'pod', 'app', 'instance', 'job']
 const LAST_KEY = 'instance'
 /** Of a scrape or of a histogram, not of what is measured. */
 const SKIPPED = new Set(['__name__', 'le', 'instance', 'job', 'value'])

@@ -13,7 +13,8 @@ describe('the connectors', () => {
     expect(() => connectorOf('toString')).toThrow(
       expect.objectContaining({
         code: 'invalid',
-        message: 'connector toString is not known; there are webhook, memory, reference, prometheus',
+        message:
+          'connector toString is not known; there are webhook, memory, reference, prometheus, prometheus_alerts',
       }),
     )
   })
@@ -27,6 +28,7 @@ describe('the connectors', () => {
       ['memory', 'push', 'agent_memory'],
       ['reference', 'reference', 'reference'],
       ['prometheus', 'poll', 'event_stream'],
+      ['prometheus_alerts', 'poll', 'event_stream'],
     ])
   })
 
