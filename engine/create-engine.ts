@@ -42,6 +42,8 @@ import type { ModelEnvironment } from './models/environment.ts'
 import { openModels, openStoredModels } from './models/open.ts'
 import { modelUsageOf } from './models/usage.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
+import { openPolls } from './polling/polls.ts'
+import type { PollPort } from './polling/types.ts'
 import { openTemplates } from './projects/templates.ts'
 import { proposalCalls } from './proposals/proposals.ts'
 import { createReads, type Reads } from './reads.ts'
@@ -62,6 +64,7 @@ import { Idempotency } from './store/idempotency.ts'
 import { Maintenance, type Retention } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
 import { Stamp } from './store/stamp.ts'
+import { lastIngest, metaSecret, requestPurge } from './stored-facts.ts'
 import { createReadContext } from './timeline/context.ts'
 import { type TracingPort, tracingPort } from './tracing/calls.ts'
 import type { TracingEnvironment } from './tracing/environment.ts'
@@ -97,12 +100,14 @@ export interface EngineOptions {
   onFault?: (error: Error, id: string) => void
   /** After a commit that left deliveries to be sent. */
   onPending?: () => void
+  /** After a commit that made, changed or deleted sources. */
+  onSourcesChanged?: () => void
   /** What a commit stored. */
   onStored?: (batches: readonly AppendedBatch[]) => void
 }
 
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
-export interface LocalEngine extends Engine, ModelPort, TracingPort, GraphPort {
+export interface LocalEngine extends Engine, ModelPort, TracingPort, GraphPort, PollPort {
   /** Commits the calls in one transaction. */
   ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
   /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
@@ -233,6 +238,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     },
     changed: (kinds) => {
       if (['source', 'trigger', 'project'].some((kind) => kinds.has(kind as 'source'))) triggers.changed()
+      if (kinds.has('source')) options.onSourcesChanged?.()
     },
   })
   const stored = openStoredModels(store, secrets, clock, options.models)
@@ -311,6 +317,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     ...stored.calls,
     ...network.calls,
     ...tracing,
+    ...openPolls({
+      sources: sources.store,
+      clock,
+      accept: (call) => pipeline.accept([call])[0]!,
+      prepare: { known: ctx.dictionary, onFault },
+    }),
     ...createTracing({
       port: { ...tracing, ...triggerReads, ...runReads, event: reads.event },
       egress,
@@ -366,32 +378,4 @@ function closeInstant(asOf: string, clock: Clock, stamp: Stamp): void {
   const instant = Date.parse(asOf)
   if (instant > clock.now()) fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
   stamp.close(instant)
-}
-
-function metaSecret(store: OpenStore): string {
-  store.db
-    .prepare("INSERT OR IGNORE INTO meta VALUES ('cursor_secret', ?)")
-    .run(randomBytes(32).toString('hex'))
-  return store.db.prepare("SELECT value FROM meta WHERE key = 'cursor_secret'").pluck().get() as string
-}
-
-function lastIngest(store: OpenStore): number {
-  return (
-    (store.db.prepare('SELECT ingested_at FROM events ORDER BY id DESC LIMIT 1').pluck().get() as
-      | number
-      | undefined) ?? 0
-  )
-}
-
-/** Marks a source for removal of its events. @returns how many there are. */
-function requestPurge(store: OpenStore, sourceId: number, now: number): number {
-  store.db.prepare('INSERT OR IGNORE INTO purges (source_id, requested_at) VALUES (?, ?)').run(sourceId, now)
-  const events = store.db.prepare('SELECT events FROM sources WHERE id = ?').pluck().get(sourceId) as
-    | number
-    | undefined
-  const documents = store.db
-    .prepare('SELECT count(*) FROM documents WHERE source_id = ?')
-    .pluck()
-    .get(sourceId) as number
-  return (events ?? 0) + documents
 }

@@ -71,6 +71,14 @@ export interface PipelineCounters {
 export interface InnerCall extends PreparedCall {
   /** Called in the same transaction, once, after the first event of the call is written. */
   alongside?(eventId: string): void
+  /** What a poll brought: for this source, which has no ingest key. Even nothing is stored. */
+  polled?: {
+    source: LiveSource
+    /** Called in the same transaction before the first row. @throws SvcError */
+    begin(): void
+    /** Called in the same transaction after the last row; what it throws undoes the transaction. */
+    end(): void
+  }
 }
 
 /** A call that has passed every check that needs no disk. */
@@ -104,6 +112,7 @@ export class Pipeline {
   private prepare(call: InnerCall): Ready {
     const now = this.parts.clock.now()
     const source =
+      call.polled?.source ??
       this.parts.sources.byIngestKey(call.ingestKey) ??
       fail('not_found', 'unknown ingest key: no source has it')
     this.checkSignature(source, call, now)
@@ -113,7 +122,7 @@ export class Pipeline {
     if (full && !source.connector.internal) fail('storage_full', full)
     const { events, rejected, skewed } = this.bodyOf(call, source, now)
     this.countRejected(source, rejected.length)
-    if (events.n === 0 && rejected.length > 0)
+    if (events.n === 0 && rejected.length > 0 && !call.polled)
       fail('invalid', `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`, {
         rejected: rejected.slice(0, REJECTED_LISTED),
       })
@@ -201,6 +210,7 @@ export class Pipeline {
   private store(ready: Ready, at: number): IngestResult {
     const { appender, idempotency, triggers } = this.parts
     const { source, key, rejected } = ready
+    ready.call.polled?.begin()
     const replayed = key && idempotency.replay<IngestResult>(key.storage, key.body)
     if (replayed) return replayed
     const batch = appender.append(source.id, ready.events, at, (item, id) =>
@@ -220,6 +230,7 @@ export class Pipeline {
     }
     if (ingested) ready.call.alongside?.(`evt_${batch.firstId}`)
     if (key) idempotency.store(key.storage, key.body, result, at)
+    ready.call.polled?.end()
     return result
   }
 

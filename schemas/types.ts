@@ -12,13 +12,53 @@ export type Condition =
   | ScheduleCondition
   | CronCondition
 /**
+ * Address of the API, with its query.
+ */
+export type URL = string
+/**
+ * How it is asked.
+ */
+export type Method = 'GET' | 'POST'
+/**
+ * Value of the credential header, whole: such as Bearer and the token. ${NAME} takes it from the environment.
+ */
+export type Credential = string
+/**
+ * Header that carries the credential.
+ */
+export type CredentialHeader = string
+/**
+ * Where the entries lie in the answer, such as data.items or results.0; empty: the whole answer. A list makes one event per entry, the first 1,000.
+ */
+export type PayloadKey = string
+/**
+ * Field that identifies an entry, so that it is stored once however often it is read.
+ */
+export type IdField = string
+/**
+ * Fixed event type.
+ */
+export type EventType = string
+/**
+ * Field the event type is read from.
+ */
+export type EventTypeField = string
+/**
+ * Summary text with {field} placeholders; dots reach nested values.
+ */
+export type TextTemplate = string
+/**
+ * Field with the time of an entry: ISO 8601, or seconds or milliseconds since 1970.
+ */
+export type EventTimeField = string
+/**
  * One label of a source: exactly one of const or field.
  */
 export type Label = ConstLabel | FieldLabel
 /**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
-export type URL = string
+export type URL1 = string
 /**
  * Sent as Authorization: Bearer. Not together with a user name.
  */
@@ -46,7 +86,7 @@ export type EntityOfOtherAlerts = string
 /**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
-export type URL1 = string
+export type URL2 = string
 /**
  * Sent as Authorization: Bearer. Not together with a user name.
  */
@@ -66,7 +106,7 @@ export type PromQL = string
 /**
  * Event type of its events; metric when empty.
  */
-export type EventType = string
+export type EventType1 = string
 /**
  * The event type is the name of the metric, where the series has one.
  */
@@ -131,19 +171,19 @@ export type Documents = {
 /**
  * Fixed event type.
  */
-export type EventType1 = string
+export type EventType2 = string
 /**
  * Payload field the event type is read from.
  */
-export type EventTypeField = string
+export type EventTypeField1 = string
 /**
  * Summary text with {field} placeholders; dots reach nested values.
  */
-export type TextTemplate = string
+export type TextTemplate1 = string
 /**
  * Payload field with an ISO 8601 time.
  */
-export type EventTimeField = string
+export type EventTimeField1 = string
 /**
  * Payload field that identifies an item; a repeat within 72 hours is not stored again.
  */
@@ -2247,15 +2287,39 @@ export interface ProvidedField {
  */
 export interface FindingConfig {}
 /**
- * Observations that agents and people record. SPEC.md, POST /remember.
+ * Any HTTP API that answers with JSON. SPEC.md, Sources and labels: connector-specific facts.
  */
-export interface MemoryConfig {
+export interface HttpPollConfig {
+  url: URL
+  method?: Method
+  body?: Body
+  headers?: Headers
+  credential?: Credential
+  credential_header?: CredentialHeader
+  payload_key?: PayloadKey
+  id_field?: IdField
+  event_type?: EventType
+  event_type_field?: EventTypeField
+  text_template?: TextTemplate
+  event_time_field?: EventTimeField
   /**
    * Labels put on each event; the primary one is the entity key.
    *
    * @maxItems 64
    */
   labels?: Label[]
+}
+/**
+ * JSON that is sent, with POST.
+ */
+export interface Body {
+  [k: string]: unknown
+}
+/**
+ * Further headers by name. They are shown to everyone who may see the source; a secret belongs in Credential.
+ */
+export interface Headers {
+  [k: string]: string
 }
 /**
  * A label with a fixed value on every event of the source. SPEC.md, Sources and labels 2.
@@ -2314,10 +2378,21 @@ export interface FieldLabel {
   }
 }
 /**
+ * Observations that agents and people record. SPEC.md, POST /remember.
+ */
+export interface MemoryConfig {
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * Alerts of Prometheus as they fire and resolve. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusAlertsConfig {
-  url: URL
+  url: URL1
   bearer_token?: BearerToken
   username?: UserName
   password?: Password
@@ -2335,7 +2410,7 @@ export interface PrometheusAlertsConfig {
  * Values of metrics, read with PromQL at every poll. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusConfig {
-  url: URL1
+  url: URL2
   bearer_token?: BearerToken1
   username?: UserName1
   password?: Password1
@@ -2351,7 +2426,7 @@ export interface PrometheusConfig {
 }
 export interface Query {
   promql: PromQL
-  event_type?: EventType
+  event_type?: EventType1
   by_name?: EventTypeFromTheMetricSName
   key_label?: EntityLabel
   field?: NameOfTheValue
@@ -2374,10 +2449,10 @@ export interface ReferenceConfig {
  * Any system that can POST JSON. SPEC.md, Webhook connector config.
  */
 export interface WebhookConfig {
-  event_type?: EventType1
-  event_type_field?: EventTypeField
-  text_template?: TextTemplate
-  event_time_field?: EventTimeField
+  event_type?: EventType2
+  event_type_field?: EventTypeField1
+  text_template?: TextTemplate1
+  event_time_field?: EventTimeField1
   dedupe_field?: DeduplicationField
   signature_scheme?: SignatureScheme
   signature_secret?: SigningSecret
@@ -10055,7 +10130,7 @@ export interface SourceCreated {
  */
 export interface SourceHealth {
   /**
-   * push: waits for producers; refused: storage is full and ingest is refused.
+   * starting: it was not polled yet; push: waits for producers; refused: storage is full and nothing is taken in.
    */
   status: 'starting' | 'ok' | 'error' | 'paused' | 'push' | 'refused'
   /**
@@ -10071,13 +10146,21 @@ export interface SourceHealth {
    */
   last_ok_at: string | null
   /**
-   * Last error.
+   * When the next poll is due (ISO 8601, UTC).
+   */
+  next_poll_at: string | null
+  /**
+   * Why the last poll failed, or why nothing is taken in.
    */
   last_error: string | null
   /**
    * Errors in a row.
    */
   consecutive_errors: number
+  /**
+   * What should be known although it works, in a sentence.
+   */
+  notice: string | null
   /**
    * Polls since the daemon started.
    */

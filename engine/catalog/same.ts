@@ -10,7 +10,7 @@ import { type GivenAgent, HANDOFF_COOLDOWN, normaliseAgent, normaliseHandoffs } 
 import { normaliseMcpServer } from '../parts/mcp-server-spec.ts'
 import { normaliseTrigger } from '../parts/trigger-spec.ts'
 import { normaliseSkill } from '../skills/skill-rules.ts'
-import { DEFAULT_POLL } from '../sources/check-write.ts'
+import { defaultPoll } from '../sources/poll-interval.ts'
 
 type Entry = Record<string, unknown>
 
@@ -31,7 +31,7 @@ const MEANINGS: Record<string, (entry: Entry) => unknown> = {
   sources: ({ name, connector, poll, config, paused, projects }) => ({
     name,
     connector,
-    poll: poll ?? DEFAULT_POLL,
+    poll: poll ?? defaultPoll(String(connector)),
     config: validateConfig(String(connector), (config ?? {}) as Entry),
     paused: paused ?? false,
     projects: [...((projects ?? []) as string[])].sort(),

@@ -4,6 +4,7 @@ import type { Connector, ConnectorField } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import type { ConnectorDefinition } from './connector.ts'
 import { finding } from './finding.ts'
+import { httpPoll } from './http-poll/connector.ts'
 import { memory } from './memory.ts'
 import { prometheusAlerts } from './prometheus/alerts.ts'
 import { prometheus } from './prometheus/metrics.ts'
@@ -12,6 +13,7 @@ import { webhook } from './webhook.ts'
 
 const connectors: readonly ConnectorDefinition[] = [
   webhook,
+  httpPoll,
   memory,
   reference,
   prometheus,

@@ -1,9 +1,9 @@
 /** Any system that can POST JSON (SPEC.md, Webhook connector config). */
-import { createHash } from 'node:crypto'
 import type { WebhookConfig } from '../../schemas/types.ts'
 import { compileField } from '../ingest/field.ts'
 import { compileTemplate, oneLine, summarise, templateFields } from '../ingest/template.ts'
-import type { Item, MappedEvent, PushConnector } from './connector.ts'
+import type { MappedEvent, PushConnector } from './connector.ts'
+import { itemKey, scalar } from './scalar.ts'
 
 const EVENT_TYPE = 'webhook_event'
 const EVENT_TYPE_MAX = 200
@@ -50,7 +50,7 @@ function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compil
   return (item, headers, index) => {
     const context = contextOf(item.value, headers)
     const time = timeField === undefined ? undefined : timeOf(context)
-    const key = dedupeField === undefined ? undefined : itemKey(keyOf(context), item)
+    const key = dedupeField === undefined ? undefined : itemKey(keyOf(context), item.raw)
     return [
       {
         eventType: typeOf(context, headers),
@@ -100,19 +100,4 @@ function githubType(context: Context, headers: Headers): string | undefined {
 function deliveryKey(headers: Headers, index: number): string | undefined {
   const name = headers && DELIVERY_HEADERS.find((header) => headers[header])
   return name && `${name}:${headers[name]}:${index}`
-}
-
-/**
- * Numbers past 2^53 are rounded when parsed, so that different ids look alike; there the item's bytes
- * tell them apart, for an event must never be taken for a repeat of another.
- */
-function itemKey(value: unknown, { raw }: Item): string | undefined {
-  const key = scalar(value)
-  if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return key
-  return `${value}#${createHash('sha256').update(raw).digest('hex')}`
-}
-
-function scalar(value: unknown): string | undefined {
-  if (typeof value === 'string') return value === '' ? undefined : value
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }

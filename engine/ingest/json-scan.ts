@@ -78,6 +78,36 @@ export function arrayElements(
 }
 
 /**
+ * Where the value of a key lies in the object that begins at `start`; of a repeated key the last, as
+ * JSON.parse takes it. The bytes must be JSON.
+ * @returns null where there is no such key, or no object.
+ */
+export function memberRange(bytes: Buffer, [start, end]: Range, key: string): Range | null {
+  if (bytes[start] !== OPEN_OBJECT) return null
+  let found: Range | null = null
+  let depth = 0
+  let name: string | null = null
+  let from = start + 1
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i]!
+    if (byte === QUOTE) {
+      const close = closingQuote(bytes, i, end)
+      if (close === -1) return null
+      if (depth === 1 && name === null) name = JSON.parse(bytes.toString('utf8', i, close + 1)) as string
+      i = close
+    } else if (byte === COLON && depth === 1) from = i + 1
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++
+    else if ((byte === COMMA && depth === 1) || byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      if (byte !== COMMA) depth--
+      if (depth > 1 || (depth === 1 && byte !== COMMA)) continue
+      if (name === key) found = trim(bytes, from, i)
+      name = null
+    }
+  }
+  return found
+}
+
+/**
  * Whether a document goes on after this line: a bracket of it is still open and the line ends where
  * something must follow, as the lines of a pretty-printed document do. A line cut short ends anywhere.
  */

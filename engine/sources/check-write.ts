@@ -4,10 +4,8 @@ import type { SourceSpec, SourceWrite } from '../../schemas/types.ts'
 import type { Doc } from '../changes/declared.ts'
 import { validateConfig } from '../connectors/config.ts'
 import { fail } from '../errors.ts'
-import { parseDuration } from '../timeline/duration.ts'
 import { keepSecrets, type OpenConfig, refuseMask } from './config-secrets.ts'
-
-export const DEFAULT_POLL = '5s'
+import { checkPoll, defaultPoll } from './poll-interval.ts'
 
 /** The body of a source that does not exist yet. @returns its config, normalised. @throws SvcError invalid */
 export function checkNew(body: SourceWrite): Record<string, unknown> {
@@ -21,8 +19,7 @@ export function checkNew(body: SourceWrite): Record<string, unknown> {
 export function checkWrite(body: SourceWrite): Record<string, unknown> {
   const fault = check('request-source-write.json', body)
   if (fault) fail('invalid', fault)
-  // Kept for every connector, so it must hold for every connector.
-  parseDuration(body.poll ?? DEFAULT_POLL, 'poll')
+  checkPoll(body.connector, body.poll)
   return validateConfig(body.connector, body.config ?? {})
 }
 
@@ -47,11 +44,11 @@ export function normaliseSource(
   const fault = check('source-spec.json', spec)
   if (fault) fail('invalid', fault)
   if (!stored) refuseMask(connector, spec.config)
-  parseDuration(poll ?? DEFAULT_POLL, 'poll')
+  checkPoll(connector, poll)
   const config = validateConfig(connector, spec.config)
   return {
     connector,
-    ...(poll && poll !== DEFAULT_POLL ? { poll } : {}),
+    ...(poll && poll !== defaultPoll(connector) ? { poll } : {}),
     ...(Object.keys(config).length ? { config } : {}),
     ...(paused ? { paused: true } : {}),
   }

@@ -1,22 +1,34 @@
 /** How a source is doing, and why (SPEC.md, Storage: a refusal shows on the source's health). */
 import type { SourceHealth } from '../../schemas/types.ts'
 import type { LiveSource } from './live.ts'
+import type { PollRow } from './poll-queries.ts'
 import type { SourceRow } from './queries.ts'
 
-/** @param storageReason why ingest is refused for want of storage, or null. */
-export function healthOf(row: SourceRow, live: LiveSource, storageReason: string | null): SourceHealth {
-  const [status, reason] = statusOf(row, live, storageReason)
+/**
+ * @param storageReason why ingest is refused for want of storage, or null.
+ * @param poll where a source that is polled stands.
+ */
+export function healthOf(
+  row: SourceRow,
+  live: LiveSource,
+  storageReason: string | null,
+  poll: PollRow | undefined,
+): SourceHealth {
+  const [status, reason] = statusOf(row, live, storageReason, poll)
+  const notices = [poll?.restarted, poll?.notice].filter((notice) => typeof notice === 'string')
   return {
     status,
     reason,
-    last_poll_at: null,
-    last_ok_at: null,
+    last_poll_at: iso(poll?.last_poll_at),
+    last_ok_at: iso(poll?.last_ok_at),
+    next_poll_at: poll && row.state === 'active' ? iso(poll.next_at) : null,
     last_error: status === 'error' || status === 'refused' ? reason : null,
-    consecutive_errors: 0,
-    polls: 0,
+    consecutive_errors: poll?.consecutive_errors ?? 0,
+    notice: notices.length ? notices.join(' ') : null,
+    polls: live.counters.polls,
     events_since_start: live.counters.events,
     events_total: row.events,
-    last_ingest: row.last_ingest === null ? null : new Date(row.last_ingest).toISOString(),
+    last_ingest: iso(row.last_ingest),
     rejected: live.counters.rejected,
   }
 }
@@ -25,17 +37,13 @@ function statusOf(
   row: SourceRow,
   live: LiveSource,
   storageReason: string | null,
+  poll: PollRow | undefined,
 ): [SourceHealth['status'], string | null] {
-  const isReference = live.connector.mode === 'reference'
-  if (row.state === 'paused')
-    return [
-      'paused',
-      isReference
-        ? 'paused; its documents stay as they are until it is resumed'
-        : 'paused; resume it to ingest',
-    ]
-  if (isReference) return ['ok', null]
+  const { mode } = live.connector
+  if (row.state === 'paused') return ['paused', PAUSED[mode]]
+  if (mode === 'reference') return ['ok', null]
   if (storageReason) return ['refused', storageReason]
+  if (mode === 'poll') return statusOfPolls(live, poll)
   if (live.unreadable.includes('signature_secret'))
     return [
       'error',
@@ -54,3 +62,28 @@ function statusOf(
     ]
   return ['push', null]
 }
+
+const PAUSED = {
+  push: 'paused; resume it to ingest',
+  poll: 'paused; resume it to poll, from where it stopped',
+  reference: 'paused; its documents stay as they are until it is resumed',
+} as const
+
+function statusOfPolls(live: LiveSource, poll: PollRow | undefined): [SourceHealth['status'], string | null] {
+  const fault = faultOfSecrets(live)
+  if (fault !== null) return ['error', fault]
+  if (!poll || poll.last_poll_at === null) return ['starting', null]
+  return poll.last_error === null ? ['ok', null] : ['error', poll.last_error]
+}
+
+/** Why a source cannot be polled for want of a secret; null: it can. */
+export function faultOfSecrets({ unreadable, unresolved }: LiveSource): string | null {
+  if (unreadable[0] !== undefined)
+    return `its ${unreadable[0]} cannot be read here, so it is not polled; enter it again`
+  if (unresolved[0])
+    return `its ${unresolved[0].field} refers to what is not there, so it is not polled: ${unresolved[0].reason}`
+  return null
+}
+
+const iso = (ms: number | null | undefined): string | null =>
+  ms === null || ms === undefined ? null : new Date(ms).toISOString()

@@ -21,10 +21,10 @@ export interface LiveSource extends OpenConfig {
   signature: { scheme: SignatureScheme; secrets: string[]; header?: string } | null
   /** Changes when what `prepare` does may have changed. */
   revision: number
-  /** Null for a source nothing is pushed to. */
+  /** Null for a source that has documents, not events. */
   prepare: Prepare | null
   /** Since the process started. */
-  counters: { events: number; rejected: number }
+  counters: { events: number; rejected: number; polls: number }
 }
 
 /**
@@ -53,8 +53,8 @@ export function compileLive(
     signature: signatureOf(config as WebhookConfig),
     stored: row.config,
     revision: isSame ? before.revision : revision,
-    prepare: connector.mode === 'push' ? compileSource(connector, config) : null,
-    counters: before?.counters ?? { events: 0, rejected: 0 },
+    prepare: connector.mode === 'reference' ? null : compileSource(connector, config),
+    counters: before?.counters ?? { events: 0, rejected: 0, polls: 0 },
   }
 }
 
@@ -95,7 +95,7 @@ export interface SourceSpec {
 
 /** @returns null for a source nothing is pushed to. */
 export function specOf(source: LiveSource | undefined): SourceSpec | null {
-  if (!source?.prepare) return null
+  if (!source?.prepare || source.connector.mode !== 'push') return null
   const { id, revision, connector, config } = source
   return { id, revision, connector: connector.kind, config }
 }

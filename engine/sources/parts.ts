@@ -5,6 +5,7 @@ import type { Keys } from '../keys/keys.ts'
 import type { Secrets } from '../secrets.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import { ConfigSecrets } from './config-secrets.ts'
+import { type PollQueries, pollQueries } from './poll-queries.ts'
 import { type SourceQueries, sourceQueries } from './queries.ts'
 import { SourceRegistry } from './registry.ts'
 import type { RecentEvent } from './sample/fields.ts'
@@ -26,6 +27,7 @@ export interface SourcesParts {
 /** The parts with what is derived from them. */
 export interface SourceStore extends SourcesParts {
   queries: SourceQueries
+  polls: PollQueries
   configs: ConfigSecrets
   live: SourceRegistry
 }
@@ -34,5 +36,6 @@ export interface SourceStore extends SourcesParts {
 export function openSourceStore(parts: SourcesParts): SourceStore {
   const queries = sourceQueries(parts.store.db)
   const configs = new ConfigSecrets(parts.secrets)
-  return { ...parts, queries, configs, live: new SourceRegistry(queries, configs, parts.env) }
+  const live = new SourceRegistry(queries, configs, parts.env)
+  return { ...parts, queries, polls: pollQueries(parts.store.db), configs, live }
 }

@@ -3,12 +3,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Label } from '../../schemas/types.ts'
 import type { DeclaredKind, Doc, Stored, Stroke } from '../changes/declared.ts'
+import { equal } from '../changes/fields.ts'
 import { secretFields } from '../connectors/config.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { advance, firstSnapshot, recordCreated } from '../lifecycle/advance.ts'
 import { maskFields } from '../parts/secret-fields.ts'
-import { DEFAULT_POLL } from './check-write.ts'
 import type { SourceStore } from './parts.ts'
+import { defaultPoll } from './poll-interval.ts'
 import type { SourceRow } from './queries.ts'
 
 type Config = Record<string, unknown>
@@ -43,8 +44,9 @@ export class SourceKind implements DeclaredKind {
     const id = revive === null ? this.insert(key, doc, stroke) : this.revive(revive, key, doc, stroke)
     const config = configOf(doc)
     const sealed = configs.seal(id, connector, config)
-    queries.update(id, String(doc.poll ?? DEFAULT_POLL), sealed, stroke)
+    queries.update(id, pollOf(doc), sealed, stroke)
     this.materialise(id, connector, config)
+    this.beginPolls(id, connector, revive === null ? config : configOf(this.open(revive)), config, stroke.at)
     if (doc.paused === true) this.move(id, key, 'pause', stroke)
     return sealedJson(id, doc, sealed)
   }
@@ -54,7 +56,8 @@ export class SourceKind implements DeclaredKind {
     const row = queries.byName(stored.key)!
     const config = configOf(doc)
     const sealed = configs.seal(row.id, row.connector, config, row.config)
-    queries.update(row.id, String(doc.poll ?? DEFAULT_POLL), sealed, stroke)
+    queries.update(row.id, pollOf(doc), sealed, stroke)
+    this.beginPolls(row.id, row.connector, configOf(stored.doc), config, stroke.at)
     const isPaused = doc.paused === true
     if (isPaused !== (row.state === 'paused'))
       this.move(row.id, row.name, isPaused ? 'pause' : 'resume', stroke)
@@ -84,7 +87,7 @@ export class SourceKind implements DeclaredKind {
     const id = this.parts.queries.insert({
       name,
       connector: connector.kind,
-      poll: String(doc.poll ?? DEFAULT_POLL),
+      poll: pollOf(doc),
       // Secrets are bound to the id, which the row gives.
       config: '{}',
       ingestKey,
@@ -115,12 +118,24 @@ export class SourceKind implements DeclaredKind {
     this.parts.documents.replace(id, connector.documents(config), primary?.name ?? null)
   }
 
+  /**
+   * Polls at once what was made, edited or resumed: from where it stands, or anew where it reads
+   * something else than before.
+   */
+  private beginPolls(id: number, kind: string, before: Config, after: Config, at: number): void {
+    const connector = connectorOf(kind)
+    if (connector.mode !== 'poll') return
+    const changed = connector.identity.filter((field) => !equal(before[field], after[field]))
+    if (changed.length === 0) this.parts.polls.begin(id, at)
+    else this.parts.polls.restart(id, at, restartNotice(changed, at))
+  }
+
   private stored(row: SourceRow): Stored {
     const { config, unreadable } = this.parts.configs.open(row)
     const doc = withConfig(
       {
         connector: row.connector,
-        ...(row.poll === DEFAULT_POLL ? {} : { poll: row.poll }),
+        ...(row.poll === defaultPoll(row.connector) ? {} : { poll: row.poll }),
         ...(row.state === 'paused' ? { paused: true } : {}),
       },
       config,
@@ -137,6 +152,13 @@ export class SourceKind implements DeclaredKind {
       unreadable,
     }
   }
+}
+
+const pollOf = (doc: Doc): string => String(doc.poll ?? defaultPoll(String(doc.connector)))
+
+function restartNotice(changed: readonly string[], at: number): string {
+  const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+  return `It reads anew since ${when} UTC, because ${changed.join(', ')} changed.`
 }
 
 const configOf = (doc: Doc): Config => (doc.config ?? {}) as Config

@@ -19,6 +19,7 @@ import { maskSecrets } from './config-secrets.ts'
 import { healthOf } from './health.ts'
 import type { LiveSource } from './live.ts'
 import { openSourceStore, type SourceStore, type SourcesParts } from './parts.ts'
+import type { PollRow } from './poll-queries.ts'
 import type { SourceRow } from './queries.ts'
 import { SourceTrials } from './trial.ts'
 
@@ -63,11 +64,14 @@ export function createSources(parts: SourcesParts): Sources {
     store,
     list: (belonging) => {
       const storageReason = store.storageReason()
-      return store.queries.all().map((row) => present(store, row, storageReason, belonging))
+      const polls = store.polls.all()
+      return store.queries
+        .all()
+        .map((row) => present(store, row, storageReason, polls.get(row.id), belonging))
     },
     get: (name, belonging) => {
       const row = store.queries.byName(name) ?? fail('not_found', `no source is named ${name}`)
-      return present(store, row, store.storageReason(), belonging)
+      return present(store, row, store.storageReason(), store.polls.find(row.id), belonging)
     },
     test: (body) => trials.test(body),
     discover: (body) => trials.discover(body),
@@ -87,6 +91,7 @@ function present(
   { live }: SourceStore,
   row: SourceRow,
   storageReason: string | null,
+  poll: PollRow | undefined,
   belonging: (name: string) => Belonging,
 ): Source {
   const source = live.byId(row.id) ?? fail('not_found', `no source is named ${row.name}`)
@@ -106,6 +111,6 @@ function present(
     version: row.change_set,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
-    health: healthOf(row, source, storageReason),
+    health: healthOf(row, source, storageReason, poll),
   }
 }

@@ -76,17 +76,17 @@ export class SourceTrials {
     if (faults.length) fail('invalid', faults.join('; '), { field: 'label' })
     if (source === undefined) {
       const payloads = sample ?? fail('invalid', 'give source or sample', { field: 'source' })
-      return previewLabel(label, payloads, contextReader(connectorOf(SAMPLE_CONNECTOR)))
+      return previewLabel(label, payloads, contextReader(connectorOf(SAMPLE_CONNECTOR), {}))
     }
-    const { id, connector } = this.parts.live.requireByName(source)
+    const { id, connector, config } = this.parts.live.requireByName(source)
     const payloads = sample ?? this.parts.recent(id, SAMPLE_MAX).map((event) => parseItem(event.raw))
-    return previewLabel(label, payloads, contextReader(connector))
+    return previewLabel(label, payloads, contextReader(connector, config))
   }
 
   /** @param limit events to look at, 1 to 2,000; clamped. @throws SvcError not_found */
   fields(name: string, limit: number): FieldsResult {
     const { id, connector, config } = this.parts.live.requireByName(name)
     const sample = Math.min(SAMPLE_MAX, Math.max(1, Math.trunc(limit)))
-    return coverFields(connector, (config.labels ?? []) as Label[], this.parts.recent(id, sample))
+    return coverFields(connector, config, this.parts.recent(id, sample))
   }
 }

@@ -65,6 +65,8 @@ export type FromThread =
   | { t: 'tail'; id: number; message: TailMessage }
   /** A commit left deliveries to be sent. */
   | { t: 'pending' }
+  /** A commit made, changed or deleted sources. */
+  | { t: 'sources' }
   | { t: 'fatal'; message: string }
   | { t: 'fault'; id: string; stack: string }
 

@@ -23,6 +23,8 @@ import { mcpToolTests } from '../mcp-tools/tests.ts'
 import { type ModelPort, modelPortNames, modelReadNames, modelWriteNames } from '../models/calls.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
 import { openModels } from '../models/open.ts'
+import type { Poller } from '../polling/poller.ts'
+import { type PollPort, pollPortNames } from '../polling/types.ts'
 import { proposalCallNames } from '../proposals/proposals.ts'
 import { runReadNames, runWriteNames } from '../runs/calls.ts'
 import type { Retention } from '../store/maintenance.ts'
@@ -33,6 +35,7 @@ import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
 import { type AgentsAtWork, startAgents } from './agents.ts'
 import { packCalls } from './call-bytes.ts'
+import { startPolling } from './polling.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
 
 export interface StartOptions {
@@ -111,6 +114,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   )
   let dispatcher: Dispatcher | null = null
   let agents: AgentsAtWork | null = null
+  let poller: Poller | null = null
   const waiting = createWaiting(systemTimers, (error) =>
     options.onFault('deliveries', error.stack ?? error.message),
   )
@@ -122,6 +126,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       agents?.nudge()
       waiting.nudge()
     },
+    onSourcesChanged: () => poller?.nudge(),
   }
   const shared = { dataFile: options.dataFile, maxDbSize: options.maxDbSize, retention: options.retention }
   const { port1, port2 } = new MessageChannel()
@@ -195,7 +200,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       ),
     close: async () => {
       waiting.stop()
-      await Promise.all([dispatcher?.stop(), agents?.stop()])
+      await Promise.all([dispatcher?.stop(), agents?.stop(), poller?.stop()])
       // Runs that have just ended are read for it yet.
       await tracing.stop()
       egress.close()
@@ -233,8 +238,15 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     onError: (error) => options.onFault('agents', error.stack ?? error.message),
     finished: tracing.finished,
   })
+  poller = startPolling({
+    port: forward(writer, pollPortNames) as unknown as PollPort,
+    egress,
+    ...time,
+    onError: (error) => options.onFault('polls', error.stack ?? error.message),
+  })
   dispatcher.nudge()
   agents.nudge()
+  poller.nudge()
   return engine
 }
 

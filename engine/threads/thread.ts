@@ -8,6 +8,7 @@ export interface ThreadEvents {
   onFatal(error: Error): void
   onFault(id: string, stack: string): void
   onPending(): void
+  onSourcesChanged(): void
 }
 
 export class EngineThread {
@@ -113,6 +114,7 @@ export class EngineThread {
       }
     else if (message.t === 'tail') this.tails.get(message.id)?.(message.message)
     else if (message.t === 'pending') this.events.onPending()
+    else if (message.t === 'sources') this.events.onSourcesChanged()
     else if (message.t === 'fatal') this.events.onFatal(new Error(message.message))
     else if (message.t === 'fault') this.events.onFault(message.id, message.stack)
   }

@@ -55,6 +55,7 @@ export class Writer {
       onFatal: (error) => this.send({ t: 'fatal', message: error.message }),
       onFault: (error, id) => this.send({ t: 'fault', id, stack: error.stack ?? error.message }),
       onPending: () => this.send({ t: 'pending' }),
+      onSourcesChanged: () => this.send({ t: 'sources' }),
       onStored: (batches) => {
         for (const { events, newLabelIds } of batches)
           if (newLabelIds.length > 0) this.labelIds.set(events, newLabelIds)

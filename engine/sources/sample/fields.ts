@@ -23,9 +23,10 @@ export interface RecentEvent {
  */
 export function coverFields(
   connector: ConnectorDefinition,
-  labels: readonly Label[],
+  config: Record<string, unknown>,
   recent: readonly RecentEvent[],
 ): FieldsResult {
+  const labels = (config.labels ?? []) as Label[]
   const read = new Map(labels.flatMap((label) => ('field' in label ? [[label.field, label] as const] : [])))
   const named = [...new Set([...connector.provides.map((field) => field.name), ...read.keys()])]
   const fields = new Tallies(named, NAMES_MAX)
@@ -34,7 +35,7 @@ export function coverFields(
     NAMES_MAX,
   )
   const keys = new Set(labels.filter((label) => label.primary).map((label) => label.name))
-  const contextOf = contextReader(connector)
+  const contextOf = contextReader(connector, config)
   for (const event of recent) {
     const payload = parseItem(event.raw)
     const found = namedFields(named, read, contextOf(payload), event)

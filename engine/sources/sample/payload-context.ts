@@ -5,11 +5,12 @@ export type ContextOf = (payload: unknown) => Record<string, unknown>
 
 /**
  * Headers are not stored, so fields read from them are absent here.
+ * @param config of the source, for what a connector reads depends on it.
  * @returns a function from a parsed payload to what label fields are looked up in.
  */
-export function contextReader(connector: ConnectorDefinition): ContextOf {
-  if (connector.mode !== 'push') return (payload) => (isObject(payload) ? payload : { value: payload })
-  const map = connector.compile({})
+export function contextReader(connector: ConnectorDefinition, config: Record<string, unknown>): ContextOf {
+  if (connector.mode === 'reference') return (payload) => (isObject(payload) ? payload : { value: payload })
+  const map = connector.compile(config)
   const noBytes = new Uint8Array()
   return (payload) =>
     map({ raw: noBytes, value: payload, whole: () => payload }, undefined, 0)[0]?.context ?? {}

@@ -88,6 +88,8 @@ describe('health', () => {
       reason: null,
       last_poll_at: null,
       last_ok_at: null,
+      next_poll_at: null,
+      notice: null,
       last_error: null,
       consecutive_errors: 0,
       polls: 0,

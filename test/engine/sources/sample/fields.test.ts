@@ -12,7 +12,7 @@ const namesOf = (...payloads: unknown[]) =>
   payloadFields(
     coverFields(
       webhook,
-      [],
+      {},
       payloads.map((payload) => recentEvent(payload)),
     ).fields,
   ).map(({ name, coverage }) => [name, coverage])
@@ -29,7 +29,7 @@ describe('the fields of a source', () => {
       recentEvent({ svc: 'pay', host: 'b' }, { service: 'pay' }),
       recentEvent({ host: 'b' }),
     ]
-    const { sampled, fields, labels: carried } = coverFields(webhook, labels, events)
+    const { sampled, fields, labels: carried } = coverFields(webhook, { labels }, events)
     expect(sampled).toBe(4)
     expect(payloadFields(fields)).toEqual([
       expect.objectContaining({
@@ -54,7 +54,7 @@ describe('the fields of a source', () => {
   })
 
   it('include those the connector provides, with their help, even where no event has them', () => {
-    const { fields } = coverFields(connectorOf('memory'), [], [])
+    const { fields } = coverFields(connectorOf('memory'), {}, [])
     expect(
       fields.map(({ name, help, primary_default, coverage }) => [
         name,
@@ -87,7 +87,7 @@ describe('the fields of a source', () => {
 
   it('show the value a label takes: the exact name before the nested one', () => {
     const event = recentEvent({ 'a.b': 'flat', a: { b: 'nested' } })
-    expect(coverFields(webhook, [{ name: 'x', field: 'a.b' }], [event]).fields[0]).toMatchObject({
+    expect(coverFields(webhook, { labels: [{ name: 'x', field: 'a.b' }] }, [event]).fields[0]).toMatchObject({
       name: 'a.b',
       values: [{ value: 'flat', events: 1 }],
     })
@@ -99,7 +99,7 @@ describe('the fields of a source', () => {
       { name: 'deep', field: 'fields.a.b.c.d' },
     ]
     const payload = { key: 'k', content: 'c', fields: { ticket: 'T-1', a: { b: { c: { d: 'found' } } } } }
-    const { fields } = coverFields(connectorOf('memory'), labels, [recentEvent(payload)])
+    const { fields } = coverFields(connectorOf('memory'), { labels }, [recentEvent(payload)])
     expect(fields.slice(0, 2)).toEqual([
       expect.objectContaining({
         name: 'fields.a.b.c.d',
@@ -112,7 +112,7 @@ describe('the fields of a source', () => {
 
   it('show a header, which is not stored, by the label that reads it', () => {
     const labels = [{ name: 'event', field: 'header.x-github-event' }]
-    const { fields } = coverFields(webhook, labels, [recentEvent({}, { event: 'push' }), recentEvent({})])
+    const { fields } = coverFields(webhook, { labels }, [recentEvent({}, { event: 'push' }), recentEvent({})])
     expect(fields[0]).toMatchObject({
       name: 'header.x-github-event',
       coverage: 0.5,
@@ -122,21 +122,21 @@ describe('the fields of a source', () => {
 
   it('tell one event of 2,000 from none and from all', () => {
     const events = Array.from({ length: 2_000 }, (_, i) => recentEvent(i === 0 ? { rare: 1 } : { common: 1 }))
-    expect(payloadFields(coverFields(webhook, [], events).fields).map(({ coverage }) => coverage)).toEqual([
+    expect(payloadFields(coverFields(webhook, {}, events).fields).map(({ coverage }) => coverage)).toEqual([
       0.9995, 0.0005,
     ])
   })
 
   it('show eight values, cut to 120 characters, and count the others', () => {
     const events = Array.from({ length: 20 }, (_, i) => recentEvent({ a: `${i}${'x'.repeat(200)}` }))
-    const [a] = payloadFields(coverFields(webhook, [], events).fields)
+    const [a] = payloadFields(coverFields(webhook, {}, events).fields)
     expect(a).toMatchObject({ distinct: 20, values: { length: 8 } })
     expect(a!.values[0]!.value).toBe(`0${'x'.repeat(119)}`)
   })
 
   it('are at most 300, however many names payloads make up', () => {
     const payload = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i]))
-    expect(coverFields(webhook, [], [recentEvent(payload)]).fields).toHaveLength(300)
+    expect(coverFields(webhook, {}, [recentEvent(payload)]).fields).toHaveLength(300)
   })
 
   it('give names of prototypes no power', () => {
@@ -149,7 +149,7 @@ describe('the fields of a source', () => {
 
   it('name the entity of each event as a key among the labels', () => {
     const event = recentEvent({ key: 'cart' }, { service: 'cart' }, { label: 'service', value: 'cart' })
-    expect(coverFields(connectorOf('memory'), [], [event]).labels).toMatchObject([
+    expect(coverFields(connectorOf('memory'), {}, [event]).labels).toMatchObject([
       { name: 'service', is_key: true },
     ])
   })

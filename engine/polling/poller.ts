@@ -1,0 +1,210 @@
+/**
+ * Asks the upstreams of sources that are polled. It keeps nothing that is not in a row too: what is due
+ * is read, asked for and settled, and a process that dies in between leaves a poll that is due again,
+ * with the cursor it began with.
+ *
+ * Some are under way at a time, of each source one. A poll that never answers holds its own place until
+ * its time is over.
+ */
+import type { Clock, Timers } from '../clock.ts'
+import { type PollConnector, type Polled, UpstreamError } from '../connectors/connector.ts'
+import { connectorOf } from '../connectors/index.ts'
+import { EgressError, within } from '../egress/index.ts'
+import type { DuePoll, PollMade, PollPort } from './types.ts'
+
+export interface Poller {
+  /** Something may be due, or no longer wanted. */
+  nudge(): void
+  /** Cuts off what is under way; nothing of that is stored, and the next start asks again. Never rejects. */
+  stop(): Promise<void>
+}
+
+export interface PollerOptions {
+  port: PollPort
+  /** The way out over HTTP. */
+  fetch: typeof fetch
+  clock: Clock
+  timers: Timers
+  /** From 0 to below 1. */
+  random(): number
+  /** Told of faults of ours: what the port throws, and connectors that break. */
+  onError(error: Error): void
+}
+
+/** Polls under way at once. */
+const AT_ONCE = 8
+/** How long a poll may take. */
+export const POLL_MS = 20_000
+/** What is under way at a stop may end within this. */
+const STOP_MS = 2_000
+/** No wait is longer, for the wall clock may be set meanwhile. */
+const LONGEST_WAIT_MS = 30_000
+const LOOK_AGAIN_MS = 1_000
+const SHORTEST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+
+interface UnderWay {
+  version: number
+  cut: AbortController
+}
+
+/** Starts polling; the first `nudge` looks for what is due. */
+export function startPoller(options: PollerOptions): Poller {
+  const { port, clock, timers, onError } = options
+  /** By source. */
+  const underWay = new Map<number, UnderWay>()
+  const work = new Set<Promise<void>>()
+  const stopping = new AbortController()
+  let looking = false
+  let nudged = false
+  /** The port failed: until the pause is over, nudges wait. */
+  let paused = false
+  let failures = 0
+  let callOff = () => {}
+
+  const tell = (error: unknown) => onError(error instanceof Error ? error : new Error(String(error)))
+  const track = (done: Promise<void>) => {
+    work.add(done)
+    void done.finally(() => work.delete(done))
+  }
+
+  /** Starts what is due, cuts off what is stale, then sleeps until the next is due. */
+  async function look(): Promise<void> {
+    looking = true
+    callOff()
+    let wait: number | null = null
+    try {
+      do {
+        nudged = false
+        wait = await startDue()
+      } while (nudged && !stopping.signal.aborted)
+      failures = 0
+    } catch (error) {
+      wait = pause(error)
+    }
+    looking = false
+    if (wait === null || stopping.signal.aborted) return
+    callOff = timers.after(wait, () => {
+      paused = false
+      nudge()
+    })
+  }
+
+  /** @returns ms to wait; null: until a nudge. */
+  async function startDue(): Promise<number | null> {
+    const busy = [...underWay].map(([sourceId, { version }]) => ({ sourceId, version }))
+    const free = AT_ONCE - underWay.size
+    const { due, stale, next } = await port.duePolls(free, busy)
+    for (const sourceId of stale) underWay.get(sourceId)?.cut.abort()
+    if (stopping.signal.aborted) return null
+    for (const one of due) start(one)
+    // Without a free place the poll that ends looks again.
+    if (next === null || underWay.size >= AT_ONCE) return null
+    const left = next - clock.now()
+    return left > 0 ? Math.min(left, LONGEST_WAIT_MS) : LOOK_AGAIN_MS
+  }
+
+  function start(one: DuePoll): void {
+    const cut = new AbortController()
+    underWay.set(one.sourceId, { version: one.version, cut })
+    track(run(one, cut))
+  }
+
+  async function run(one: DuePoll, cut: AbortController): Promise<void> {
+    const made = await pollOnce(one, cut.signal, options)
+    try {
+      if (made) await port.settlePoll(made)
+    } catch (error) {
+      // It is due still, and is asked for again after the pause.
+      const wait = pause(error)
+      callOff()
+      callOff = timers.after(wait, () => {
+        paused = false
+        nudge()
+      })
+    }
+    underWay.delete(one.sourceId)
+    nudge()
+  }
+
+  function pause(error: unknown): number {
+    tell(error)
+    paused = true
+    failures++
+    return Math.min(SHORTEST_PAUSE_MS * 2 ** Math.min(failures - 1, 10), LONGEST_PAUSE_MS)
+  }
+
+  function nudge(): void {
+    if (stopping.signal.aborted || paused) return
+    nudged = true
+    if (!looking) track(look())
+  }
+
+  async function idle(): Promise<void> {
+    while (work.size) await Promise.all(work)
+  }
+
+  return {
+    nudge,
+    async stop() {
+      stopping.abort()
+      callOff()
+      for (const { cut } of underWay.values()) cut.abort()
+      await within(timers, STOP_MS, undefined, idle())
+    },
+  }
+}
+
+/** @returns null when it was cut off. */
+async function pollOnce(
+  due: DuePoll,
+  cut: AbortSignal,
+  { fetch, clock, timers, random, onError }: PollerOptions,
+): Promise<PollMade | null> {
+  const { sourceId, version, cursor } = due
+  const began = clock.now()
+  const failed = (error: string, retryAfterMs: number | null = null): PollMade => ({
+    ...{ sourceId, version, cursor, began, ended: clock.now() },
+    ...{ error, retryAfterMs, random: random() },
+  })
+  try {
+    const found = await bounded(due, POLL_MS, { fetch, clock, timers }, cut)
+    if (found === 'aborted') return null
+    if (found === 'timeout') return failed(tooSlow(POLL_MS))
+    const { items, cursor: newCursor, more = false, notice = null } = found.value
+    return { sourceId, version, cursor, began, ended: clock.now(), items, newCursor, more, notice }
+  } catch (error) {
+    if (cut.aborted) return null
+    const sentence = sentenceOf(error)
+    if (sentence !== null) return failed(sentence, error instanceof UpstreamError ? error.retryAfterMs : null)
+    onError(error as Error)
+    return failed('its connector failed, which is a fault of ours; the log has more')
+  }
+}
+
+/** What is told when an upstream takes longer than it has. */
+export const tooSlow = (ms: number): string => `the upstream gave no answer within ${ms / 1_000} s`
+
+/** What an error says to people; null for a fault of ours. */
+export function sentenceOf(error: unknown): string | null {
+  if (error instanceof UpstreamError) return error.message
+  return error instanceof EgressError ? `the upstream cannot be read: ${error.message}` : null
+}
+
+/** One poll within its time. @throws what the connector throws */
+export async function bounded(
+  { connector, config, cursor }: Pick<DuePoll, 'connector' | 'config' | 'cursor'>,
+  ms: number,
+  { fetch, clock, timers }: Pick<PollerOptions, 'fetch' | 'clock' | 'timers'>,
+  signal?: AbortSignal,
+): Promise<{ value: Polled } | 'timeout' | 'aborted'> {
+  const over = new AbortController()
+  const either = signal ? AbortSignal.any([over.signal, signal]) : over.signal
+  const polled = connectorOf(connector) as PollConnector
+  try {
+    return await within(timers, ms, signal, polled.poll(config, cursor, { fetch, clock, signal: either }))
+  } finally {
+    // Whatever still runs of it has nobody to answer.
+    over.abort()
+  }
+}
