@@ -1,17 +1,19 @@
 /**
  * `npm run generate`: writes every generated file. From the JSON Schema files, the types and the
- * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json; from the machines, docs/lifecycles.md. Tests
+ * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json; from the machines, docs/lifecycles.md; the kernel of the preparer, compiled. Tests
  * fail when one is stale.
  */
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { CATALOG_FILE, generate } from '../schemas/generate.ts'
+import { KERNEL_FILE, renderKernel } from './kernel.ts'
 import { renderLifecycles } from './lifecycles-doc.ts'
 
 const root = new URL('../', import.meta.url)
 
 for (const [path, text] of Object.entries(await generate())) write(`schemas/${path}`, text)
 write('docs/lifecycles.md', renderLifecycles())
+write(KERNEL_FILE, await renderKernel())
 const { renderCatalogSchema } = await import('./catalog-schema.ts')
 write(`schemas/${CATALOG_FILE}`, renderCatalogSchema())
 // Imported now: it reads the registry that was just written.

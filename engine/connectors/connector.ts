@@ -72,6 +72,20 @@ export interface MappingConnector extends ConnectorBase {
   ): (item: Item, headers: Record<string, string> | undefined, index: number) => MappedEvent[]
   /** Every field that mapping looks up, as `lookup` takes them; absent: it looks at all. */
   fields?(config: Record<string, unknown>): string[]
+  /** The mapping said as data, where it is that simple; null: it is not. */
+  flat?(config: Record<string, unknown>): FlatMapping | null
+}
+
+/** A mapping that only looks at fields at the top of an item. */
+export interface FlatMapping {
+  /** Event type, where `typeField` is absent or the item's value is no text, number or boolean. */
+  type: string
+  typeField?: string
+  timeField?: string
+  /** Literal text and fields, one after another, trimmed; of an item without any text more is read. */
+  text: (string | { field: string })[]
+  /** Headers that make it another mapping. */
+  unlessHeaders: readonly string[]
 }
 
 export interface PushConnector extends MappingConnector {

@@ -1,8 +1,8 @@
 /** Any system that can POST JSON (SPEC.md, Webhook connector config). */
 import type { WebhookConfig } from '../../schemas/types.ts'
 import { compileField } from '../ingest/field.ts'
-import { compileTemplate, oneLine, summarise, templateFields } from '../ingest/template.ts'
-import type { MappedEvent, PushConnector } from './connector.ts'
+import { compileTemplate, oneLine, parseTemplate, summarise, templateFields } from '../ingest/template.ts'
+import type { FlatMapping, MappedEvent, PushConnector } from './connector.ts'
 import { itemKey, scalar } from './scalar.ts'
 
 const EVENT_TYPE = 'webhook_event'
@@ -26,6 +26,7 @@ export const webhook: PushConnector = {
   ],
   compile: (config) => compileWebhook(config as WebhookConfig),
   fields: (config) => fieldsOf(config as WebhookConfig),
+  flat: (config) => flatOf(config as WebhookConfig),
   note: (path) => `POST events to ${path}; the first one shows here.`,
 }
 
@@ -37,6 +38,19 @@ function fieldsOf(config: WebhookConfig): string[] {
     ...named.filter((field) => field !== undefined),
     ...templateFields(config.text_template ?? ''),
   ]
+}
+
+/** A key, or a type that a header names, is more than fields of the item. */
+function flatOf(config: WebhookConfig): FlatMapping | null {
+  const { event_type: type = EVENT_TYPE, event_type_field: typeField, event_time_field: timeField } = config
+  if (config.dedupe_field !== undefined || config.signature_scheme === 'github') return null
+  return {
+    type,
+    ...(typeField === undefined ? {} : { typeField }),
+    ...(timeField === undefined ? {} : { timeField }),
+    text: parseTemplate(config.text_template ?? ''),
+    unlessHeaders: DELIVERY_HEADERS,
+  }
 }
 
 type Headers = Record<string, string> | undefined

@@ -25,9 +25,9 @@ export interface PackedEvents {
   newLabels: [name: string, value: string][]
   /** 1 where the first label of its own is the entity. */
   hasEntity: Uint8Array
-  /** Texts, event after event. */
-  text: string
-  /** Where the text of each event ends, in UTF-16 units. */
+  /** Texts in UTF-8, event after event. */
+  text: Uint8Array
+  /** Where the text of each event ends. */
   textEnds: Uint32Array
   body: Uint8Array
   /** Start and end of each event's bytes in the body. */
@@ -66,8 +66,6 @@ export class Packer {
   private readonly usual: Values[] = []
   private readonly hasEntity: number[] = []
   private readonly texts: string[] = []
-  private readonly textEnds: number[] = []
-  private textLength = 0
   private readonly ranges: number[] = []
   private readonly ownRaws = new Sparse<Uint8Array>()
   private readonly numbers = new Sparse<string>()
@@ -93,8 +91,6 @@ export class Packer {
     this.labelEnds.push(this.labels.length)
     this.hasEntity.push(event.hasEntity ? 1 : 0)
     this.texts.push(event.text)
-    this.textLength += event.text.length
-    this.textEnds.push(this.textLength)
     this.ranges.push(range[0], range[1])
     if (event.raw) this.ownRaws.set(this.n, event.raw)
     if (event.numbers) this.numbers.set(this.n, JSON.stringify(event.numbers))
@@ -112,8 +108,7 @@ export class Packer {
       labelEnds: new Uint32Array(this.labelEnds),
       newLabels: this.newLabels,
       hasEntity: new Uint8Array(this.hasEntity),
-      text: this.texts.join(''),
-      textEnds: new Uint32Array(this.textEnds),
+      ...packedTexts(this.texts),
       body: this.body,
       ranges: new Uint32Array(this.ranges),
       ownRaws: this.ownRaws.finish(n),
@@ -153,7 +148,7 @@ export class Packer {
 }
 
 /** A column that nearly always is empty. */
-class Sparse<T> {
+export class Sparse<T> {
   private items: (T | null)[] | null = null
 
   set(at: number, item: T): void {
@@ -177,9 +172,27 @@ export function rawOf(events: PackedEvents, i: number): Uint8Array {
   )
 }
 
+/** In a buffer of their own, which can be handed over. */
+function packedTexts(texts: readonly string[]): Pick<PackedEvents, 'text' | 'textEnds'> {
+  const all = texts.join('')
+  const text = Buffer.allocUnsafeSlow(Buffer.byteLength(all))
+  text.write(all)
+  const isAscii = text.length === all.length
+  let end = 0
+  const textEnds = Uint32Array.from(texts, (one) => (end += isAscii ? one.length : Buffer.byteLength(one)))
+  return { text, textEnds }
+}
+
+/** Summary text of an event, as UTF-8. */
+export function textBytesOf({ text, textEnds }: PackedEvents, i: number): Uint8Array {
+  const start = i === 0 ? 0 : textEnds[i - 1]!
+  return new Uint8Array(text.buffer, text.byteOffset + start, textEnds[i]! - start)
+}
+
 /** Summary text of an event. */
 export function textOf(events: PackedEvents, i: number): string {
-  return events.text.slice(i === 0 ? 0 : events.textEnds[i - 1], events.textEnds[i])
+  const { buffer, byteOffset, length } = textBytesOf(events, i)
+  return Buffer.from(buffer, byteOffset, length).toString()
 }
 
 /** Where the labels of an event begin. */

@@ -34,13 +34,11 @@ export function prepareBody(
   const packer = new Packer(source.id, body, known)
   const refused: Rejected[] = []
   let skewed = 0
+  const map = mapperOf(prepare, headers, nowMs, onFault)
   const visit = (item: SplitItem): void => {
-    let events: PreparedEvent[]
-    try {
-      events = prepare(item, headers, item.index, nowMs)
-    } catch (error) {
-      const told = error instanceof SvcError ? error : onFault(error as Error)
-      refused.push({ index: item.index, error: told.message })
+    const events = map(item)
+    if (typeof events === 'string') {
+      refused.push({ index: item.index, error: events })
       return
     }
     for (const event of events) {
@@ -50,4 +48,23 @@ export function prepareBody(
   }
   const rejected = [...splitBody(body, visit, prepare.projection), ...refused]
   return { events: packer.finish(), rejected: rejected.sort((a, b) => a.index - b.index), skewed }
+}
+
+/** The events of an item, or why it is refused. */
+export type MapItem = (item: SplitItem) => PreparedEvent[] | string
+
+/** @param headers lower-case names. @param nowMs epoch ms. */
+export function mapperOf(
+  prepare: Prepare,
+  headers: Record<string, string> | undefined,
+  nowMs: number,
+  onFault: PrepareParts['onFault'],
+): MapItem {
+  return (item) => {
+    try {
+      return prepare(item, headers, item.index, nowMs)
+    } catch (error) {
+      return (error instanceof SvcError ? error : onFault(error as Error)).message
+    }
+  }
 }

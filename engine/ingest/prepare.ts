@@ -3,6 +3,7 @@ import type { Label } from '../../schemas/types.ts'
 import type { Item, MappingConnector } from '../connectors/connector.ts'
 import { headsOf } from './field.ts'
 import { Projection } from './json-project.ts'
+import { type FlatPlan, flatPlanOf } from './kernel/flat-plan.ts'
 import { compileLabels } from './label.ts'
 import type { PreparedEvent } from './prepared.ts'
 import { type EventTime, parseEventTime } from './time.ts'
@@ -17,6 +18,8 @@ export interface Prepare {
   (item: Item, headers: Record<string, string> | undefined, index: number, nowMs: number): PreparedEvent[]
   /** What is looked at of an item; null: all of it. */
   projection: Projection | null
+  /** What the kernel does with items; null: it is of no use. */
+  plan: FlatPlan | null
 }
 
 const NO_TIME: EventTime = { ts: null, claimed: null }
@@ -47,7 +50,10 @@ export function compileSource(connector: MappingConnector, config: Record<string
         raw: event.raw ?? null,
       }
     })
-  return Object.assign(prepare, { projection: projectionOf(connector, config, labels) })
+  return Object.assign(prepare, {
+    projection: projectionOf(connector, config, labels),
+    plan: flatPlanOf(connector.flat?.(config) ?? null, labels),
+  })
 }
 
 function projectionOf(

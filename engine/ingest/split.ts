@@ -57,6 +57,17 @@ export interface Rejected {
 
 type Visit = (item: SplitItem) => void
 
+/**
+ * Reads the lines of a body in place of `splitBody`. @param whole where they lie. @param most items taken.
+ * @param read reads the line that begins at `from` and is item `index`: the item, or the rule it breaks.
+ * @returns the items refused by themselves.
+ */
+export type LineReader = (
+  whole: Range,
+  most: number,
+  read: (from: number, index: number) => { index: number; item: SplitItem | string; lineEnd: number },
+) => Rejected[]
+
 interface Body {
   bytes: Buffer
   isAscii: boolean
@@ -74,14 +85,24 @@ const TOO_LONG = 'is larger than 1 MiB'
  * @param given the bytes, inflated; the items' `raw` are views of them.
  * @param visit called for each item in order; where this throws, items may have been visited before.
  * @param projection the fields that are looked at; null: all.
+ * @param lines reads lines in place of `visit`.
  * @returns the items refused by themselves.
  * @throws SvcError invalid (not UTF-8; neither one JSON document nor lines), too_large (too many items)
  */
-export function splitBody(given: Uint8Array, visit: Visit, projection: Projection | null = null): Rejected[] {
+export function splitBody(
+  given: Uint8Array,
+  visit: Visit,
+  projection: Projection | null = null,
+  lines?: LineReader,
+): Rejected[] {
   const all = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   const ascii = isAscii(all)
   if (!ascii && !isUtf8(all)) fail('invalid', 'the body is not valid UTF-8')
   const body: Body = { bytes: all, isAscii: ascii, projection }
+  const readAll = (range: Range): Rejected[] =>
+    lines
+      ? lines(range, ITEMS_MAX, (from, index) => readLine(body, from, range[1], index))
+      : readLines(body, range, visit)
   const hasMark = all.length >= 3 && all[0] === 0xef && all[1] === 0xbb && all[2] === 0xbf
   const whole = trim(all, hasMark ? 3 : 0, all.length)
   const [start, end] = whole
@@ -92,11 +113,11 @@ export function splitBody(given: Uint8Array, visit: Visit, projection: Projectio
   if (lineEnd === -1 || lineEnd >= end) return readDocument(read(body, whole, 0), visit)
   // A first line that is JSON by itself, with more after it, makes it lines.
   const firstLine = trim(all, start, lineEnd)
-  if (typeof read(body, firstLine, 0) !== 'string') return readLines(body, whole, visit)
+  if (typeof read(body, firstLine, 0) !== 'string') return readAll(whole)
   const one = read(body, whole, 0)
   // Where neither holds, what the first line looks like decides: the lines of a broken document must
   // not be stored as events, and one broken line must not refuse the others.
-  if (typeof one === 'string' && !goesOn(all, firstLine)) return readLines(body, whole, visit)
+  if (typeof one === 'string' && !goesOn(all, firstLine)) return readAll(whole)
   return readDocument(one, visit)
 }
 
@@ -140,16 +161,27 @@ function readLines(body: Body, [start, end]: Range, visit: Visit): Rejected[] {
       from++
       continue
     }
-    const found = bytes.indexOf(NEWLINE, from)
-    const line = trim(bytes, from, found === -1 || found > end ? end : found)
-    from = line[1]
-    if (index >= ITEMS_MAX) failTooMany(`more than ${ITEMS_MAX}`)
-    const one = read(body, line, index)
-    if (typeof one === 'string') rejected.push({ index, error: one })
-    else visit(one)
+    const { item, lineEnd } = readLine(body, from, end, index)
+    from = lineEnd
+    if (typeof item === 'string') rejected.push({ index, error: item })
+    else visit(item)
     index++
   }
   return rejected
+}
+
+/** @param from first byte of the line that is no space. @throws SvcError too_large */
+function readLine(
+  body: Body,
+  from: number,
+  end: number,
+  index: number,
+): { index: number; item: SplitItem | string; lineEnd: number } {
+  const { bytes } = body
+  if (index >= ITEMS_MAX) failTooMany(`more than ${ITEMS_MAX}`)
+  const found = bytes.indexOf(NEWLINE, from)
+  const line = trim(bytes, from, found === -1 || found > end ? end : found)
+  return { index, item: read(body, line, index), lineEnd: line[1] }
 }
 
 function failTooMany(count: string): never {

@@ -32,7 +32,8 @@ export function templateFields(template: string): string[] {
   return parseTemplate(template).flatMap((part) => (typeof part === 'string' ? [] : [part.field]))
 }
 
-function parseTemplate(template: string): (string | { field: string })[] {
+/** Literal text and fields, in order. */
+export function parseTemplate(template: string): (string | { field: string })[] {
   const parts: (string | { field: string })[] = []
   let rest = 0
   for (const match of template.matchAll(/\{\{|\}\}|\{([^{}]*)\}/g)) {

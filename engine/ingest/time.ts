@@ -20,6 +20,9 @@ export interface EventTime {
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)? ?([Zz]|[+-]\d\d(?::?\d\d)?)?)?$/
 
+/** The first and the last time that is used, epoch ms. */
+export const eventTimeSpan = (nowMs: number): [number, number] => [nowMs - PAST_MS, nowMs + FUTURE_MS]
+
 /**
  * @param value ISO 8601 text (without a zone it is UTC; digits past the milliseconds are cut; a leap
  *   second is the last millisecond of its minute) or epoch milliseconds. Anything else is no time.
@@ -29,7 +32,8 @@ export function parseEventTime(value: unknown, nowMs: number): EventTime {
   const ts =
     typeof value === 'string' ? parseIso(value) : typeof value === 'number' ? Math.trunc(value) : null
   if (ts === null || !Number.isFinite(ts)) return { ts: null, claimed: null }
-  if (ts < nowMs - PAST_MS || ts > nowMs + FUTURE_MS) return { ts: null, claimed: String(value).trim() }
+  const [earliest, latest] = eventTimeSpan(nowMs)
+  if (ts < earliest || ts > latest) return { ts: null, claimed: String(value).trim() }
   return { ts, claimed: null }
 }
 

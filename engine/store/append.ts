@@ -5,7 +5,7 @@
  * of all postings at once held ingest for a quarter second.
  */
 import type { Statement } from 'better-sqlite3'
-import { labelStart, NEW_LABEL, type PackedEvents, rawOf, textOf } from '../ingest/packed.ts'
+import { labelStart, NEW_LABEL, type PackedEvents, rawOf, textBytesOf } from '../ingest/packed.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { Database } from './handle.ts'
 import { Sealer } from './sealer.ts'
@@ -61,7 +61,7 @@ export class Appender {
     // statement of several rows changes in a temporary file, to undo it alone: half as much again.
     const insert = (rows: number) =>
       db.prepare<unknown[]>(
-        `INSERT OR FAIL INTO events (id, source_id, ts, ingested_at, labels, entity, numbers, claimed_time, text, raw) VALUES ${new Array(rows).fill('(?,?,?,?,?,?,?,?,?,?)').join(',')}`,
+        `INSERT OR FAIL INTO events (id, source_id, ts, ingested_at, labels, entity, numbers, claimed_time, text, raw) VALUES ${new Array(rows).fill('(?,?,?,?,?,?,?,?,CAST(? AS TEXT),?)').join(',')}`,
       )
     this.insertRows = insert(ROWS)
     this.insertRow = insert(1)
@@ -132,7 +132,7 @@ export class Appender {
     row[at++] = events.hasEntity[i] ? labels[from + 2]! : null
     row[at++] = numbers && numbers[i]!
     row[at++] = claimed && claimed[i]!
-    row[at++] = textOf(events, i)
+    row[at++] = textBytesOf(events, i)
     row[at++] = rawOf(events, i)
     if (++this.rows < ROWS) return
     this.insertRows.run(...row)

@@ -10,7 +10,7 @@ import type { Statement } from 'better-sqlite3'
 import { BlockBuilder, BlockStore } from './blocks.ts'
 import type { Database } from './handle.ts'
 import { LabelCounts } from './label-counts.ts'
-import type { OpenSegment } from './open-segment.ts'
+import type { OpenSegment, SortedPostings } from './open-segment.ts'
 import { SEGMENT_SIZE, segmentOf } from './posting.ts'
 import { bumpSegmentsVersion } from './segments.ts'
 import type { Tail } from './tail.ts'
@@ -18,7 +18,8 @@ import { encodeTimes } from './times.ts'
 
 interface Sealing {
   segment: OpenSegment
-  labelIds: Uint32Array
+  postings: SortedPostings
+  /** Place of the next label in `postings`. */
   next: number
 }
 
@@ -53,27 +54,29 @@ export class Sealer {
     if (!this.sealing) {
       const segment = this.due()
       if (!segment) return
+      const sorted = segment.sorted()
       // Postings of an interrupted sealing are there already; theirs are the smaller label ids.
       const done = this.blocks.lastLabel(segment.seg)
-      const labelIds = segment.sortedLabels().filter((id) => id > done)
-      this.sealing = { segment, labelIds, next: 0 }
+      const next = done === 0 ? 0 : sorted.ids.findIndex((id) => id > done)
+      this.sealing = { segment, postings: sorted, next: next < 0 ? sorted.ids.length : next }
     }
-    const { segment, labelIds } = this.sealing
+    const { segment, postings: sorted } = this.sealing
     const builder = new BlockBuilder()
     const changes = new Map<number, { n: number; last: number }>()
     const target = this.sealing.next + postings
-    while (this.sealing.next < labelIds.length) {
-      const labelId = labelIds[this.sealing.next++]!
-      const list = segment.list(labelId)!
-      if (list.length === 0) continue
-      changes.set(labelId, { n: list.length, last: segment.ingestedAt[list.last()]! })
-      if (!builder.add(labelId, list.view())) continue
+    while (this.sealing.next < sorted.ids.length) {
+      const place = this.sealing.next++
+      const labelId = sorted.ids[place]!
+      const offsets = segment.present(sorted.offsets.subarray(sorted.starts[place], sorted.starts[place + 1]))
+      if (offsets.length === 0) continue
+      changes.set(labelId, { n: offsets.length, last: segment.ingestedAt[offsets.at(-1)!]! })
+      if (!builder.add(labelId, offsets)) continue
       this.blocks.insert(segment.seg, labelId, builder.take())
       if (this.sealing.next >= target) break
     }
     if (!builder.isEmpty) this.blocks.insert(segment.seg, builder.lastLabel, builder.take())
     this.counts.add(changes)
-    if (this.sealing.next === labelIds.length) this.publish(segment)
+    if (this.sealing.next === sorted.ids.length) this.publish(segment)
   }
 
   private publish(segment: OpenSegment): void {

@@ -9,8 +9,10 @@ import { systemClock } from '../clock.ts'
 import { connectorOf } from '../connectors/index.ts'
 import type { IngestCall } from '../engine.ts'
 import { SvcError } from '../errors.ts'
+import { Kernel } from '../ingest/kernel/kernel.ts'
+import { prepareLines, suits } from '../ingest/kernel/prepare-lines.ts'
 import { compileSource, type Prepare } from '../ingest/prepare.ts'
-import { prepareBody } from '../ingest/prepare-body.ts'
+import { mapperOf, type PreparedBody, prepareBody } from '../ingest/prepare-body.ts'
 import type { SourceSpec } from '../sources/live.ts'
 import { LabelIds } from '../store/label-ids.ts'
 import { BufferPool } from './buffer-pool.ts'
@@ -24,40 +26,39 @@ interface Source {
   prepare: Prepare
 }
 
+/** Told the ids that the new labels of a body have become; 0 where none was stored. */
+type Learn = (ids: Uint32Array) => void
+
 /** Runs until the thread is ended. @param writer the port to the writer. */
 export function runPreparer(writer: MessagePort): void {
   const main = parentPort!
   const sources = new Map<string, Source>()
-  const labels = new LabelIds()
   const pool = new BufferPool()
   const send = (message: FromThread): void => main.postMessage(message)
-  /** New labels of the calls that the writer is not done with. */
-  const newLabels = new Map<number, [name: string, value: string][]>()
+  const preparation = new Preparation((error) => faultOf(error, send))
+  /** Of the calls that the writer is not done with. */
+  const waiting = new Map<number, Learn>()
   writer.on('message', (message: ToPreparer) => {
     if (message.t === 'source') {
       sources.set(message.ingestKey, compile(message.source))
       return
     }
     const { id, labelIds, buffer } = message
-    if (labelIds) learn(labels, newLabels.get(id) ?? [], labelIds)
-    newLabels.delete(id)
+    if (labelIds) waiting.get(id)?.(labelIds)
+    waiting.delete(id)
     if (buffer) pool.give(buffer)
   })
   main.on('message', (message: ToThread) => {
     if (message.t === 'ingest')
       for (const { id, call: given } of callsOf(message.calls, message.buffers, (size) => pool.take(size))) {
         const call = withOwnBytes(given)
-        const prepared = prepare(sources.get(call.ingestKey), call, labels, (error) => faultOf(error, send))
-        if (prepared && 'body' in prepared) newLabels.set(id, prepared.body.events.newLabels)
+        const source = sources.get(call.ingestKey)
+        const prepared = source ? preparation.of(source, call, (learn) => waiting.set(id, learn)) : null
         writer.postMessage({ id, call, prepared } satisfies PreparedMessage, buffersOf(call, prepared))
       }
     // The one call there is: whoever waits for its answer knows that all before it are with the writer.
     else if (message.t === 'call') send({ t: 'settled', results: [{ id: message.id, value: null }] })
   })
-}
-
-function learn(labels: LabelIds, names: readonly [string, string][], ids: Uint32Array): void {
-  for (const [i, [name, value]] of names.entries()) if (ids[i] !== 0) labels.set(name, value, ids[i]!)
 }
 
 function compile({ id, revision, connector: kind, config }: SourceSpec): Source {
@@ -66,19 +67,51 @@ function compile({ id, revision, connector: kind, config }: SourceSpec): Source 
   return { id, revision, prepare: compileSource(connector, config) }
 }
 
-function prepare(
-  source: Source | undefined,
-  call: IngestCall,
-  known: LabelIds,
-  onFault: (error: Error) => SvcError,
-): PreparedMessage['prepared'] {
-  if (!source) return null
-  const { revision } = source
-  try {
-    const body = prepareBody(source, call.body, call.headers, systemClock.now(), { known, onFault })
-    return { revision, body }
-  } catch (error) {
-    return { revision, error: (error instanceof SvcError ? error : onFault(error as Error)).toWire() }
+class Preparation {
+  private readonly kernel = new Kernel()
+  /** Labels of bodies that the kernel does not read. */
+  private readonly labels = new LabelIds()
+
+  constructor(private readonly onFault: (error: Error) => SvcError) {}
+
+  /** @param wait told what is to be called once the body is stored. */
+  of(source: Source, call: IngestCall, wait: (learn: Learn) => void): PreparedMessage['prepared'] {
+    const { revision } = source
+    try {
+      const body = this.byKernel(source, call, wait) ?? this.byItem(source, call, wait)
+      return { revision, body }
+    } catch (error) {
+      return { revision, error: (error instanceof SvcError ? error : this.onFault(error as Error)).toWire() }
+    }
+  }
+
+  private byKernel(
+    { id, prepare }: Source,
+    { body, headers }: IngestCall,
+    wait: (learn: Learn) => void,
+  ): PreparedBody | null {
+    const { kernel, onFault } = this
+    if (!prepare.plan || !suits(prepare.plan, headers)) return null
+    const nowMs = systemClock.now()
+    const map = mapperOf(prepare, headers, nowMs, onFault)
+    const read = prepareLines(kernel, { id, plan: prepare.plan, projection: prepare.projection }, body, {
+      map,
+      nowMs,
+    })
+    if (!read) return null
+    const { prepared, learn } = read
+    if (learn.entries.length > 0) wait((ids) => kernel.learn(learn, ids))
+    return prepared
+  }
+
+  private byItem(source: Source, { body, headers }: IngestCall, wait: (learn: Learn) => void): PreparedBody {
+    const { labels, onFault } = this
+    const prepared = prepareBody(source, body, headers, systemClock.now(), { known: labels, onFault })
+    const { newLabels } = prepared.events
+    wait((ids) => {
+      for (const [i, [name, value]] of newLabels.entries()) if (ids[i] !== 0) labels.set(name, value, ids[i]!)
+    })
+    return prepared
   }
 }
 
@@ -96,8 +129,8 @@ function buffersOf(call: IngestCall, prepared: PreparedMessage['prepared']): Arr
   const views: (Uint8Array | Float64Array | Uint32Array)[] = [call.body]
   if (call.wireBody) views.push(call.wireBody)
   if (prepared && 'body' in prepared) {
-    const { ts, labels, labelEnds, hasEntity, textEnds, ranges } = prepared.body.events
-    views.push(ts, labels, labelEnds, hasEntity, textEnds, ranges)
+    const { ts, labels, labelEnds, hasEntity, text, textEnds, ranges } = prepared.body.events
+    views.push(ts, labels, labelEnds, hasEntity, text, textEnds, ranges)
   }
   return views.map((view) => view.buffer as ArrayBuffer)
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { renderOpenapi } from '../../api/http/openapi-file.ts'
 import { CATALOG_FILE, generate } from '../../schemas/generate.ts'
 import { renderCatalogSchema } from '../../scripts/catalog-schema.ts'
+import { KERNEL_FILE, renderKernel } from '../../scripts/kernel.ts'
 import { textOf } from './project-files.ts'
 
 describe('generated files', () => {
@@ -22,5 +23,11 @@ describe('generated files', () => {
       textOf('api/http/openapi.json') === (await renderOpenapi()),
       'api/http/openapi.json is stale: npm run generate',
     ).toBe(true)
+  })
+
+  it('of the kernel are those that npm run generate writes', async () => {
+    expect(textOf(KERNEL_FILE) === (await renderKernel()), `${KERNEL_FILE} is stale: npm run generate`).toBe(
+      true,
+    )
   })
 })

@@ -1,0 +1,115 @@
+/** The events of one body, packed by the kernel where it can and item by item where it cannot. */
+import { type PackedEvents, Sparse } from '../packed.ts'
+import type { PreparedEvent } from '../prepared.ts'
+import type { EventTime } from '../time.ts'
+import type { Columns, Kernel, NewLabels } from './kernel.ts'
+
+/** Bytes of a character in UTF-8 at most. */
+const CHARACTER_BYTES = 3
+
+/** There is no room: the body is to be read another way. */
+export class KernelFull extends Error {}
+
+export class KernelPacker {
+  private readonly ownRaws = new Sparse<Uint8Array>()
+  private readonly numbers = new Sparse<string>()
+  private readonly claimed = new Sparse<string>()
+  private readonly dedupeKeys = new Sparse<string>()
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly columns: Columns,
+    private readonly body: Uint8Array,
+    private readonly sourceId: number,
+  ) {}
+
+  /**
+   * Adds the events of the line the kernel stopped at, and has it go on past it.
+   * @param range where the bytes of the item lie in the body. @param lineEnd where its line ends.
+   * @throws KernelFull
+   */
+  addLine(events: readonly PreparedEvent[], range: readonly [number, number], lineEnd: number): void {
+    const { exports } = this.kernel
+    let item = exports.eventCount()
+    let labelAt = exports.labelsEnd()
+    let textAt = exports.textEnd()
+    for (const event of events) {
+      const labels = this.labelsOf(event)
+      const textBytes = this.kernel.view(this.columns.text, this.columns.textBytes)
+      if (labelAt + labels.length > this.columns.labelsMost) throw new KernelFull()
+      if (textAt + event.text.length * CHARACTER_BYTES > textBytes.length) throw new KernelFull()
+      for (const label of labels) this.word(this.columns.labels, labelAt++, label)
+      textAt += textBytes.write(event.text, textAt)
+      this.kernel.view(this.columns.ts, 8 * (item + 1)).writeDoubleLE(event.ts ?? Number.NaN, 8 * item)
+      this.kernel.view(this.columns.hasEntity, item + 1)[item] = event.hasEntity ? 1 : 0
+      this.word(this.columns.labelEnds, item, labelAt)
+      this.word(this.columns.textEnds, item, textAt)
+      this.word(this.columns.ranges, 2 * item, this.columns.body + range[0])
+      this.word(this.columns.ranges, 2 * item + 1, this.columns.body + range[1])
+      this.addRare(event, item++)
+    }
+    exports.skipLine(this.columns.body + lineEnd, item, labelAt, textAt)
+  }
+
+  /** Sets the times the kernel left open. @param read of a JSON value. @returns how many could not be used. */
+  readTimes(read: (json: string) => EventTime): number {
+    const { times, ts } = this.columns
+    const count = this.kernel.exports.timeCount()
+    const words = new Uint32Array(this.kernel.copy(times, 12 * count))
+    let unused = 0
+    for (let i = 0; i < count; i++) {
+      const [item, start, end] = words.subarray(3 * i, 3 * i + 3) as unknown as [number, number, number]
+      const { ts: time, claimed } = read(this.kernel.view(start, end - start).toString())
+      if (time !== null) this.kernel.view(ts, 8 * (item + 1)).writeDoubleLE(time, 8 * item)
+      if (claimed === null) continue
+      this.claimed.set(item, claimed)
+      unused++
+    }
+    return unused
+  }
+
+  finish(): { events: PackedEvents; learn: NewLabels } {
+    const { kernel, columns } = this
+    const n = kernel.exports.eventCount()
+    const ranges = new Uint32Array(kernel.copy(columns.ranges, 8 * n))
+    for (let i = 0; i < ranges.length; i++) ranges[i]! -= columns.body
+    const { named, learn } = kernel.newLabels(columns)
+    const events: PackedEvents = {
+      n,
+      ts: new Float64Array(kernel.copy(columns.ts, 8 * n)),
+      labels: new Uint32Array(kernel.copy(columns.labels, 4 * kernel.exports.labelsEnd())),
+      labelEnds: new Uint32Array(kernel.copy(columns.labelEnds, 4 * n)),
+      newLabels: named,
+      hasEntity: new Uint8Array(kernel.copy(columns.hasEntity, n)),
+      text: new Uint8Array(kernel.copy(columns.text, kernel.exports.textEnd())),
+      textEnds: new Uint32Array(kernel.copy(columns.textEnds, 4 * n)),
+      body: this.body,
+      ranges,
+      ownRaws: this.ownRaws.finish(n),
+      numbers: this.numbers.finish(n),
+      claimed: this.claimed.finish(n),
+      dedupeKeys: this.dedupeKeys.finish(n),
+    }
+    return { events, learn }
+  }
+
+  private labelsOf({ eventType, strings }: PreparedEvent): number[] {
+    const labels: [string, string][] = [['@source', String(this.sourceId)], ['@type', eventType], ...strings]
+    return labels.map(([name, value]) => {
+      const label = this.kernel.label(name, value)
+      if (label === null) throw new KernelFull()
+      return label
+    })
+  }
+
+  private addRare(event: PreparedEvent, item: number): void {
+    if (event.raw) this.ownRaws.set(item, event.raw)
+    if (event.numbers) this.numbers.set(item, JSON.stringify(event.numbers))
+    if (event.claimed !== null) this.claimed.set(item, event.claimed)
+    if (event.dedupeKey !== null) this.dedupeKeys.set(item, event.dedupeKey)
+  }
+
+  private word(column: number, index: number, value: number): void {
+    this.kernel.view(column, 4 * (index + 1)).writeUInt32LE(value, 4 * index)
+  }
+}
