@@ -18,6 +18,7 @@ import { requireProject } from './declared/skill-writes.ts'
 import { fetchFiringBy } from './deliveries/fetching.ts'
 import { openDeliveries, waitersNudgedBy } from './deliveries/open.ts'
 import { removeSubscriptions } from './deliveries/subscriptions.ts'
+import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
 import type { TailFilter, TailMessage } from './engine.ts'
@@ -313,6 +314,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     ...createReplayReads(ctx, clock, view),
     ...agentTestWrites({ ...runs, making }),
     ...mcpTools,
+    ...environmentCalls({ env: options.env ?? {}, clock, sources: () => sources.live().map(knownSource) }),
     ...mcpToolTests({ calls: mcpTools, egress, clock, timers: systemTimers }),
     ...stored.calls,
     ...network.calls,

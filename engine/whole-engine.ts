@@ -5,6 +5,7 @@
 import type { AgentTestCalls } from './agent-tests/calls.ts'
 import type { DeclaredCalls } from './declared/calls.ts'
 import type { FetchCalls } from './deliveries/fetching.ts'
+import type { EnvironmentCalls } from './docker/environment.ts'
 import type { EngineCore } from './engine.ts'
 import type { GraphCalls } from './graph/ports.ts'
 import type { ReplayReads } from './graph/replay/call-names.ts'
@@ -27,4 +28,5 @@ export interface Engine
     ReplayReads,
     GraphCalls,
     ModelCalls,
+    EnvironmentCalls,
     TracingCalls {}

@@ -439,6 +439,116 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "discover_docker": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool discover_docker.",
+   "properties": {},
+   "required": [],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool discover_docker answers.",
+   "properties": {
+    "summary": {
+     "type": "object",
+     "description": "Counts.",
+     "properties": {
+      "containers": {
+       "type": "integer",
+       "description": "Containers there are, stopped ones too."
+      },
+      "proposed": {
+       "type": "integer",
+       "description": "Sources proposed."
+      }
+     },
+     "required": [
+      "containers",
+      "proposed"
+     ],
+     "additionalProperties": false
+    },
+    "proposed_sources": {
+     "type": "array",
+     "description": "Sources that could be made, in the order to show them.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "connector": {
+        "type": "string",
+        "description": "Connector."
+       },
+       "name": {
+        "type": "string",
+        "description": "Name no source has yet."
+       },
+       "config": {
+        "type": "object",
+        "description": "Config as POST /api/sources takes it.",
+        "additionalProperties": true
+       },
+       "summary": {
+        "type": "string",
+        "description": "What it would read, in a sentence."
+       },
+       "preselect": {
+        "type": "boolean",
+        "description": "It is of the software people run here, not of its infrastructure."
+       },
+       "from": {
+        "type": "string",
+        "description": "Compose service or container it was made from."
+       }
+      },
+      "required": [
+       "connector",
+       "name",
+       "config",
+       "summary",
+       "preselect",
+       "from"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "skipped": {
+     "type": "array",
+     "description": "What no source is proposed for, and why.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "service": {
+        "type": "string",
+        "description": "Compose service, else container."
+       },
+       "image": {
+        "type": "string",
+        "description": "Image."
+       },
+       "reason": {
+        "type": "string",
+        "description": "Why, in a sentence."
+       }
+      },
+      "required": [
+       "service",
+       "image",
+       "reason"
+      ],
+      "additionalProperties": false
+     }
+    }
+   },
+   "required": [
+    "summary",
+    "proposed_sources",
+    "skipped"
+   ],
+   "additionalProperties": false
+  }
+ },
  "extend_lease": {
   "input": {
    "type": "object",

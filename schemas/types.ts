@@ -12,6 +12,34 @@ export type Condition =
   | ScheduleCondition
   | CronCondition
 /**
+ * Name of a container, or of a compose service: all of its replicas are read.
+ */
+export type ContainerOrService = string
+/**
+ * Narrows to the compose project made of this file: its whole path, or the end of it.
+ */
+export type ComposeFile = string
+/**
+ * Regular expression, in any case of letters: only lines that it is found in are kept.
+ */
+export type KeepLinesThatMatch = string
+/**
+ * Regular expression, in any case of letters: lines that it is found in are left out.
+ */
+export type DropLinesThatMatch = string
+/**
+ * Regular expression with named groups, as in (?P<order>ORD-[0-9]+); each group is a field labels can read.
+ */
+export type FieldPattern = string
+/**
+ * Entity of lines where no primary label is declared; without it, the service or the container.
+ */
+export type FixedEntity = string
+/**
+ * One label of a source: exactly one of const or field.
+ */
+export type Label = ConstLabel | FieldLabel
+/**
  * Address of the API, with its query.
  */
 export type URL = string
@@ -51,10 +79,6 @@ export type TextTemplate = string
  * Field with the time of an entry: ISO 8601, or seconds or milliseconds since 1970.
  */
 export type EventTimeField = string
-/**
- * One label of a source: exactly one of const or field.
- */
-export type Label = ConstLabel | FieldLabel
 /**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
@@ -1198,6 +1222,10 @@ export interface Capabilities {
    * SVC_PUBLIC_URL is set, so that messages can link to the console.
    */
   url_configured: boolean
+  /**
+   * A Docker engine answers, so that GET /api/discover/environment can propose sources.
+   */
+  discover_docker: boolean
 }
 /**
  * An agent in the catalog; trigger, handoffs and enabled are its wiring in its project.
@@ -2283,43 +2311,21 @@ export interface ProvidedField {
   primary?: boolean
 }
 /**
- * What agents conclude, written back onto the entity's timeline. SPEC.md, What the service does 3.
+ * Log lines of containers, over the Docker Engine API. SPEC.md, Sources and labels 4.
  */
-export interface FindingConfig {}
-/**
- * Any HTTP API that answers with JSON. SPEC.md, Sources and labels: connector-specific facts.
- */
-export interface HttpPollConfig {
-  url: URL
-  method?: Method
-  body?: Body
-  headers?: Headers
-  credential?: Credential
-  credential_header?: CredentialHeader
-  payload_key?: PayloadKey
-  id_field?: IdField
-  event_type?: EventType
-  event_type_field?: EventTypeField
-  text_template?: TextTemplate
-  event_time_field?: EventTimeField
+export interface DockerLogsConfig {
+  container: ContainerOrService
+  compose_file?: ComposeFile
+  match?: KeepLinesThatMatch
+  drop?: DropLinesThatMatch
+  label_pattern?: FieldPattern
+  key?: FixedEntity
   /**
    * Labels put on each event; the primary one is the entity key.
    *
    * @maxItems 64
    */
   labels?: Label[]
-}
-/**
- * JSON that is sent, with POST.
- */
-export interface Body {
-  [k: string]: unknown
-}
-/**
- * Further headers by name. They are shown to everyone who may see the source; a secret belongs in Credential.
- */
-export interface Headers {
-  [k: string]: string
 }
 /**
  * A label with a fixed value on every event of the source. SPEC.md, Sources and labels 2.
@@ -2376,6 +2382,45 @@ export interface FieldLabel {
   map?: {
     [k: string]: string
   }
+}
+/**
+ * What agents conclude, written back onto the entity's timeline. SPEC.md, What the service does 3.
+ */
+export interface FindingConfig {}
+/**
+ * Any HTTP API that answers with JSON. SPEC.md, Sources and labels: connector-specific facts.
+ */
+export interface HttpPollConfig {
+  url: URL
+  method?: Method
+  body?: Body
+  headers?: Headers
+  credential?: Credential
+  credential_header?: CredentialHeader
+  payload_key?: PayloadKey
+  id_field?: IdField
+  event_type?: EventType
+  event_type_field?: EventTypeField
+  text_template?: TextTemplate
+  event_time_field?: EventTimeField
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
+ * JSON that is sent, with POST.
+ */
+export interface Body {
+  [k: string]: unknown
+}
+/**
+ * Further headers by name. They are shown to everyone who may see the source; a secret belongs in Credential.
+ */
+export interface Headers {
+  [k: string]: string
 }
 /**
  * Observations that agents and people record. SPEC.md, POST /remember.
@@ -3045,6 +3090,101 @@ export interface Entity {
    * Label value.
    */
   value: string
+}
+/**
+ * What runs on this machine, and the sources that could read it. Nothing is saved.
+ */
+export interface EnvironmentScan {
+  /**
+   * What was asked: docker.
+   */
+  provider: 'docker'
+  /**
+   * Counts.
+   */
+  summary: {
+    /**
+     * Containers there are, stopped ones too.
+     */
+    containers: number
+    /**
+     * Sources proposed.
+     */
+    proposed: number
+  }
+  /**
+   * Every container.
+   */
+  containers: {
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * Image it was made of.
+     */
+    image: string
+    /**
+     * State in Docker's words, such as running or exited.
+     */
+    state: string
+    /**
+     * Compose service; null: made without compose.
+     */
+    service: string | null
+    /**
+     * Compose project.
+     */
+    project: string | null
+  }[]
+  /**
+   * Sources that could be made, in the order to show them.
+   */
+  proposed_sources: {
+    /**
+     * Connector.
+     */
+    connector: string
+    /**
+     * Name no source has yet.
+     */
+    name: string
+    /**
+     * Config as POST /api/sources takes it.
+     */
+    config: {
+      [k: string]: unknown
+    }
+    /**
+     * What it would read, in a sentence.
+     */
+    summary: string
+    /**
+     * It is of the software people run here, not of its infrastructure.
+     */
+    preselect: boolean
+    /**
+     * Compose service or container it was made from.
+     */
+    from: string
+  }[]
+  /**
+   * What no source is proposed for, and why.
+   */
+  skipped: {
+    /**
+     * Compose service, else container.
+     */
+    service: string
+    /**
+     * Image.
+     */
+    image: string
+    /**
+     * Why, in a sentence.
+     */
+    reason: string
+  }[]
 }
 /**
  * A record of what a trigger made of an event.
@@ -4671,6 +4811,76 @@ export interface ToolCreateSource {
    */
   dry_run?: boolean
 }
+/**
+ * What the tool discover_docker answers.
+ */
+export interface ToolDiscoverDockerResult {
+  /**
+   * Counts.
+   */
+  summary: {
+    /**
+     * Containers there are, stopped ones too.
+     */
+    containers: number
+    /**
+     * Sources proposed.
+     */
+    proposed: number
+  }
+  /**
+   * Sources that could be made, in the order to show them.
+   */
+  proposed_sources: {
+    /**
+     * Connector.
+     */
+    connector: string
+    /**
+     * Name no source has yet.
+     */
+    name: string
+    /**
+     * Config as POST /api/sources takes it.
+     */
+    config: {
+      [k: string]: unknown
+    }
+    /**
+     * What it would read, in a sentence.
+     */
+    summary: string
+    /**
+     * It is of the software people run here, not of its infrastructure.
+     */
+    preselect: boolean
+    /**
+     * Compose service or container it was made from.
+     */
+    from: string
+  }[]
+  /**
+   * What no source is proposed for, and why.
+   */
+  skipped: {
+    /**
+     * Compose service, else container.
+     */
+    service: string
+    /**
+     * Image.
+     */
+    image: string
+    /**
+     * Why, in a sentence.
+     */
+    reason: string
+  }[]
+}
+/**
+ * Arguments of the tool discover_docker.
+ */
+export interface ToolDiscoverDocker {}
 /**
  * What the tool extend_lease answers.
  */

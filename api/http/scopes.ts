@@ -30,6 +30,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /api/sources/discover': 'read',
   'POST /api/sources/discover': 'admin',
   'POST /api/sources/test': 'admin',
+  'GET /api/discover/environment': 'admin',
   'GET /api/sources/:name': 'read',
   'PUT /api/sources/:name': 'admin',
   'DELETE /api/sources/:name': 'admin',

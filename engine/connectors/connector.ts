@@ -128,6 +128,8 @@ export interface Reach {
   clock: Clock
   /** Aborted when the time of the poll is over or the daemon stops. */
   signal: AbortSignal
+  /** The daemon's environment, where an upstream's own tools find it by a variable, such as DOCKER_HOST. */
+  env?: Readonly<Record<string, string | undefined>>
 }
 
 /** The upstream cannot be reached or refuses: a sentence for the source's health, never with a secret. */

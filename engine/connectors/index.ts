@@ -3,6 +3,7 @@ import { schemaOf } from '../../schemas/all.ts'
 import type { Connector, ConnectorField } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import type { ConnectorDefinition } from './connector.ts'
+import { dockerLogs } from './docker-logs.ts'
 import { finding } from './finding.ts'
 import { httpPoll } from './http-poll/connector.ts'
 import { memory } from './memory.ts'
@@ -18,6 +19,7 @@ const connectors: readonly ConnectorDefinition[] = [
   reference,
   prometheus,
   prometheusAlerts,
+  dockerLogs,
   finding,
 ]
 /** Those a person can add; the others are of the service itself. */

@@ -68,6 +68,41 @@ export function compileWhole(pattern: string): (value: string) => boolean {
   return (value) => size * value.length <= WORK_MAX && compiled.matches(value)
 }
 
+/**
+ * Whether a pattern occurs in a value, in any case of letters. Of a value too long for the pattern's
+ * size only the beginning is searched.
+ * @param pattern one without a `patternFault`
+ */
+export function compileSearch(pattern: string): (value: string) => boolean {
+  const compiled = RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE)
+  const most = searchable(compiled)
+  return (value) => compiled.matcher(value.slice(0, most)).find()
+}
+
+/**
+ * The named groups of a pattern's first match; none where it does not match. Of a value too long for the
+ * pattern's size only the beginning is searched.
+ * @param pattern one without a `patternFault`
+ */
+export function compileGroups(pattern: string): (value: string) => Record<string, string> {
+  const compiled = RE2JS.compile(pattern)
+  const names = Object.keys(compiled.namedGroups())
+  const most = searchable(compiled)
+  return (value) => {
+    const matcher = compiled.matcher(value.slice(0, most))
+    if (!matcher.find()) return {}
+    const found = names.map((name) => [name, matcher.group(name)] as const)
+    return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== null))
+  }
+}
+
+/** The names of a pattern's groups. @param pattern one without a `patternFault` */
+export function groupNames(pattern: string): string[] {
+  return Object.keys(RE2JS.compile(pattern).namedGroups())
+}
+
+const searchable = (compiled: RE2JS): number => Math.floor(WORK_MAX / compiled.programSize())
+
 function hasGroup(compiled: RE2JS, group: number | string): boolean {
   return typeof group === 'number'
     ? group <= compiled.groupCount()

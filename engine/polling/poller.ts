@@ -7,7 +7,7 @@
  * its time is over.
  */
 import type { Clock, Timers } from '../clock.ts'
-import { type PollConnector, type Polled, UpstreamError } from '../connectors/connector.ts'
+import { type PollConnector, type Polled, type Reach, UpstreamError } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { EgressError, within } from '../egress/index.ts'
 import type { DuePoll, PollMade, PollPort } from './types.ts'
@@ -23,6 +23,8 @@ export interface PollerOptions {
   port: PollPort
   /** The way out over HTTP. */
   fetch: typeof fetch
+  /** Variables by which an upstream's own tools find it. */
+  env?: Reach['env']
   clock: Clock
   timers: Timers
   /** From 0 to below 1. */
@@ -159,7 +161,7 @@ export function startPoller(options: PollerOptions): Poller {
 async function pollOnce(
   due: DuePoll,
   cut: AbortSignal,
-  { fetch, clock, timers, random, onError }: PollerOptions,
+  { fetch, env, clock, timers, random, onError }: PollerOptions,
 ): Promise<PollMade | null> {
   const { sourceId, version, cursor } = due
   const began = clock.now()
@@ -168,7 +170,7 @@ async function pollOnce(
     ...{ error, retryAfterMs, random: random() },
   })
   try {
-    const found = await bounded(due, POLL_MS, { fetch, clock, timers }, cut)
+    const found = await bounded(due, POLL_MS, { fetch, env, clock, timers }, cut)
     if (found === 'aborted') return null
     if (found === 'timeout') return failed(tooSlow(POLL_MS))
     const { items, cursor: newCursor, more = false, notice = null } = found.value
@@ -195,14 +197,19 @@ export function sentenceOf(error: unknown): string | null {
 export async function bounded(
   { connector, config, cursor }: Pick<DuePoll, 'connector' | 'config' | 'cursor'>,
   ms: number,
-  { fetch, clock, timers }: Pick<PollerOptions, 'fetch' | 'clock' | 'timers'>,
+  { fetch, env, clock, timers }: Pick<PollerOptions, 'fetch' | 'env' | 'clock' | 'timers'>,
   signal?: AbortSignal,
 ): Promise<{ value: Polled } | 'timeout' | 'aborted'> {
   const over = new AbortController()
   const either = signal ? AbortSignal.any([over.signal, signal]) : over.signal
   const polled = connectorOf(connector) as PollConnector
   try {
-    return await within(timers, ms, signal, polled.poll(config, cursor, { fetch, clock, signal: either }))
+    return await within(
+      timers,
+      ms,
+      signal,
+      polled.poll(config, cursor, { fetch, env, clock, signal: either }),
+    )
   } finally {
     // Whatever still runs of it has nobody to answer.
     over.abort()

@@ -1,5 +1,6 @@
 /** Polling beside the store: upstreams are asked on the main thread, what they say is stored by the writer. */
 import type { Clock, Timers } from '../clock.ts'
+import type { Reach } from '../connectors/connector.ts'
 import { type Egress, fetchOver } from '../egress/index.ts'
 import { type Poller, startPoller } from '../polling/poller.ts'
 import type { PollPort } from '../polling/types.ts'
@@ -17,10 +18,11 @@ export const upstreamFetch = (egress: Egress): typeof fetch =>
 export function startPolling(parts: {
   port: PollPort
   egress: Egress
+  env: Reach['env']
   clock: Clock
   timers: Timers
   onError(error: Error): void
 }): Poller {
-  const { port, egress, clock, timers, onError } = parts
-  return startPoller({ port, fetch: upstreamFetch(egress), clock, timers, random: Math.random, onError })
+  const { port, egress, env, clock, timers, onError } = parts
+  return startPoller({ port, fetch: upstreamFetch(egress), env, clock, timers, random: Math.random, onError })
 }

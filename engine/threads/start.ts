@@ -11,6 +11,7 @@ import { declaredCallNames } from '../declared/call-names.ts'
 import { type DeliveryPort, type Dispatcher, startDispatcher } from '../deliveries/dispatcher.ts'
 import { fetchFiringBy, fetchWriteNames } from '../deliveries/fetching.ts'
 import { createWaiting } from '../deliveries/waiting.ts'
+import { environmentCalls } from '../docker/environment.ts'
 import { createEgress } from '../egress/index.ts'
 import type { IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
@@ -215,6 +216,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   const egress = createEgress({ allowPrivate: options.webhookAllowPrivate, timers: systemTimers })
   const time = { clock: systemClock, timers: systemTimers }
   Object.assign(engine, mcpToolTests({ calls: engine, egress, ...time }))
+  Object.assign(engine, environmentCalls({ env: options.env, sources: () => engine.listSources(), ...time }))
   Object.assign(engine, { fetchFiring: fetchFiringBy(engine, waiting) })
   dispatcher = startDispatcher({
     port: deliveryPort(engine),
@@ -241,6 +243,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   poller = startPolling({
     port: forward(writer, pollPortNames) as unknown as PollPort,
     egress,
+    env: options.env,
     ...time,
     onError: (error) => options.onFault('polls', error.stack ?? error.message),
   })

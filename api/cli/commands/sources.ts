@@ -1,4 +1,4 @@
-/** `svc sources`: list, show, add, rm, pause, resume, test (/api/sources). */
+/** `svc sources`: list, show, add, rm, pause, resume, test, scan (/api/sources). */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Source, SourceCreated, SourceTestResult, SourceWrite } from '../../../schemas/types.ts'
@@ -8,6 +8,7 @@ import { CliError, usageError } from '../exit.ts'
 import { repeatable } from '../labels.ts'
 import { escapeText, type Io, paint, printJson, table } from '../terminal.ts'
 import { buildConfig, type ConfigFlags } from './source-config.ts'
+import { scanCommand } from './source-scan.ts'
 
 type Flags = ClientFlags & JsonFlag
 
@@ -48,6 +49,7 @@ export function sourcesCommand(io: Io): Command {
       .argument('<name>')
       .action((name: string, flags: Flags) => test(io, name, flags)),
   )
+  group.addCommand(scanCommand(io))
   return group
 }
 

@@ -72,6 +72,7 @@ export function healthRoutes(app: FastifyInstance, { engine, auth, config, stopp
         agent_key_configured: chosen !== undefined,
         default_provider: chosen ? { id: chosen.id, name: chosen.name, kind: chosen.kind } : null,
         url_configured: config.publicUrl !== null,
+        discover_docker: await engine.hasDocker(),
       }
     },
   )

@@ -55,6 +55,19 @@ export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
     }),
     async (request) => engine.discoverSource(request.body),
   )
+  app.get<{ Querystring: { provider: string } }>(
+    '/api/discover/environment',
+    describe(
+      'discoverEnvironment',
+      'Look at what runs on this machine, and propose sources',
+      200,
+      'environment-scan.json',
+      {
+        querystring: fields({ provider: { type: 'string', default: 'docker' } }),
+      },
+    ),
+    async ({ query }) => engine.discoverEnvironment(query.provider),
+  )
   app.post<{ Body: SourceWrite }>(
     '/api/sources/test',
     describe('testSource', 'Try a config without saving it', 200, 'source-test-result.json', {

@@ -12,7 +12,7 @@ import { read } from './read.ts'
 import { remember } from './remember.ts'
 import { getRun, listRuns } from './runs.ts'
 import { listSkills, skill } from './skills.ts'
-import { createSource, listConnectors, testSource } from './source-writes.ts'
+import { createSource, discoverDocker, listConnectors, testSource } from './source-writes.ts'
 import { listSources, sourceFields } from './sources.ts'
 import { stats } from './stats.ts'
 import { ackFiring, extendLease, waitForFiring } from './waiting.ts'
@@ -44,6 +44,7 @@ export const tools: readonly Tool[] = [
   listSources,
   sourceFields,
   listConnectors,
+  discoverDocker,
   testSource,
   createSource,
   getPart,

@@ -1,10 +1,13 @@
 /** The tools that make sources. */
 import type {
   Connector,
+  EnvironmentScan,
   SourceCreated,
   SourceTestResult,
   ToolCreateSource,
   ToolCreateSourceResult,
+  ToolDiscoverDocker,
+  ToolDiscoverDockerResult,
   ToolListConnectors,
   ToolListConnectorsResult,
   ToolTestSource,
@@ -14,6 +17,9 @@ import { DaemonError, part } from '../daemon.ts'
 import { more, pageOf } from '../paging.ts'
 import { type Answer, adds, type Context, defineTool, READS, ToolError } from '../tool.ts'
 import { proposalText, propose } from './proposals.ts'
+
+/** It asks other systems, and stores nothing. */
+const LOOKS_OUTSIDE = { ...READS, openWorldHint: true }
 
 export const listConnectors = defineTool<ToolListConnectors, ToolListConnectorsResult>({
   name: 'list_connectors',
@@ -54,6 +60,32 @@ export const listConnectors = defineTool<ToolListConnectors, ToolListConnectorsR
   },
 })
 
+export const discoverDocker = defineTool<ToolDiscoverDocker, ToolDiscoverDockerResult>({
+  name: 'discover_docker',
+  title: 'Scan local containers',
+  description:
+    'Looks at the containers that run beside the daemon and proposes a source for each compose service or container. It saves nothing: show the person what was found, and call create_source with the name, connector and config of each one they choose.',
+  scope: 'admin',
+  ofProject: false,
+  hints: LOOKS_OUTSIDE,
+  async run(_args, { daemon, signal }) {
+    const scan = await daemon.get<EnvironmentScan>('/api/discover/environment', {
+      query: { provider: 'docker' },
+      signal,
+    })
+    const { summary, proposed_sources: proposed, skipped } = scan
+    const lines = [
+      `${summary.containers} containers, ${summary.proposed} sources proposed`,
+      ...proposed.map(
+        (one) =>
+          `${one.name} (${one.connector}${one.preselect ? '' : ', not preselected'}): ${one.summary}; config ${JSON.stringify(one.config)}`,
+      ),
+      ...skipped.map((one) => `left out: ${one.service} (${one.image}): ${one.reason}`),
+    ]
+    return { text: lines.join('\n'), content: { summary, proposed_sources: proposed, skipped } }
+  },
+})
+
 export const testSource = defineTool<ToolTestSource, ToolTestSourceResult>({
   name: 'test_source',
   title: 'Try a source',
@@ -61,7 +93,7 @@ export const testSource = defineTool<ToolTestSource, ToolTestSourceResult>({
     'Tries a config without saving anything, and shows what would be stored. Call it until it is ok, then create_source with the same arguments.',
   scope: 'admin',
   ofProject: false,
-  hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  hints: LOOKS_OUTSIDE,
   async run(args, { daemon, signal }) {
     const result = await daemon.post<SourceTestResult>('/api/sources/test', args, signal)
     const { ok, events = 0, sample = [], note = '', error = null } = result

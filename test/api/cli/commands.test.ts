@@ -39,6 +39,31 @@ describe('svc sources', () => {
     ).toContain('svc sources add')
   })
 
+  it('scans the containers beside the daemon, and says how to make a source of one', async () => {
+    const scan = {
+      provider: 'docker',
+      summary: { containers: 2, proposed: 1 },
+      containers: [],
+      proposed_sources: [
+        {
+          connector: 'docker_logs',
+          name: 'api_logs',
+          config: { container: 'api' },
+          summary: 'Logs of service api',
+          preselect: true,
+          from: 'api',
+        },
+      ],
+      skipped: [{ service: 'job', image: 'job:1', reason: 'it is not running' }],
+    }
+    const at = await daemon({ 'GET /api/discover/environment?provider=docker': [200, scan] })
+    const { out } = await svc(['sources', 'scan', ...at])
+    expect(out).toMatch(/api_logs +docker_logs +yes +Logs of service api\n/)
+    expect(out).toMatch(/job +job:1 +it is not running\n/)
+    expect(out).toContain('svc sources add api_logs --connector docker_logs --config -')
+    expect(JSON.parse((await svc(['sources', 'scan', '--json', ...at])).out)).toEqual(scan)
+  })
+
   it('adds one with labels and config from options, and shows its URL and key', async () => {
     const at = await daemon({
       'POST /api/sources': [

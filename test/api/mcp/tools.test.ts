@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tools } from '../../../api/mcp/tools/index.ts'
 import { type Fields, type Instance, startInstance } from '../../contract/instance.ts'
 import { conclude, MINUTE, serveRuns } from '../../contract/served-runs.ts'
+import { composed, type EngineServer, idOf, serveEngine } from '../../engine/docker/engine-server.ts'
 import { call, called, type McpWorld, startMcp } from './mcp-world.ts'
 
 const SOURCE = {
@@ -17,6 +18,7 @@ const SOURCE = {
 }
 const BIG = '{"service":"checkout","type":"order","message":"paid","id":12345678901234567890}'
 
+let docker: EngineServer
 let svc: Instance
 let mcp: McpWorld
 let client: Client
@@ -29,7 +31,8 @@ const use = (name: string, args: Fields = {}) => {
 }
 
 beforeAll(async () => {
-  svc = await startInstance()
+  docker = await serveEngine([{ id: idOf(1), name: 'shop-api-1', labels: composed('shop', 'api'), log: [] }])
+  svc = await startInstance({ env: docker.env })
   const { ingest_key } = await svc.post<{ ingest_key: string }>('/api/sources', SOURCE)
   ingest = ingest_key
   await svc.post('/api/triggers', {
@@ -57,6 +60,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await mcp?.stop()
   await svc?.stop()
+  await docker?.close()
 })
 
 describe('the tools', () => {
@@ -218,6 +222,9 @@ describe('the tools', () => {
   it('look at sources, try one and make it', async () => {
     expect((await use('list_sources')).text).toMatch(/^web \(webhook, active, /m)
     expect((await use('source_fields', { name: 'web' })).text).toContain('service: in 100 %')
+    const scan = await use('discover_docker')
+    expect(scan.text).toContain('api_logs (docker_logs): Logs of service api of project shop')
+    expect(scan.content.proposed_sources).toMatchObject([{ name: 'api_logs', config: { container: 'api' } }])
     expect((await use('list_connectors', { name: 'webhook' })).text).toContain('event_type_field')
     const given = { ...SOURCE, name: 'ci' }
     expect((await use('test_source', given)).content).toMatchObject({ ok: true })

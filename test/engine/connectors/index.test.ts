@@ -13,7 +13,7 @@ describe('the connectors', () => {
     expect(() => connectorOf('toString')).toThrow(
       expect.objectContaining({
         code: 'invalid',
-        message: expect.stringMatching(/^connector toString is not known; there are webhook, /),
+        message: `connector toString is not known; there are ${Object.keys(described).join(', ')}`,
       }),
     )
   })
@@ -29,6 +29,7 @@ describe('the connectors', () => {
       ['reference', 'reference', 'reference'],
       ['prometheus', 'poll', 'event_stream'],
       ['prometheus_alerts', 'poll', 'event_stream'],
+      ['docker_logs', 'poll', 'application_log'],
     ])
   })
 

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileReplace, patternFault } from '../../../engine/ingest/pattern.ts'
+import {
+  compileGroups,
+  compileReplace,
+  compileSearch,
+  groupNames,
+  patternFault,
+} from '../../../engine/ingest/pattern.ts'
 
 /** A reference in braces, which the linter takes for a template string's. */
 const braced = (group: string) => ['$', '{', group, '}'].join('')
@@ -73,5 +79,27 @@ describe('a pattern', () => {
         },
       ),
     )
+  })
+})
+
+describe('a search', () => {
+  it('finds a pattern anywhere, in any case of letters', () => {
+    const search = compileSearch('timeout|refused')
+    expect(search('Connection REFUSED by peer')).toBe(true)
+    expect(search('all is well')).toBe(false)
+  })
+
+  it('looks at the beginning alone of a value too long for the pattern', () => {
+    const search = compileSearch('(a{1,500}){1,2}b')
+    expect(search(`ab${'x'.repeat(100_000)}`)).toBe(true)
+    expect(search(`${'x'.repeat(100_000)}ab`)).toBe(false)
+  })
+
+  it('gives the named groups of the first match, those without a part left out', () => {
+    const groups = compileGroups('(?P<order>ORD-[0-9]+)( by (?P<who>[a-z]+))?')
+    expect(groups('paid ORD-17 by ada, ORD-18')).toEqual({ order: 'ORD-17', who: 'ada' })
+    expect(groups('paid ORD-17')).toEqual({ order: 'ORD-17' })
+    expect(groups('nothing')).toEqual({})
+    expect(groupNames('(?P<a>x)(y)')).toEqual(['a'])
   })
 })

@@ -42,6 +42,7 @@ export function setup(options: Partial<EngineOptions> & { port?: (engine: PollPo
       }),
       clock: time,
       timers: time,
+      env: options.env,
       random: () => 0.5,
       onError: (error) => faults.push(error.message),
     })

@@ -1,0 +1,48 @@
+/**
+ * What a line of a log says of itself: the fields of a JSON line, else its level and the request it
+ * notes. For every connector that reads logs, so that a label made for one means the same for another.
+ */
+
+const ANSI = new RegExp(`${String.fromCharCode(0x1b)}\\[[0-9;?]*[A-Za-z]`, 'g')
+/** A level as loggers write it: a word in capitals, in brackets, or after `level=`. */
+const LEVEL =
+  /\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRIT|CRITICAL)\b|\blevel"?[=:]\s*"?([a-zA-Z]+)|^\W{0,3}(trace|debug|info|notice|warn|warning|error|fatal|crit|critical)\b/
+const LEVELS: Readonly<Record<string, string>> = { WARNING: 'WARN', CRITICAL: 'CRIT' }
+/** Combined log format and its kin: "GET /path HTTP/1.1" 200. */
+const REQUEST = /"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) [^"]*"\s+(\d{3})\b/
+/** Where a level or a request is looked for; what follows is message. */
+const SEARCHED = 4_096
+
+/** The line without the colours of a terminal. */
+export const plainLine = (line: string): string => (line.includes('\u001b') ? line.replace(ANSI, '') : line)
+
+/**
+ * The object a JSON line holds; null where it is no such line.
+ * @param line without colours.
+ */
+export function jsonLine(line: string): Record<string, unknown> | null {
+  const text = line.trim()
+  if (!text.startsWith('{') || !text.endsWith('}')) return null
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
+    return isObject ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Level (TRACE, DEBUG, INFO, NOTICE, WARN, ERROR, FATAL, CRIT) and request of a line of text.
+ * @param line without colours.
+ */
+export function textFields(line: string): { level?: string; http_method?: string; http_status?: number } {
+  const head = line.slice(0, SEARCHED)
+  const level = LEVEL.exec(head)
+  const found = (level?.[1] ?? level?.[2] ?? level?.[3])?.toUpperCase()
+  const request = REQUEST.exec(head)
+  return {
+    ...(found === undefined ? {} : { level: LEVELS[found] ?? found }),
+    ...(request ? { http_method: request[1]!, http_status: Number(request[2]) } : {}),
+  }
+}
