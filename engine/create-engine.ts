@@ -43,7 +43,8 @@ import type { ModelEnvironment } from './models/environment.ts'
 import { openModels, openStoredModels } from './models/open.ts'
 import { modelUsageOf } from './models/usage.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
-import { openPolls } from './polling/polls.ts'
+import { openPolling } from './polling/open.ts'
+import type { TrialPort } from './polling/trials.ts'
 import type { PollPort } from './polling/types.ts'
 import { openTemplates } from './projects/templates.ts'
 import { proposalCalls } from './proposals/proposals.ts'
@@ -108,7 +109,7 @@ export interface EngineOptions {
 }
 
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
-export interface LocalEngine extends Engine, ModelPort, TracingPort, GraphPort, PollPort {
+export interface LocalEngine extends Engine, ModelPort, TracingPort, GraphPort, PollPort, TrialPort {
   /** Commits the calls in one transaction. */
   ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
   /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
@@ -319,9 +320,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     ...stored.calls,
     ...network.calls,
     ...tracing,
-    ...openPolls({
-      sources: sources.store,
+    ...openPolling({
+      sources,
+      egress,
+      env: options.env ?? {},
       clock,
+      timers: systemTimers,
       accept: (call) => pipeline.accept([call])[0]!,
       prepare: { known: ctx.dictionary, onFault },
     }),
@@ -334,8 +338,6 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     }).calls,
     modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
     bootReport: async () => booted,
-    testSource: async (body) => sources.test(body),
-    discoverSource: async (body) => sources.discover(body),
     previewLabel: async (body) => sources.previewLabel(body),
     sourceFields: async (name, limit) => sources.fields(name, limit),
     ingest: (call) => queue.add({ ...call, body: joined(call.body) }),

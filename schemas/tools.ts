@@ -549,6 +549,71 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "discover_source": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool discover_source.",
+   "properties": {
+    "connector": {
+     "type": "string",
+     "description": "Connector with discovery.",
+     "minLength": 1,
+     "maxLength": 64
+    },
+    "config": {
+     "type": "object",
+     "description": "What is known of the upstream; required fields may be missing.",
+     "additionalProperties": true
+    },
+    "name": {
+     "type": "string",
+     "description": "A source of this connector that exists: secrets that are omitted or masked are its own.",
+     "maxLength": 64
+    }
+   },
+   "required": [
+    "connector",
+    "config"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool discover_source answers.",
+   "properties": {
+    "connector": {
+     "type": "string",
+     "description": "Connector."
+    },
+    "summary": {
+     "type": "string",
+     "description": "What was found, in a sentence."
+    },
+    "proposed_config": {
+     "type": "object",
+     "description": "A config for test_source and create_source, without secrets: add those again.",
+     "additionalProperties": true
+    },
+    "found": {
+     "type": "object",
+     "description": "What the upstream has; what depends on the connector. Long lists are cut.",
+     "additionalProperties": true
+    },
+    "cut": {
+     "type": "boolean",
+     "description": "True when found was cut to fit."
+    }
+   },
+   "required": [
+    "connector",
+    "summary",
+    "proposed_config",
+    "found",
+    "cut"
+   ],
+   "additionalProperties": false
+  }
+ },
  "extend_lease": {
   "input": {
    "type": "object",
@@ -1522,6 +1587,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
         "type": "string",
         "description": "push, poll or reference."
        },
+       "discover": {
+        "type": "boolean",
+        "description": "True when discover_source can ask its upstream for a config."
+       },
        "description": {
         "type": "string",
         "description": "What it brings in."
@@ -1568,6 +1637,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "name",
        "title",
        "mode",
+       "discover",
        "description",
        "fields"
       ],

@@ -4882,6 +4882,54 @@ export interface ToolDiscoverDockerResult {
  */
 export interface ToolDiscoverDocker {}
 /**
+ * What the tool discover_source answers.
+ */
+export interface ToolDiscoverSourceResult {
+  /**
+   * Connector.
+   */
+  connector: string
+  /**
+   * What was found, in a sentence.
+   */
+  summary: string
+  /**
+   * A config for test_source and create_source, without secrets: add those again.
+   */
+  proposed_config: {
+    [k: string]: unknown
+  }
+  /**
+   * What the upstream has; what depends on the connector. Long lists are cut.
+   */
+  found: {
+    [k: string]: unknown
+  }
+  /**
+   * True when found was cut to fit.
+   */
+  cut: boolean
+}
+/**
+ * Arguments of the tool discover_source.
+ */
+export interface ToolDiscoverSource {
+  /**
+   * Connector with discovery.
+   */
+  connector: string
+  /**
+   * What is known of the upstream; required fields may be missing.
+   */
+  config: {
+    [k: string]: unknown
+  }
+  /**
+   * A source of this connector that exists: secrets that are omitted or masked are its own.
+   */
+  name?: string
+}
+/**
  * What the tool extend_lease answers.
  */
 export interface ToolExtendLeaseResult {
@@ -5407,6 +5455,10 @@ export interface ToolListConnectorsResult {
      * push, poll or reference.
      */
     mode: string
+    /**
+     * True when discover_source can ask its upstream for a config.
+     */
+    discover: boolean
     /**
      * What it brings in.
      */
@@ -8693,9 +8745,16 @@ export interface DiscoverRequest {
    * Connector.
    */
   connector: string
+  /**
+   * What is known of the upstream; required fields may be missing.
+   */
   config?: {
     [k: string]: unknown
   }
+  /**
+   * A source of this connector: secrets that are omitted or masked are its own.
+   */
+  name?: string
 }
 /**
  * Body of POST /api/projects/{id}/draft/preview.

@@ -21,7 +21,7 @@ import type { LiveSource } from './live.ts'
 import { openSourceStore, type SourceStore, type SourcesParts } from './parts.ts'
 import type { PollRow } from './poll-queries.ts'
 import type { SourceRow } from './queries.ts'
-import { SourceTrials } from './trial.ts'
+import { SourceTrials, type ToAsk } from './trial.ts'
 
 export type { LiveSource } from './live.ts'
 
@@ -39,8 +39,8 @@ export interface Sources {
   /** By name, without those that are deleted; secrets masked. */
   list(belonging: (name: string) => Belonging): Source[]
   get(name: string, belonging: (name: string) => Belonging): Source
-  test(body: SourceWrite): SourceTestResult
-  discover(body: DiscoverRequest): Promise<Record<string, unknown>>
+  test(body: SourceWrite): { result: SourceTestResult } | { ask: ToAsk }
+  discover(body: DiscoverRequest): ToAsk
   previewLabel(body: LabelsPreview): LabelsPreviewResult
   fields(name: string, limit: number): FieldsResult
   routes(): IngestRoute[]

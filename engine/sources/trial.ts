@@ -1,4 +1,7 @@
-/** What can be tried or looked at without changing a source: test, discover, preview, fields. */
+/**
+ * What can be tried or looked at without changing a source: test, preview, fields. Where that asks an
+ * upstream, what to ask it with is prepared here, and asked elsewhere.
+ */
 import type {
   DiscoverRequest,
   FieldsResult,
@@ -13,6 +16,7 @@ import { fail } from '../errors.ts'
 import { validateLabels } from '../ingest/label.ts'
 import { parseItem } from '../ingest/split.ts'
 import { checkNew, checkWrite } from './check-write.ts'
+import { refuseMask, resolveReferences } from './config-secrets.ts'
 import type { SourceStore } from './parts.ts'
 import { coverFields } from './sample/fields.ts'
 import { previewLabel } from './sample/label-preview.ts'
@@ -20,9 +24,14 @@ import { contextReader } from './sample/payload-context.ts'
 
 const SAMPLE_MAX = 2_000
 const TEXTS_MAX = 3
-const DISCOVER_MS = 30_000
 /** Payloads given without a source are read as the connector for any JSON would. */
 const SAMPLE_CONNECTOR = 'webhook'
+
+/** What to ask an upstream with: secrets are in the clear, so it is not for doors. */
+export interface ToAsk {
+  connector: string
+  config: Record<string, unknown>
+}
 
 export class SourceTrials {
   constructor(private readonly parts: SourceStore) {}
@@ -31,7 +40,7 @@ export class SourceTrials {
    * Tries a config before it is saved; of a source that exists, omitted secrets are its own.
    * @throws SvcError invalid for a fault in the config
    */
-  test(body: SourceWrite): SourceTestResult {
+  test(body: SourceWrite): { result: SourceTestResult } | { ask: ToAsk } {
     const row = this.parts.queries.byName(body.name)
     const existing = row?.connector === body.connector ? row : undefined
     const config = existing
@@ -40,30 +49,47 @@ export class SourceTrials {
     const connector = connectorOf(body.connector)
     if (connector.mode === 'push') {
       const path = existing?.ingest_key ? `/ingest/${existing.ingest_key}` : 'its ingest URL'
-      return { ok: true, events: 0, note: connector.note(path) }
+      return { result: { ok: true, events: 0, note: connector.note(path) } }
     }
-    if (connector.mode === 'poll')
-      return fail('invalid', `${connector.kind} sources cannot be tested`, { field: 'connector' })
+    if (connector.mode === 'poll') {
+      const resolved = this.resolve(body.connector, config)
+      return typeof resolved === 'string' ? { result: { ok: false, error: resolved } } : { ask: resolved }
+    }
     const documents = connector.documents(config)
-    return {
-      ok: true,
-      events: documents.length,
-      sample: documents.slice(0, TEXTS_MAX).map((document) => document.text),
-    }
+    const sample = documents.slice(0, TEXTS_MAX).map((document) => document.text)
+    return { result: { ok: true, events: documents.length, sample } }
   }
 
   /**
-   * Asks the upstream for a config. @returns what the connector proposes.
-   * @throws SvcError not_found for an unknown connector; invalid for one that does not discover
+   * What to ask an upstream for a config with; of the source that is named, omitted secrets are its own.
+   * @throws SvcError not_found for an unknown connector or source; invalid for one that does not discover
    */
-  async discover(body: DiscoverRequest): Promise<Record<string, unknown>> {
+  discover(body: DiscoverRequest): ToAsk {
     if (!hasConnector(body.connector))
       fail('not_found', `connector ${body.connector} is not known`, { field: 'connector' })
     const connector = connectorOf(body.connector)
     if (!connector.discover)
       fail('invalid', `the ${body.connector} connector does not support discovery`, { field: 'connector' })
-    const signal = AbortSignal.timeout(DISCOVER_MS)
-    return connector.discover(body.config ?? {}, { fetch, clock: this.parts.clock, signal })
+    const resolved = this.resolve(body.connector, this.given(body))
+    return typeof resolved === 'string' ? fail('invalid', resolved, { field: 'config' }) : resolved
+  }
+
+  /** The config that was given, with the secrets of the source it is for. Empty values stand for absent ones. */
+  private given({ connector, config = {}, name }: DiscoverRequest): Record<string, unknown> {
+    const row = name === undefined ? undefined : this.parts.queries.byName(name)
+    if (name !== undefined && !row) fail('not_found', `no source is named ${name}`, { field: 'name' })
+    if (row && row.connector !== connector)
+      fail('invalid', `name: ${name} is a ${row.connector} source`, { field: 'name' })
+    if (!row) refuseMask(connector, config)
+    const merged = row ? this.parts.configs.keep(row, config) : config
+    return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== '' && value !== null))
+  }
+
+  /** @returns what to ask with, or a sentence that says what `${NAME}` is not there. */
+  private resolve(connector: string, config: Record<string, unknown>): ToAsk | string {
+    const { config: open, unresolved } = resolveReferences(connector, config, this.parts.env)
+    if (unresolved[0]) return `${unresolved[0].field} refers to what is not there: ${unresolved[0].reason}`
+    return { connector, config: open }
   }
 
   /**

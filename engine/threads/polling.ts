@@ -1,28 +1,28 @@
 /** Polling beside the store: upstreams are asked on the main thread, what they say is stored by the writer. */
 import type { Clock, Timers } from '../clock.ts'
 import type { Reach } from '../connectors/connector.ts'
-import { type Egress, fetchOver } from '../egress/index.ts'
+import type { Egress } from '../egress/index.ts'
+import { upstreamFetch } from '../polling/open.ts'
 import { type Poller, startPoller } from '../polling/poller.ts'
-import type { PollPort } from '../polling/types.ts'
+import { createTrials, type TrialPort, type Trials, trialPortNames } from '../polling/trials.ts'
+import { type PollPort, pollPortNames } from '../polling/types.ts'
 
-/** Longer than anything may take: a poll, a test and a discovery have their own ends. */
-const REQUEST_MS = 60_000
-/** Of one answer, whatever the connector asks for. */
-const ANSWER_BYTES = 16 * 1024 * 1024
+/** Calls of the writer that are no part of the engine: secrets pass between the threads. */
+export const pollingNames = [...pollPortNames, ...trialPortNames] as const
 
-/** The way out to upstreams; an operator named them, so they may be inside the network. */
-export const upstreamFetch = (egress: Egress): typeof fetch =>
-  fetchOver(egress, { audience: 'operator', timeoutMs: REQUEST_MS, maxResponseBytes: ANSWER_BYTES })
-
-/** Starts it; a nudge begins. */
+/** The poller begins with its first nudge; tests and discoveries are calls of the engine. */
 export function startPolling(parts: {
-  port: PollPort
+  port: PollPort & TrialPort
   egress: Egress
   env: Reach['env']
   clock: Clock
   timers: Timers
   onError(error: Error): void
-}): Poller {
+}): { poller: Poller; calls: Trials } {
   const { port, egress, env, clock, timers, onError } = parts
-  return startPoller({ port, fetch: upstreamFetch(egress), env, clock, timers, random: Math.random, onError })
+  const asks = { fetch: upstreamFetch(egress), env, clock, timers }
+  return {
+    poller: startPoller({ port, ...asks, random: Math.random, onError }),
+    calls: createTrials({ port, ...asks }),
+  }
 }

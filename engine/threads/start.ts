@@ -25,7 +25,8 @@ import { type ModelPort, modelPortNames, modelReadNames, modelWriteNames } from 
 import type { ModelEnvironment } from '../models/environment.ts'
 import { openModels } from '../models/open.ts'
 import type { Poller } from '../polling/poller.ts'
-import { type PollPort, pollPortNames } from '../polling/types.ts'
+import type { TrialPort } from '../polling/trials.ts'
+import type { PollPort } from '../polling/types.ts'
 import { proposalCallNames } from '../proposals/proposals.ts'
 import { runReadNames, runWriteNames } from '../runs/calls.ts'
 import type { Retention } from '../store/maintenance.ts'
@@ -36,7 +37,7 @@ import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
 import { type AgentsAtWork, startAgents } from './agents.ts'
 import { packCalls } from './call-bytes.ts'
-import { startPolling } from './polling.ts'
+import { pollingNames, startPolling } from './polling.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
 
 export interface StartOptions {
@@ -78,8 +79,6 @@ const READS = [
 const WRITES = [
   'remember',
   'listConnectors',
-  'testSource',
-  'discoverSource',
   'previewLabel',
   'sourceEvents',
   'sourceFields',
@@ -240,13 +239,15 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     onError: (error) => options.onFault('agents', error.stack ?? error.message),
     finished: tracing.finished,
   })
-  poller = startPolling({
-    port: forward(writer, pollPortNames) as unknown as PollPort,
+  const polling = startPolling({
+    port: forward(writer, pollingNames) as unknown as PollPort & TrialPort,
     egress,
     env: options.env,
     ...time,
     onError: (error) => options.onFault('polls', error.stack ?? error.message),
   })
+  poller = polling.poller
+  Object.assign(engine, polling.calls)
   dispatcher.nudge()
   agents.nudge()
   poller.nudge()

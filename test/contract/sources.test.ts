@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { say, startReceiver } from '../engine/egress/receiver.ts'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 
 let svc: Instance
@@ -136,6 +137,49 @@ describe('what a source can be', () => {
       svc.refused('POST', '/api/sources/discover', { connector, config: {} })
     expect((await discover('pigeon'))[0]).toBe(404)
     expect((await discover('webhook'))[0]).toBe(400)
+  })
+
+  it('a source that is polled is discovered, tested and made, and nothing of its secret comes back', async () => {
+    const world = { answer: say(200, {}, '{"items":[{"id":1,"host":"a"},{"id":2,"host":"b"}]}') }
+    const api = await startReceiver((received, response) => world.answer(received, response))
+    onTestFinished(() => api.close())
+    const known = { url: api.url, credential: 'Bearer s3cret' }
+    const { proposed_config: proposed } = await svc.post<{ proposed_config: Fields }>(
+      '/api/sources/discover',
+      { connector: 'http_poll', config: known },
+    )
+    expect(proposed).toMatchObject({ url: api.url, payload_key: 'items', id_field: 'id' })
+    const body = {
+      name: 'api',
+      connector: 'http_poll',
+      config: { ...proposed, credential: known.credential },
+    }
+    expect(await svc.post('/api/sources/test', body)).toEqual({
+      ok: true,
+      events: 2,
+      sample: ['a', 'b'],
+    })
+    expect(await svc.post('/api/sources', body)).toMatchObject({ ok: true, ingest_key: null })
+    const made = await svc.get<Fields>('/api/sources/api')
+    expect(made).toMatchObject({
+      mode: 'poll',
+      poll: '1m',
+      ingest_key: null,
+      config: { credential: '••••••••' },
+    })
+    world.answer = say(403)
+    const masked = { connector: 'http_poll', config: made.config, name: 'api' }
+    expect(await svc.refused('POST', '/api/sources/discover', masked)).toEqual([
+      400,
+      'the API refused the request (403); check Credential and what it may read',
+    ])
+    expect(await svc.post('/api/sources/test', { ...body, config: made.config })).toEqual({
+      ok: false,
+      error: 'the API refused the request (403); check Credential and what it may read',
+    })
+    const credentials = api.received.map(({ headers }) => headers.authorization)
+    expect(new Set(credentials)).toEqual(new Set(['Bearer s3cret']))
+    expect((await svc.refused('POST', '/api/sources', { ...body, name: 'fast', poll: '5s' }))[0]).toBe(400)
   })
 
   it('the event type is webhook_event unless the source says another', async () => {

@@ -1,7 +1,9 @@
 /** The config of a source from command line options. */
+import { readFileSync } from 'node:fs'
 import type { Label } from '../../../schemas/types.ts'
 import { usageError } from '../exit.ts'
 import { parsePairs } from '../labels.ts'
+import type { Io } from '../terminal.ts'
 
 export interface ConfigFlags {
   label?: string[]
@@ -33,6 +35,38 @@ export function buildConfig(base: Record<string, unknown>, flags: ConfigFlags): 
   for (const name of flags.number ?? []) named(name, '--number').type = 'number'
   if (flags.primary !== undefined) named(flags.primary, '--primary').primary = true
   return { ...base, ...texts, ...Object.fromEntries(values), ...(labels.length ? { labels } : {}) }
+}
+
+/** The config of --config: a file, - for standard input, nothing without it. @throws CliError 2 */
+export async function baseConfig(io: Io, file: string | undefined): Promise<Record<string, unknown>> {
+  if (file === undefined) return {}
+  return parseConfig(file === '-' ? await readAll(io) : readConfigFile(file), file)
+}
+
+function readConfigFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw usageError(`cannot read ${file}: ${(error as Error).message}`)
+  }
+}
+
+async function readAll(io: Io): Promise<string> {
+  const parts: Uint8Array[] = []
+  for await (const chunk of io.stdin) parts.push(chunk)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function parseConfig(text: string, from: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw usageError(`--config ${from} is not JSON: ${(error as Error).message}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError(`--config ${from} must be a JSON object`)
+  return value as Record<string, unknown>
 }
 
 function parseJson(name: string, text: string): unknown {

@@ -1,13 +1,13 @@
-/** `svc sources`: list, show, add, rm, pause, resume, test, scan (/api/sources). */
-import { readFileSync } from 'node:fs'
+/** `svc sources`: list, show, add, rm, pause, resume, test, discover, scan (/api/sources). */
 import { Command } from 'commander'
 import type { Source, SourceCreated, SourceTestResult, SourceWrite } from '../../../schemas/types.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
-import { CliError, usageError } from '../exit.ts'
+import { CliError } from '../exit.ts'
 import { repeatable } from '../labels.ts'
 import { escapeText, type Io, paint, printJson, table } from '../terminal.ts'
-import { buildConfig, type ConfigFlags } from './source-config.ts'
+import { discoverCommand } from './discover.ts'
+import { baseConfig, buildConfig, type ConfigFlags } from './source-config.ts'
 import { scanCommand } from './source-scan.ts'
 
 type Flags = ClientFlags & JsonFlag
@@ -50,6 +50,7 @@ export function sourcesCommand(io: Io): Command {
       .action((name: string, flags: Flags) => test(io, name, flags)),
   )
   group.addCommand(scanCommand(io))
+  group.addCommand(discoverCommand(io))
   return group
 }
 
@@ -80,7 +81,7 @@ function listCommand(io: Io): Command {
           },
           { title: 'EVENTS', cell: (s) => String(s.health.events_total) },
           { title: 'LAST EVENT', cell: (s) => s.health.last_ingest ?? '-' },
-          { title: 'NOTE', cell: (s) => s.health.reason ?? '' },
+          { title: 'NOTE', cell: (s) => s.health.reason ?? s.health.notice ?? '' },
         ],
         sources,
       ),
@@ -111,10 +112,7 @@ function addCommand(io: Io): Command {
 
 async function add(io: Io, name: string, flags: AddFlags): Promise<void> {
   const client = clientOf(io, flags)
-  const base =
-    flags.config === undefined
-      ? {}
-      : parseConfig(flags.config === '-' ? await readAll(io) : readConfigFile(flags.config), flags.config)
+  const base = await baseConfig(io, flags.config)
   const body: SourceWrite = {
     name,
     connector: flags.connector,
@@ -185,30 +183,4 @@ function reportTest(io: Io, name: string, result: SourceTestResult): void {
     `${name} is good${result.events ? `: ${result.events} events` : ''}${result.note ? `; ${result.note}` : ''}\n`,
   )
   for (const sample of result.sample ?? []) io.out(`  ${escapeText(sample)}\n`)
-}
-
-function readConfigFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw usageError(`cannot read ${file}: ${(error as Error).message}`)
-  }
-}
-
-async function readAll(io: Io): Promise<string> {
-  const parts: Uint8Array[] = []
-  for await (const chunk of io.stdin) parts.push(chunk)
-  return Buffer.concat(parts).toString('utf8')
-}
-
-function parseConfig(text: string, from: string): Record<string, unknown> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw usageError(`--config ${from} is not JSON: ${(error as Error).message}`)
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError(`--config ${from} must be a JSON object`)
-  return value as Record<string, unknown>
 }

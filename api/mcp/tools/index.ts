@@ -2,6 +2,7 @@
 import type { Tool } from '../tool.ts'
 import { conclude } from './conclude.ts'
 import { finishProject, releaseProject } from './crew.ts'
+import { discoverSource } from './discover.ts'
 import { listEntities } from './entities.ts'
 import { getEvent, why } from './events.ts'
 import { getFinding, listFindings, recordFinding } from './findings.ts'
@@ -45,6 +46,7 @@ export const tools: readonly Tool[] = [
   sourceFields,
   listConnectors,
   discoverDocker,
+  discoverSource,
   testSource,
   createSource,
   getPart,

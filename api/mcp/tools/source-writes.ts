@@ -37,6 +37,7 @@ export const listConnectors = defineTool<ToolListConnectors, ToolListConnectorsR
         name: key,
         title: one.label,
         mode: one.mode,
+        discover: one.discover,
         description: one.description,
         fields: one.fields.map(({ name, type, required, secret, help }) => ({
           name,
@@ -51,7 +52,7 @@ export const listConnectors = defineTool<ToolListConnectors, ToolListConnectorsR
     const page = pageOf(connectors, cursor)
     const lines = page.entries.map(
       (one) =>
-        `${one.name} (${one.mode}): ${one.description}\n${one.fields.map((field) => `  ${field.name}${field.required ? ' (required)' : ''}: ${field.type}. ${field.help}`).join('\n')}`,
+        `${one.name} (${one.mode}${one.discover ? ', with discover_source' : ''}): ${one.description}\n${one.fields.map((field) => `  ${field.name}${field.required ? ' (required)' : ''}: ${field.type}. ${field.help}`).join('\n')}`,
     )
     return {
       text: lines.join('\n') + more(page.next_cursor),

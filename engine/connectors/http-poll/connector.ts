@@ -1,6 +1,7 @@
 /** Any HTTP API that answers with JSON (SPEC.md, Sources and labels: connector-specific facts, http_poll). */
 import type { HttpPollConfig } from '../../../schemas/types.ts'
 import type { PollConnector } from '../connector.ts'
+import { discoverApi } from './discover.ts'
 import { compileMapping, mappedFields } from './mapping.ts'
 import { pollOnce } from './poll.ts'
 import { requestFaults } from './request.ts'
@@ -20,5 +21,6 @@ export const httpPoll: PollConnector = {
   validate: (config) => requestFaults(config as unknown as HttpPollConfig),
   compile: (config) => compileMapping(config as unknown as HttpPollConfig),
   fields: (config) => mappedFields(config as unknown as HttpPollConfig),
+  discover: discoverApi,
   poll: (config, cursor, reach) => pollOnce(config as unknown as HttpPollConfig, cursor, reach),
 }

@@ -82,7 +82,8 @@ const noticeOf = (notices: readonly string[]) => (notices.length ? { notice: not
 const tooMany = ({ count, texts }: Entries): string =>
   `The answer has ${count} entries, of which the first ${texts.length} are read.`
 
-function missing(path: string, value: unknown): never {
+/** @throws UpstreamError */
+export function missing(path: string, value: unknown): never {
   const names = Object.keys(contextOf(value)).slice(0, FIELDS_NAMED)
   const there = Array.isArray(value) ? 'a list' : `an object with ${names.join(', ') || 'no fields'}`
   throw new UpstreamError(`the answer has nothing at payload key ${path}; it is ${there}`)

@@ -154,6 +154,27 @@ describe('svc sources', () => {
     )
   })
 
+  it('discovers an upstream: the proposal alone is on standard output', async () => {
+    const proposed_config = { url: 'https://a.example/', labels: [] }
+    const at = await daemon({
+      'POST /api/sources/discover': [
+        200,
+        { connector: 'http_poll', summary: 'Two entries.', proposed_config },
+      ],
+    })
+    const known = ['--set', 'url=https://a.example/', '--set-json', 'body={"a":1}', '--source', 'mine']
+    const ran = await svc(['sources', 'discover', 'http_poll', ...known, ...at])
+    expect(JSON.parse(stub.requests[0]!.body)).toEqual({
+      connector: 'http_poll',
+      config: { url: 'https://a.example/', body: { a: 1 } },
+      name: 'mine',
+    })
+    expect([ran.code, ran.err]).toEqual([0, 'Two entries.\n'])
+    expect(JSON.parse(ran.out)).toEqual(proposed_config)
+    const json = await svc(['sources', 'discover', 'http_poll', '--json', ...at])
+    expect(JSON.parse(json.out)).toMatchObject({ summary: 'Two entries.' })
+  })
+
   it('tests a source with its stored config', async () => {
     const at = await daemon({
       'GET /api/sources/logs': [200, source],

@@ -5,6 +5,7 @@ import { tools } from '../../../api/mcp/tools/index.ts'
 import { type Fields, type Instance, startInstance } from '../../contract/instance.ts'
 import { conclude, MINUTE, serveRuns } from '../../contract/served-runs.ts'
 import { composed, type EngineServer, idOf, serveEngine } from '../../engine/docker/engine-server.ts'
+import { say, startReceiver } from '../../engine/egress/receiver.ts'
 import { call, called, type McpWorld, startMcp } from './mcp-world.ts'
 
 const SOURCE = {
@@ -217,6 +218,31 @@ describe('the tools', () => {
       why: 'too noisy',
     })
     expect((await use('apply_change', { operations: [slower] })).text).toBe('nothing changed')
+  })
+
+  it('discover an upstream, within a budget', async () => {
+    const items = Array.from({ length: 900 }, (_, id) => ({ id, host: `h${id}`, note: 'x'.repeat(150) }))
+    const api = await startReceiver(say(200, {}, JSON.stringify({ items })))
+    try {
+      expect((await use('list_connectors', { name: 'http_poll' })).content).toMatchObject({
+        connectors: [{ name: 'http_poll', mode: 'poll', discover: true }],
+      })
+      const config = { url: api.url, credential: 's3cret' }
+      const found = await use('discover_source', { connector: 'http_poll', config })
+      expect(found.text).toContain('900 entries at items. Told apart by id.')
+      expect(JSON.stringify(found)).not.toContain('s3cret')
+      expect(found.content).toMatchObject({
+        connector: 'http_poll',
+        proposed_config: { url: api.url, payload_key: 'items', id_field: 'id' },
+        found: { per_poll: 900, sample_fields: { host: 'h0' } },
+        cut: false,
+      })
+      await api.close()
+      const away = await call(client, 'discover_source', { connector: 'http_poll', config })
+      expect([away.isError, away.text]).toEqual([true, expect.stringContaining('the API cannot be reached')])
+    } finally {
+      await api.close().catch(() => {})
+    }
   })
 
   it('look at sources, try one and make it', async () => {

@@ -8,22 +8,20 @@ describe('testing a source', () => {
   it('says of a push source where to send, and changes nothing', () => {
     const { create, sources, stored } = openSources()
     expect(sources.test({ name: 'app', connector: 'webhook' })).toEqual({
-      ok: true,
-      events: 0,
-      note: expect.stringContaining('its ingest URL'),
+      result: { ok: true, events: 0, note: expect.stringContaining('its ingest URL') },
     })
     const { ingest_key } = create('app')
     const before = stored()
-    expect(sources.test({ name: 'app', connector: 'webhook' }).note).toContain(`/ingest/${ingest_key}`)
+    expect(sources.test({ name: 'app', connector: 'webhook' })).toMatchObject({
+      result: { note: expect.stringContaining(`/ingest/${ingest_key}`) },
+    })
     expect(stored()).toBe(before)
   })
 
   it('reads the documents of a reference source', () => {
     const { sources } = openSources()
     expect(sources.test({ name: 'docs', connector: 'reference', config: { attachments } })).toEqual({
-      ok: true,
-      events: 4,
-      sample: ['a (md) about a', 'b (md) about b', 'c (md) about c'],
+      result: { ok: true, events: 4, sample: ['a (md) about a', 'b (md) about b', 'c (md) about c'] },
     })
   })
 
@@ -31,7 +29,9 @@ describe('testing a source', () => {
     const { create, sources } = openSources()
     const config = { signature_scheme: 'github', signature_secret: MASK }
     create('app', { config: { ...config, signature_secret: 'hunter2' } })
-    expect(sources.test({ name: 'app', connector: 'webhook', config }).ok).toBe(true)
+    expect(sources.test({ name: 'app', connector: 'webhook', config })).toMatchObject({
+      result: { ok: true },
+    })
     expect(() => sources.test({ name: 'new', connector: 'webhook', config })).toThrow(
       'is the mask of a secret',
     )
@@ -50,16 +50,42 @@ describe('testing a source', () => {
 })
 
 describe('discovery', () => {
-  it('is refused where the connector is unknown or has none', async () => {
+  it('is refused where the connector is unknown or has none', () => {
     const { sources } = openSources()
-    await expect(sources.discover({ connector: 'pigeon' })).rejects.toMatchObject({
-      code: 'not_found',
-      message: 'connector pigeon is not known',
+    expect(() => sources.discover({ connector: 'pigeon' })).toThrow(
+      expect.objectContaining({ code: 'not_found', message: 'connector pigeon is not known' }),
+    )
+    expect(() => sources.discover({ connector: 'webhook', config: {} })).toThrow(
+      expect.objectContaining({
+        code: 'invalid',
+        message: 'the webhook connector does not support discovery',
+      }),
+    )
+  })
+
+  it('asks with the secrets of the source that is named, and of the environment', () => {
+    const { create, sources, world } = openSources()
+    world.env.TOKEN = 'from outside'
+    const url = 'https://a.example/'
+    create('api', { connector: 'http_poll', config: { url, credential: 'hunter2' } })
+    create('app')
+    const discover = (name: string | undefined, config: Record<string, unknown>) =>
+      sources.discover({ connector: 'http_poll', config, ...(name ? { name } : {}) })
+    expect(discover('api', { url, credential: MASK, body: null, payload_key: '' })).toEqual({
+      connector: 'http_poll',
+      config: { url, credential: 'hunter2' },
     })
-    await expect(sources.discover({ connector: 'webhook', config: {} })).rejects.toMatchObject({
-      code: 'invalid',
-      message: 'the webhook connector does not support discovery',
-    })
+    expect(discover('api', { url }).config).toEqual({ url, credential: 'hunter2' })
+    expect(discover('api', { url, credential: '' }).config).toEqual({ url })
+    // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references are written so
+    expect(discover(undefined, { credential: '${TOKEN}' }).config).toEqual({ credential: 'from outside' })
+    expect(() => discover(undefined, { credential: '${NONE}' })).toThrow(
+      'credential refers to what is not there: the variable NONE is not set',
+    )
+    // biome-ignore-end lint/suspicious/noTemplateCurlyInString: references are written so
+    expect(() => discover(undefined, { credential: MASK })).toThrow('is the mask of a secret')
+    expect(() => discover('nope', {})).toThrow('no source is named nope')
+    expect(() => discover('app', {})).toThrow('name: app is a webhook source')
   })
 })
 
