@@ -4,10 +4,12 @@
  */
 import type {
   Event as ApiEvent,
+  Capabilities,
   CatalogProblem,
   Connector,
   DependentsResult,
   EntitiesResult,
+  EnvironmentScan,
   FieldsResult,
   Health,
   HistogramRequest,
@@ -102,6 +104,8 @@ export const api = {
   whoami: () => get<Identity>('/api/whoami'),
   login: (token: string) => send<{ ok: boolean }>('POST', '/api/session', { token }),
   logout: () => send<{ ok: boolean }>('DELETE', '/api/session'),
+  capabilities: () => get<Capabilities>('/api/capabilities'),
+  scanContainers: () => get<EnvironmentScan>('/api/discover/environment?provider=docker'),
   connectors: () => get<Record<string, Connector>>('/api/connectors'),
   sources: () => get<Source[]>('/api/sources'),
   source: (source: string) => get<Source>(`/api/sources/${name(source)}`),
@@ -158,6 +162,8 @@ export function tailUrl(selector: Record<string, string>, sources: readonly stri
 /** Query keys, in one place. */
 export const keys = {
   health: ['health'],
+  capabilities: ['capabilities'],
+  containerScan: ['container-scan'],
   connectors: ['connectors'],
   sources: ['sources'],
   source: (source: string) => ['sources', source],

@@ -23,6 +23,7 @@ import { type SourceDraft, SourceForm, toConfig } from '../../forms/source-form.
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { CreatedPanel } from './created-panel.tsx'
+import { ScanOffer, ScanPage } from './scan-page.tsx'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
@@ -62,6 +63,7 @@ export default function NewSourcePage() {
   const project = query.get('project') ?? undefined
   const [created, setCreated] = useState<SourceCreated | null>(null)
   if (created) return <CreatedPanel created={created} />
+  if (query.get('from') === 'docker') return <ScanPage project={project} />
   const connector = chosen ? connectors.data?.[chosen] : undefined
   return (
     <>
@@ -73,10 +75,13 @@ export default function NewSourcePage() {
       {connectors.isPending && <LoadingRows rows={3} />}
       {connectors.error && <Failed error={connectors.error} onRetry={() => void connectors.refetch()} />}
       {connectors.data && !connector && (
-        <ChooseConnector
-          connectors={connectors.data}
-          onChoose={(kind) => setQuery({ ...(project ? { project } : {}), connector: kind })}
-        />
+        <>
+          <ScanOffer onScan={() => setQuery({ ...(project ? { project } : {}), from: 'docker' })} />
+          <ChooseConnector
+            connectors={connectors.data}
+            onChoose={(kind) => setQuery({ ...(project ? { project } : {}), connector: kind })}
+          />
+        </>
       )}
       {connector && chosen && (
         <FillIn
