@@ -80,9 +80,13 @@ export type TextTemplate = string
  */
 export type EventTimeField = string
 /**
- * Base address of Prometheus, or of what speaks its API, without /api/v1.
+ * Base address of Loki, without /loki/api/v1.
  */
 export type URL1 = string
+/**
+ * LogQL that gives lines, such as {app="checkout"} |= "error".
+ */
+export type LogQL = string
 /**
  * Sent as Authorization: Bearer. Not together with a user name.
  */
@@ -96,17 +100,25 @@ export type UserName = string
  */
 export type Password = string
 /**
- * Alerts of these severities alone, separated by commas; all when empty.
+ * Tenant, sent as X-Scope-OrgID, where Loki has several.
  */
-export type Severities = string
+export type Tenant = string
 /**
- * Alerts that are not firing yet, too: their condition holds, but not for long enough.
+ * Regular expression, in any case of letters: only lines that it is found in are kept.
  */
-export type PendingAlertsToo = boolean
+export type KeepLinesThatMatch1 = string
 /**
- * Entity of an alert without the primary label. When empty, such an alert belongs to no entity.
+ * Regular expression, in any case of letters: lines that it is found in are left out.
  */
-export type EntityOfOtherAlerts = string
+export type DropLinesThatMatch1 = string
+/**
+ * Seconds that lines have to arrive at Loki before they are read; one that takes longer is missed.
+ */
+export type Delay = number
+/**
+ * Entity of lines without the primary label. When empty, such a line belongs to no entity.
+ */
+export type FixedEntity1 = string
 /**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
@@ -123,6 +135,34 @@ export type UserName1 = string
  * Password of basic auth.
  */
 export type Password1 = string
+/**
+ * Alerts of these severities alone, separated by commas; all when empty.
+ */
+export type Severities = string
+/**
+ * Alerts that are not firing yet, too: their condition holds, but not for long enough.
+ */
+export type PendingAlertsToo = boolean
+/**
+ * Entity of an alert without the primary label. When empty, such an alert belongs to no entity.
+ */
+export type EntityOfOtherAlerts = string
+/**
+ * Base address of Prometheus, or of what speaks its API, without /api/v1.
+ */
+export type URL3 = string
+/**
+ * Sent as Authorization: Bearer. Not together with a user name.
+ */
+export type BearerToken2 = string
+/**
+ * User name of basic auth.
+ */
+export type UserName2 = string
+/**
+ * Password of basic auth.
+ */
+export type Password2 = string
 /**
  * PromQL that gives one value a series, such as sum by (service) (rate(http_requests_total[1m])).
  */
@@ -2423,6 +2463,27 @@ export interface Headers {
   [k: string]: string
 }
 /**
+ * Log lines of Loki, chosen with LogQL. SPEC.md, Sources and labels 4: a log-aggregator connector.
+ */
+export interface LokiConfig {
+  url: URL1
+  query: LogQL
+  bearer_token?: BearerToken
+  username?: UserName
+  password?: Password
+  tenant_id?: Tenant
+  match?: KeepLinesThatMatch1
+  drop?: DropLinesThatMatch1
+  delay?: Delay
+  key?: FixedEntity1
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * Observations that agents and people record. SPEC.md, POST /remember.
  */
 export interface MemoryConfig {
@@ -2437,10 +2498,10 @@ export interface MemoryConfig {
  * Alerts of Prometheus as they fire and resolve. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusAlertsConfig {
-  url: URL1
-  bearer_token?: BearerToken
-  username?: UserName
-  password?: Password
+  url: URL2
+  bearer_token?: BearerToken1
+  username?: UserName1
+  password?: Password1
   severities?: Severities
   include_pending?: PendingAlertsToo
   default_key?: EntityOfOtherAlerts
@@ -2455,10 +2516,10 @@ export interface PrometheusAlertsConfig {
  * Values of metrics, read with PromQL at every poll. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusConfig {
-  url: URL2
-  bearer_token?: BearerToken1
-  username?: UserName1
-  password?: Password1
+  url: URL3
+  bearer_token?: BearerToken2
+  username?: UserName2
+  password?: Password2
   queries: Queries
   changes_only?: StoreChangesOnly
   default_key?: EntityOfOtherSeries

@@ -6,6 +6,7 @@ import type { ConnectorDefinition } from './connector.ts'
 import { dockerLogs } from './docker-logs.ts'
 import { finding } from './finding.ts'
 import { httpPoll } from './http-poll/connector.ts'
+import { loki } from './loki/loki.ts'
 import { memory } from './memory.ts'
 import { prometheusAlerts } from './prometheus/alerts.ts'
 import { prometheus } from './prometheus/metrics.ts'
@@ -20,6 +21,7 @@ const connectors: readonly ConnectorDefinition[] = [
   prometheus,
   prometheusAlerts,
   dockerLogs,
+  loki,
   finding,
 ]
 /** Those a person can add; the others are of the service itself. */

@@ -10,6 +10,10 @@ export interface Upstream {
   bearer_token?: string | undefined
   username?: string | undefined
   password?: string | undefined
+  /** Path of its API below the URL, which people tend to paste along. */
+  api: string
+  /** The fields that let one in, as a sentence names them. */
+  credentials: string
   /** Headers beside the credentials. */
   headers?: Record<string, string>
 }
@@ -19,6 +23,8 @@ export interface Answer {
   status: number
   /** Parsed JSON; undefined where it is none. */
   body: unknown
+  /** A text that is no page: how some tell what is wrong. */
+  plain: string | undefined
   /** What the upstream asks to wait, milliseconds. */
   retryAfterMs: number | null
 }
@@ -56,6 +62,7 @@ export async function ask(
     return {
       status: response.status,
       body: parsed(text),
+      plain: response.headers.get('content-type')?.startsWith('text/plain') ? text.trim() : undefined,
       retryAfterMs: retryAfter(response.headers.get('retry-after'), reach.clock.now()),
     }
   } catch (error) {
@@ -78,12 +85,12 @@ function sentence(upstream: Upstream, status: number, name: string, own: string)
   switch (status) {
     case 401:
       return hasCredentials
-        ? `${name} does not take the credentials (401)${own}. Check bearer_token, or username and password.`
-        : `${name} asks for credentials (401)${own}. Set bearer_token, or username and password.`
+        ? `${name} does not take the credentials (401)${own}. Check ${upstream.credentials}.`
+        : `${name} asks for credentials (401)${own}. Set ${upstream.credentials}.`
     case 403:
       return `${name} forbids the request (403)${own}. The credentials need the right to read.`
     case 404:
-      return `${name} has no API at this address (404)${own}. url is the base address, with the prefix of a proxy and without /api/v1.`
+      return `${name} has no API at this address (404)${own}. url is the base address, with the prefix of a proxy and without ${upstream.api}.`
     case 400:
     case 422:
       return `${name} refuses the request (${status})${own}.`

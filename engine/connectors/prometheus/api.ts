@@ -24,6 +24,11 @@ export interface QueryAnswer {
 /** Prometheus understood the request, and this query of it is at fault. */
 export class QueryError extends UpstreamError {}
 
+const PROMETHEUS = {
+  name: 'Prometheus',
+  api: '/api/v1',
+  credentials: 'bearer_token, or username and password',
+}
 const QUERY_TIMEOUT = '15s'
 const QUERY_FAULTS = new Set(['bad_data', 'execution', 'timeout', 'canceled'])
 
@@ -38,7 +43,7 @@ export async function askPrometheus(
   reach: Reach,
   form?: Record<string, string>,
 ): Promise<{ value: unknown; warnings: string[] }> {
-  const upstream = { ...connection, name: 'Prometheus' }
+  const upstream = { ...connection, ...PROMETHEUS }
   const answer = await ask(upstream, path, reach, form)
   const { status, error, errorType, data, warnings } = objectOf(answer.body)
   if (isGood(answer) && status === 'success' && data !== undefined)

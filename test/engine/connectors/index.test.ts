@@ -30,6 +30,7 @@ describe('the connectors', () => {
       ['prometheus', 'poll', 'event_stream'],
       ['prometheus_alerts', 'poll', 'event_stream'],
       ['docker_logs', 'poll', 'application_log'],
+      ['loki', 'poll', 'application_log'],
     ])
   })
 
