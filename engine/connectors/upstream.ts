@@ -66,7 +66,7 @@ export async function ask(
       retryAfterMs: retryAfter(response.headers.get('retry-after'), reach.clock.now()),
     }
   } catch (error) {
-    throw new UpstreamError(`${upstream.name} cannot be reached: ${reasonOf(error, reach.signal)}.`)
+    throw new UpstreamError(`${upstream.name} ${reasonOf(error, reach.signal)}`)
   }
 }
 
@@ -134,8 +134,9 @@ function retryAfter(value: string | null, nowMs: number): number | null {
 
 /** The way out says why in words without addresses; anything else keeps to itself. */
 function reasonOf(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted) return 'no answer in the time of a poll'
+  if (signal.aborted) return 'gave no answer in the time of a poll.'
   const { cause, message } = error as { cause?: { fault?: unknown; message?: string }; message?: string }
-  if (cause?.fault !== undefined && cause.message) return cause.message
-  return message?.startsWith('answer is over') ? message : 'the connection failed'
+  if (message?.startsWith('answer is over')) return 'answers more than is taken. Ask it for less.'
+  const reason = cause?.fault !== undefined && cause.message ? cause.message : 'the connection broke off'
+  return `cannot be reached: ${reason}. Check url, and that it runs.`
 }

@@ -13,6 +13,8 @@ import { basketOf, METRICS_MAX, proposeMetrics } from './propose.ts'
 const CATALOG_MAX = 5_000
 /** What a Prometheus has of itself and of nearly every target: a config to begin with. */
 const FIRST = 'up'
+/** What Prometheus keeps of its alerts, which have a connector of their own. */
+const OF_ALERTS = /^ALERTS(_FOR_STATE)?$/
 const LABEL = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** @throws UpstreamError; SvcError invalid, naming the field. */
@@ -77,8 +79,10 @@ async function firstOf(
   reach: Reach,
 ): Promise<string> {
   if (metrics.includes(FIRST)) return FIRST
-  const { samples } = await instantQuery(connection, basketOf(metrics.slice(0, METRICS_MAX)), reach)
-  return samples[0]?.metric.__name__ ?? metrics[0]!
+  const candidates = metrics.filter((name) => !OF_ALERTS.test(name)).slice(0, METRICS_MAX)
+  if (candidates.length === 0) return metrics[0]!
+  const { samples } = await instantQuery(connection, basketOf(candidates), reach)
+  return samples[0]?.metric.__name__ ?? candidates[0]!
 }
 
 async function forLabel(

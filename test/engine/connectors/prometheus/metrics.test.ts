@@ -251,7 +251,7 @@ describe('a Prometheus that cannot be asked', () => {
   it('is told why where nobody listens, and discovery says the same', async () => {
     const { server, config, out } = await world(vector())
     await server.close()
-    const sentence = 'Prometheus cannot be reached: connection refused.'
+    const sentence = 'Prometheus cannot be reached: connection refused. Check url, and that it runs.'
     await expect(prometheus.poll(config(), null, out)).rejects.toThrow(sentence)
     await expect(prometheus.discover!({ url: server.url }, out)).rejects.toThrow(sentence)
   })
@@ -306,6 +306,20 @@ describe('discovery of prometheus', () => {
         { name: 'region', field: 'metric.region' },
         { name: 'value', field: 'value', type: 'number' },
       ],
+    })
+  })
+
+  it('begins with a metric that has a value, and not with those of the alerts', async () => {
+    const { server, out } = await world(vector())
+    server.answer = ({ path, body }) => {
+      if (path.endsWith('/labels')) return success(['__name__', 'job'])
+      if (path.endsWith('/values')) return success(['ALERTS', 'gone', 'queue'])
+      const query = new URLSearchParams(body).get('query')!
+      return query.includes('queue') ? vector([{ __name__: 'queue', job: 'j' }, '1']) : vector()
+    }
+    expect(await prometheus.discover!({ url: server.url }, out)).toMatchObject({
+      catalog: { metrics: ['ALERTS', 'gone', 'queue'], labels: ['job'] },
+      proposed_config: { queries: [{ promql: '{__name__="queue"}', key_label: 'job' }] },
     })
   })
 
