@@ -62,6 +62,7 @@ import { type SourceSpec, specOf } from './sources/live.ts'
 import { createSources } from './sources/sources.ts'
 import { type AppendedBatch, Appender } from './store/append.ts'
 import { Capacity } from './store/capacity.ts'
+import type { Checkpointer } from './store/checkpoints.ts'
 import { Idempotency } from './store/idempotency.ts'
 import { Maintenance, type Retention } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
@@ -104,6 +105,8 @@ export interface EngineOptions {
   onPending?: () => void
   /** After a commit that made, changed or deleted sources. */
   onSourcesChanged?: () => void
+  /** Copies the log beside the writer; absent: the writer does. */
+  checkpointer?: Checkpointer
   /** What a commit stored. */
   onStored?: (batches: readonly AppendedBatch[]) => void
 }
@@ -137,7 +140,7 @@ export interface LocalEngine extends Engine, ModelPort, TracingPort, GraphPort, 
  */
 export function createEngine(options: EngineOptions): LocalEngine {
   const clock = options.clock ?? systemClock
-  const store = openStore(options.dataFile, clock.now())
+  const store = openStore(options.dataFile, clock.now(), options.checkpointer)
   try {
     checkKnownStates(store.db)
     return compose(options, clock, store)

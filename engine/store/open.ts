@@ -17,6 +17,7 @@ import {
 import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { StartError } from '../errors.ts'
+import { type Checkpointer, Checkpoints } from './checkpoints.ts'
 import type { Database, StoreHandle } from './handle.ts'
 import { type DataLock, realDataFile, takeLock } from './lock.ts'
 import { migrate } from './migrate.ts'
@@ -36,9 +37,10 @@ export interface OpenStore extends StoreHandle {
  * Opens (and makes) the store for writing.
  * @param dataFile path, or null for a store in memory (tests).
  * @param now epoch ms.
+ * @param checkpointer copies the log beside the writer; absent: the writer does.
  * @throws StartError 75 when locked, 78 when the file cannot be used.
  */
-export function openStore(dataFile: string | null, now: number): OpenStore {
+export function openStore(dataFile: string | null, now: number, checkpointer?: Checkpointer): OpenStore {
   if (dataFile === null) return openWriting(':memory:', null, null)
   if (dataFile.startsWith('file:')) throw new StartError('SVC_DB must be a path, not a file: address', 78)
   mkdirSync(dirname(dataFile), { recursive: true, mode: 0o700 })
@@ -46,15 +48,21 @@ export function openStore(dataFile: string | null, now: number): OpenStore {
   const lock = takeLock(file, now)
   try {
     guardStaleWal(file)
-    return openWriting(file, file, lock)
+    return openWriting(file, file, lock, checkpointer)
   } catch (error) {
     lock.release()
     throw error
   }
 }
 
-function openWriting(name: string, file: string | null, lock: DataLock | null): OpenStore {
+function openWriting(
+  name: string,
+  file: string | null,
+  lock: DataLock | null,
+  checkpointer?: Checkpointer,
+): OpenStore {
   const db = connect(name)
+  let checkpoints: Checkpoints | null = null
   try {
     db.pragma(`page_size = ${PAGE_SIZE}`)
     db.pragma('auto_vacuum = INCREMENTAL')
@@ -72,6 +80,7 @@ function openWriting(name: string, file: string | null, lock: DataLock | null): 
     checkAfterUncleanStop(db)
     if (file) newIncarnation(db, file)
     if (file) chmodSync(file, 0o600)
+    if (checkpointer) checkpoints = new Checkpoints(db, checkpointer)
   } catch (error) {
     db.close()
     throw asStartError(error, name)
@@ -79,13 +88,13 @@ function openWriting(name: string, file: string | null, lock: DataLock | null): 
   return {
     db,
     file,
-    ...transactions(db),
+    ...transactions(db, () => checkpoints?.committed()),
     close: () => closeWriting(db, file, lock),
   }
 }
 
-/** Transactions that nest, and what is to run once the outermost has committed. */
-function transactions(db: Database): Pick<StoreHandle, 'tx' | 'rehearse' | 'afterCommit'> {
+/** Transactions that nest, and what is to run once the outermost has committed. @param after each of those. */
+function transactions(db: Database, after: () => void): Pick<StoreHandle, 'tx' | 'rehearse' | 'afterCommit'> {
   let due: (() => void)[] = []
   return {
     tx: (fn) => {
@@ -96,6 +105,7 @@ function transactions(db: Database): Pick<StoreHandle, 'tx' | 'rehearse' | 'afte
       const committed = due
       due = []
       for (const follow of committed) follow()
+      after()
       return result
     },
     rehearse: (fn) => {

@@ -20,10 +20,11 @@ export interface StoreOptions {
   webhookAllowPrivate?: boolean
 }
 
-/** `port` joins the preparer and the writer. */
+/** `port` joins the preparer and the writer, `log` the checkpointer and the writer. */
 export type ThreadOptions =
-  | ({ role: 'writer'; port: MessagePort } & StoreOptions)
+  | ({ role: 'writer'; port: MessagePort; log: MessagePort } & StoreOptions)
   | { role: 'reader'; dataFile: string }
+  | { role: 'checkpointer'; dataFile: string; log: MessagePort }
   | { role: 'preparer'; port: MessagePort }
 
 export interface WireError {
@@ -47,7 +48,7 @@ export interface CallMeta extends Omit<IngestCall, 'body' | 'wireBody'> {
   wire?: Place
 }
 
-/** Tells the reader that the file can be opened. */
+/** Tells the reader and the checkpointer that the file can be opened. */
 export type ToReader = { t: 'open' }
 
 export type ToThread =

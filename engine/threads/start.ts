@@ -130,11 +130,13 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   }
   const shared = { dataFile: options.dataFile, maxDbSize: options.maxDbSize, retention: options.retention }
   const { port1, port2 } = new MessageChannel()
+  const log = new MessageChannel()
   const writer = new EngineThread(
     entry,
     {
       role: 'writer',
       port: port1,
+      log: log.port1,
       ...shared,
       env: { ...options.env },
       models: options.models,
@@ -143,17 +145,24 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       webhookAllowPrivate: options.webhookAllowPrivate,
     },
     events,
-    [port1],
+    [port1, log.port1],
   )
   const reader = new EngineThread(entry, { role: 'reader', dataFile: options.dataFile }, events)
   const preparer = new EngineThread(entry, { role: 'preparer', port: port2 }, events, [port2])
+  const checkpointer = new EngineThread(
+    entry,
+    { role: 'checkpointer', dataFile: options.dataFile, log: log.port2 },
+    events,
+    [log.port2],
+  )
   try {
     await writer.ready
     reader.send({ t: 'open' })
+    checkpointer.send({ t: 'open' })
     options.onBooted(await writer.call<BootReport>('bootReport', []))
-    await Promise.all([reader.ready, preparer.ready])
+    await Promise.all([reader.ready, preparer.ready, checkpointer.ready])
   } catch (error) {
-    await Promise.all([writer, reader, preparer].map((thread) => thread.end()))
+    await Promise.all([writer, reader, preparer, checkpointer].map((thread) => thread.end()))
     throw error
   }
   const ingest = new IngestBatcher(writer, preparer)
@@ -208,6 +217,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       await reader.stop()
       // All it was given is with the writer once it answers.
       await preparer.call('handOver', [])
+      // The last to hold the file open, the writer empties the log.
+      await checkpointer.stop()
       await writer.stop()
       await preparer.end()
     },

@@ -21,10 +21,13 @@ try {
 async function run(): Promise<void> {
   if (options.role === 'writer') {
     const { Writer } = await import('./writer.ts')
-    new Writer(options, options.port).run()
+    new Writer(options, options.port, options.log).run()
   } else if (options.role === 'reader') {
     const { runReader } = await import('./reader.ts')
     await runReader(options.dataFile)
+  } else if (options.role === 'checkpointer') {
+    const { runCheckpointer } = await import('./checkpointer.ts')
+    await runCheckpointer(options.dataFile, options.log)
   } else {
     const { runPreparer } = await import('./preparer.ts')
     runPreparer(options.port)

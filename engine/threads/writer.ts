@@ -40,18 +40,25 @@ export class Writer {
   private maintaining = false
   private closed = false
   private readonly timer: NodeJS.Timeout
-  /** Wakes what triggers have due by the clock. */
-  /** Calls the timer off. */
+  /** Calls off the timer of what triggers have due by the clock. */
   private alarm: (() => void) | null = null
   private alarmAt = Number.POSITIVE_INFINITY
 
-  /** @param preparer the port to the preparer. @throws StartError */
+  /** @param preparer the port to the preparer. @param log that to the checkpointer. @throws StartError */
   constructor(
     options: StoreOptions,
     private readonly preparer: MessagePort,
+    log: MessagePort,
   ) {
     this.engine = createEngine({
       ...options,
+      checkpointer: {
+        ask: () => log.postMessage(null),
+        onDone: (listener) =>
+          log.on('message', () => {
+            if (!this.closed) listener()
+          }),
+      },
       onFatal: (error) => this.send({ t: 'fatal', message: error.message }),
       onFault: (error, id) => this.send({ t: 'fault', id, stack: error.stack ?? error.message }),
       onPending: () => this.send({ t: 'pending' }),

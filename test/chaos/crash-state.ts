@@ -22,7 +22,7 @@ type Operation =
 export function traceWorkload(
   folder: string,
   commits: number,
-  mode: 'FULL' | 'NORMAL' | 'GROUP',
+  mode: 'FULL' | 'NORMAL' | 'GROUP' | 'BESIDE',
 ): Operation[] {
   // Inside the project, so that the bundle finds its packages.
   const bundle = fileURLToPath(new URL('../../dist/chaos/workload.mjs', import.meta.url))

@@ -1,11 +1,13 @@
 /**
  * The traced process of crash-state.ts: ingests in process and writes `ack <n>` to standard error
  * after each answer, so that the trace orders acknowledgements with the writes to disk.
- * Arguments: data file, commits, and `NORMAL` for the control that must lose events.
+ * Arguments: data file, commits, and `NORMAL` for the control that must lose events, or `BESIDE` for
+ * another connection that copies the log meanwhile, as the daemon's checkpointer does.
  */
 import { writeSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import { createEngine } from '../../engine/create-engine.ts'
+import { openCheckpointing } from '../../engine/store/checkpoints.ts'
 
 const [dataFile, commits, mode] = process.argv.slice(2) as [string, string, string | undefined]
 let now = Date.parse('2026-11-20T12:00:00Z')
@@ -16,6 +18,7 @@ const { ingest_key } = await engine.createSource(
   { caller: { id: 'open', name: 'test' }, origin: 'api' },
   false,
 )
+const beside = mode === 'BESIDE' ? openCheckpointing(dataFile) : null
 const post = async (n: number): Promise<void> => {
   const size = [1, 3, 20][n % 3]!
   const body = JSON.stringify(
@@ -29,6 +32,7 @@ const post = async (n: number): Promise<void> => {
     idempotencyKey: `k${n}`,
   })
   writeSync(2, `ack ${n} ${size}\n`)
+  if (n % 6 === 5) beside?.run()
 }
 // GROUP: ten requests at a time, to see how many flushes they share.
 const atOnce = mode === 'GROUP' ? 10 : 1

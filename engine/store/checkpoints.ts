@@ -1,0 +1,101 @@
+/**
+ * When the log is copied into the data file, where another connection does the copying so that the
+ * writer need not wait for its flushes. The log begins anew only once all of it is copied, and while
+ * writers go on the other connection is never quite done: the writer copies the small rest itself.
+ *
+ * Two connections may do so since SQLite 3.51.3, which fixed the one fault there was (WAL-reset).
+ */
+import BetterSqlite3 from 'better-sqlite3'
+import type { Database, Statement } from './handle.ts'
+
+/** The other connection, wherever it is. */
+export interface Checkpointer {
+  /** Copies what it can. */
+  ask(): void
+  /** @param listener called each time it has. */
+  onDone(listener: () => void): void
+}
+
+/** Pages in the log, and how many of them are copied. */
+interface LogState {
+  pages: number
+  copied: number
+}
+
+/** In pages of 8 KiB. */
+export interface LogLimits {
+  /** Worth asking for. */
+  ask: number
+  /** A rest the writer copies itself, in some milliseconds. */
+  rest: number
+  /** From here on the log should begin anew. */
+  long: number
+  /** Where the other connection does not keep up and the writer waits. */
+  most: number
+}
+
+const LIMITS: LogLimits = { ask: 1_000, rest: 1_000, long: 6_000, most: 32_000 }
+/** A rest that is not worth another round. */
+const LITTLE_PAGES = 500
+/** Copies one after another at most, for what was written meanwhile. */
+const ROUNDS = 8
+
+export class Checkpoints {
+  private readonly look: Statement<[], [busy: number, pages: number, copied: number]>
+  private readonly copy: Statement<[], [busy: number, pages: number, copied: number]>
+  private asked = false
+
+  /** @param db the writing connection. */
+  constructor(
+    db: Database,
+    private readonly checkpointer: Checkpointer,
+    private readonly limits = LIMITS,
+  ) {
+    db.pragma('wal_autocheckpoint = 0')
+    this.look = db.prepare<[], [number, number, number]>('PRAGMA wal_checkpoint(NOOP)').raw()
+    this.copy = db.prepare<[], [number, number, number]>('PRAGMA wal_checkpoint(PASSIVE)').raw()
+    checkpointer.onDone(() => {
+      this.asked = false
+      this.committed()
+    })
+  }
+
+  /** To be called after each commit. */
+  committed(): void {
+    const { ask, rest: little, long, most } = this.limits
+    const { pages, copied } = stateOf(this.look)
+    const rest = pages - copied
+    if (pages >= most || (pages >= long && rest <= little)) this.copy.get()
+    else if (!this.asked && rest >= ask) {
+      this.asked = true
+      this.checkpointer.ask()
+    }
+  }
+}
+
+/** A connection of its own that copies the log. @param file path of the data file. */
+export function openCheckpointing(file: string): { run(): void; close(): void } {
+  const db = new BetterSqlite3(file, { fileMustExist: true })
+  db.pragma('synchronous = FULL')
+  db.pragma('wal_autocheckpoint = 0')
+  db.pragma('query_only = ON')
+  const copy = db.prepare<[], [number, number, number]>('PRAGMA wal_checkpoint(PASSIVE)').raw()
+  return {
+    run: () => {
+      let rest = Number.POSITIVE_INFINITY
+      for (let round = 0; round < ROUNDS; round++) {
+        const { pages, copied } = stateOf(copy)
+        // Readers may hold it up: then there is nothing to be gained now.
+        if (pages - copied >= rest || pages - copied < LITTLE_PAGES) return
+        rest = pages - copied
+      }
+    },
+    close: () => db.close(),
+  }
+}
+
+/** Without a log both are -1. */
+function stateOf(statement: Statement<[], [number, number, number]>): LogState {
+  const [, pages, copied] = statement.get()!
+  return { pages: Math.max(0, pages), copied: Math.max(0, copied) }
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { Checkpoints, openCheckpointing } from '../../../engine/store/checkpoints.ts'
+
+const LIMITS = { ask: 20, rest: 20, long: 100, most: 400 }
+const PAGE = 8_192
+
+let folder: string
+let db: BetterSqlite3.Database
+let other: ReturnType<typeof openCheckpointing>
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-checkpoints-'))
+  const file = join(folder, 'svc.db')
+  db = new BetterSqlite3(file)
+  db.pragma(`page_size = ${PAGE}`)
+  db.pragma('journal_mode = WAL')
+  db.exec('CREATE TABLE rows (id INTEGER PRIMARY KEY, body BLOB)')
+  other = openCheckpointing(file)
+})
+afterEach(() => {
+  other.close()
+  db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** About ten pages a commit. @returns the longest the log was, in pages. */
+function write(commits: number, checkpoints: Checkpoints, between: (n: number) => void = () => {}): number {
+  const insert = db.prepare('INSERT INTO rows (body) VALUES (?)')
+  const commit = db.transaction(() => {
+    for (let i = 0; i < 10; i++) insert.run(Buffer.alloc(PAGE - 400, i))
+  })
+  let longest = 0
+  for (let n = 0; n < commits; n++) {
+    commit.immediate()
+    checkpoints.committed()
+    longest = Math.max(longest, statSync(join(folder, 'svc.db-wal')).size / PAGE)
+    between(n)
+  }
+  return longest
+}
+
+const rows = (): unknown => {
+  const reader = new BetterSqlite3(join(folder, 'svc.db'), { readonly: true })
+  try {
+    return reader.prepare('SELECT count(*) FROM rows').pluck().get()
+  } finally {
+    reader.close()
+  }
+}
+
+it('keeps the log short while another connection copies, always some commits behind', () => {
+  let asked = 0
+  let done = () => {}
+  const checkpoints = new Checkpoints(
+    db,
+    { ask: () => asked++, onDone: (listener) => (done = listener) },
+    LIMITS,
+  )
+  let behind = 0
+  const longest = write(300, checkpoints, (n) => {
+    // Asked once, and answered one commit after it has copied what there was.
+    if (asked > behind && n % 2 === 0) other.run()
+    else if (asked > behind) {
+      behind = asked
+      done()
+    }
+  })
+  expect(asked).toBeGreaterThan(10)
+  // 3,000 pages and more were written.
+  expect(longest).toBeLessThan(LIMITS.long + 60)
+  expect(rows()).toBe(3_000)
+})
+
+it('asks once until it is answered, and for little not at all', () => {
+  let asked = 0
+  const checkpoints = new Checkpoints(db, { ask: () => asked++, onDone: () => {} }, LIMITS)
+  write(1, checkpoints)
+  expect(asked).toBe(0)
+  write(5, checkpoints)
+  expect(asked).toBe(1)
+})
+
+it('has the writer copy where the other connection does not answer', () => {
+  const checkpoints = new Checkpoints(db, { ask: () => {}, onDone: () => {} }, LIMITS)
+  expect(write(120, checkpoints)).toBeLessThan(LIMITS.most + 20)
+  expect(rows()).toBe(1_200)
+})
+
+it('is held up by a reader for as long as it reads, and no longer', () => {
+  const reader = new BetterSqlite3(join(folder, 'svc.db'), { readonly: true })
+  reader.exec('BEGIN')
+  reader.prepare('SELECT count(*) FROM rows').get()
+  let done = () => {}
+  const checkpoints = new Checkpoints(
+    db,
+    { ask: () => other.run(), onDone: (listener) => (done = listener) },
+    LIMITS,
+  )
+  const held = write(30, checkpoints, () => done())
+  expect(held).toBeGreaterThan(LIMITS.long + 100)
+  reader.close()
+  write(10, checkpoints, () => done())
+  expect(write(100, checkpoints, () => done())).toBeLessThanOrEqual(held + LIMITS.ask)
+  expect(rows()).toBe(1_400)
+})
