@@ -106,3 +106,10 @@ it('is held up by a reader for as long as it reads, and no longer', () => {
   expect(write(100, checkpoints, () => done())).toBeLessThanOrEqual(held + LIMITS.ask)
   expect(rows()).toBe(1_400)
 })
+
+it('has an SQLite in which two connections may copy the log', () => {
+  const [major, minor, patch] = String(db.prepare('SELECT sqlite_version()').pluck().get())
+    .split('.')
+    .map(Number)
+  expect(major! * 1e6 + minor! * 1e3 + patch!).toBeGreaterThanOrEqual(3_051_003)
+})
