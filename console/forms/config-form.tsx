@@ -7,14 +7,20 @@ import { Accordion } from '@mantine/core'
 import Form from '@rjsf/mantine'
 import type { ErrorSchema, RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
 import { useMemo } from 'react'
+import { configTemplates } from './config-templates.tsx'
 
 interface Property {
   type?: string
+  description?: string
+  maxLength?: number
   items?: { properties?: Record<string, Property> }
   'x-secret'?: boolean
   'x-advanced'?: boolean
   'x-widget'?: string
 }
+
+/** Characters from which a text is a document, and not a line or a few. */
+const DOCUMENT = 65_536
 
 const trusting: ValidatorType = {
   validateFormData: () => ({ errors: [], errorSchema: {} }),
@@ -48,6 +54,7 @@ export function ConfigForm({ schema, value, onChange, errors, idPrefix = 'config
         schema={shown}
         uiSchema={uiOf(shown)}
         validator={trusting}
+        templates={configTemplates}
         formData={part(names)}
         noHtml5Validate
         showErrorList={false}
@@ -103,11 +110,20 @@ const errorSchema = (errors: Readonly<Record<string, string>>): ErrorSchema =>
 function uiOf(schema: RJSFSchema): UiSchema {
   const ui: UiSchema = { 'ui:submitButtonOptions': { norender: true }, 'ui:label': false }
   for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Property>)) {
-    if (property['x-secret']) ui[name] = { 'ui:widget': 'password', 'ui:autocomplete': 'off' }
+    if (property['x-secret'])
+      ui[name] = {
+        'ui:widget': 'password',
+        'ui:autocomplete': 'off',
+        // The kit leaves the description out of password fields and of texts of several lines.
+        'ui:options': { description: property.description },
+      }
     if (property['x-widget'] === 'textarea' || property['x-widget'] === 'markdown')
       ui[name] = {
         'ui:widget': 'textarea',
-        'ui:options': { rows: property['x-widget'] === 'markdown' ? 14 : 4 },
+        'ui:options': {
+          rows: property['x-widget'] === 'markdown' ? 14 : 4,
+          description: property.description,
+        },
       }
     const inner = property.items?.properties
     if (inner)
@@ -115,7 +131,10 @@ function uiOf(schema: RJSFSchema): UiSchema {
         items: Object.fromEntries(
           Object.entries(inner)
             .filter(([, p]) => p['x-widget'] === 'textarea')
-            .map(([n]) => [n, { 'ui:widget': 'textarea', 'ui:options': { rows: 8 } }]),
+            .map(([n, { maxLength = 0, description }]) => [
+              n,
+              { 'ui:widget': 'textarea', 'ui:options': { rows: maxLength > DOCUMENT ? 8 : 3, description } },
+            ]),
         ),
       }
   }

@@ -66,6 +66,7 @@ async function catalogOf(connection: PrometheusConnection, reach: Reach): Promis
   )
   return {
     connector: 'prometheus',
+    summary: `${counted(metrics.length, 'metric')}, ${counted(labels.length, 'label')}.`,
     catalog: { metrics: metrics.slice(0, CATALOG_MAX), labels: labels.slice(0, CATALOG_MAX) },
     truncated: metrics.length > CATALOG_MAX || labels.length > CATALOG_MAX,
     proposed_config,
@@ -98,7 +99,12 @@ async function forLabel(
   if (metrics.length === 0)
     throw new UpstreamError(`No metric of this Prometheus has the label ${label} at present.`)
   const { proposed_config } = await proposeMetrics(connection, metrics.slice(0, METRICS_MAX), reach, label)
-  return { connector: 'prometheus', metrics_for_label: metrics.slice(0, CATALOG_MAX), proposed_config }
+  return {
+    connector: 'prometheus',
+    summary: `${counted(metrics.length, 'metric')} with the label ${label}.`,
+    metrics_for_label: metrics.slice(0, CATALOG_MAX),
+    proposed_config,
+  }
 }
 
 async function forSelected(
@@ -111,8 +117,16 @@ async function forSelected(
     throw new UpstreamError(
       'None of these metrics has a value at present. Pick others, or check what is scraped.',
     )
-  return { connector: 'prometheus', ...proposal }
+  const { preview, suggested_key: key } = proposal
+  const silent = preview.filter(({ sample }) => sample === null).length
+  return {
+    connector: 'prometheus',
+    summary: `${counted(names.length, 'metric')}${silent ? `, ${silent} without a value at present` : ''}; ${key ? `the entity is ${key.name}` : 'no label tells what they are about'}.`,
+    ...proposal,
+  }
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** Recording rules are sums of what is there already; their names have colons. */
 const isMetric = (name: string): boolean => name !== '' && !name.includes(':')

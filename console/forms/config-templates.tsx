@@ -1,0 +1,58 @@
+/** How a form made from a schema looks where the kit's own way is larger or says less: texts and lists. */
+import { ActionIcon, Button, Text, Title } from '@mantine/core'
+import type { DescriptionFieldProps, IconButtonProps, TemplatesType, TitleFieldProps } from '@rjsf/utils'
+import { Plus, X } from 'lucide-react'
+
+function Description({ id, description }: DescriptionFieldProps) {
+  if (!description) return null
+  return (
+    <Text id={id} size="xs" c="dimmed" mb={6}>
+      {description}
+    </Text>
+  )
+}
+
+function NestedTitle({ id, title }: TitleFieldProps) {
+  return title ? (
+    <Title id={id} order={4} size="sm" mb={4}>
+      {title}
+    </Title>
+  ) : null
+}
+
+/** A list grows by an entry, a map by a name and its value. */
+function Add({ onClick, disabled, id, className }: IconButtonProps) {
+  return (
+    <Button
+      id={id}
+      size="compact-sm"
+      variant="default"
+      leftSection={<Plus size={14} aria-hidden />}
+      disabled={disabled ?? false}
+      onClick={onClick}
+    >
+      {className?.includes('property') ? 'Add a field' : 'Add another'}
+    </Button>
+  )
+}
+
+function Remove({ onClick, disabled, id }: IconButtonProps) {
+  return (
+    <ActionIcon
+      id={id}
+      variant="subtle"
+      color="gray"
+      aria-label="Remove this entry"
+      disabled={disabled ?? false}
+      onClick={onClick}
+    >
+      <X size={16} aria-hidden />
+    </ActionIcon>
+  )
+}
+
+export const configTemplates = {
+  DescriptionFieldTemplate: Description,
+  TitleFieldTemplate: NestedTitle,
+  ButtonTemplates: { AddButton: Add, RemoveButton: Remove },
+} as unknown as Partial<TemplatesType>
