@@ -120,6 +120,34 @@ export type Delay = number
  */
 export type FixedEntity1 = string
 /**
+ * Connection URL: postgresql://user:password@host:5432/database, with ?sslmode= disable, prefer, require, verify-ca or verify-full. A user that may only read is enough.
+ */
+export type ConnectionURL = string
+/**
+ * Table or view, as name or schema.name.
+ */
+export type Table = string
+/**
+ * Column whose values only grow, such as updated_at or id; an index on it and the primary key keeps polls quick.
+ */
+export type CursorColumn = string
+/**
+ * Column with the time of the event. The cursor column when that holds times, else the time of the poll.
+ */
+export type TimeColumn = string
+/**
+ * Columns to store, separated by commas; the cursor, key, time and label columns come along. All when empty.
+ */
+export type Columns = string
+/**
+ * Rows read at once; while there are more, the next poll follows at once.
+ */
+export type RowsAPoll = number
+/**
+ * Summary text with {column} placeholders.
+ */
+export type TextTemplate1 = string
+/**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
 export type URL2 = string
@@ -243,7 +271,7 @@ export type EventTypeField1 = string
 /**
  * Summary text with {field} placeholders; dots reach nested values.
  */
-export type TextTemplate1 = string
+export type TextTemplate2 = string
 /**
  * Payload field with an ISO 8601 time.
  */
@@ -2495,6 +2523,24 @@ export interface MemoryConfig {
   labels?: Label[]
 }
 /**
+ * New rows of a PostgreSQL table. SPEC.md, Sources and labels 4.
+ */
+export interface PostgresConfig {
+  dsn: ConnectionURL
+  table: Table
+  cursor_column: CursorColumn
+  time_column?: TimeColumn
+  columns?: Columns
+  limit?: RowsAPoll
+  text_template?: TextTemplate1
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * Alerts of Prometheus as they fire and resolve. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusAlertsConfig {
@@ -2557,7 +2603,7 @@ export interface ReferenceConfig {
 export interface WebhookConfig {
   event_type?: EventType2
   event_type_field?: EventTypeField1
-  text_template?: TextTemplate1
+  text_template?: TextTemplate2
   event_time_field?: EventTimeField1
   dedupe_field?: DeduplicationField
   signature_scheme?: SignatureScheme

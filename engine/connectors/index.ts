@@ -8,6 +8,7 @@ import { finding } from './finding.ts'
 import { httpPoll } from './http-poll/connector.ts'
 import { loki } from './loki/loki.ts'
 import { memory } from './memory.ts'
+import { postgres } from './postgres.ts'
 import { prometheusAlerts } from './prometheus/alerts.ts'
 import { prometheus } from './prometheus/metrics.ts'
 import { reference } from './reference.ts'
@@ -22,6 +23,7 @@ const connectors: readonly ConnectorDefinition[] = [
   prometheusAlerts,
   dockerLogs,
   loki,
+  postgres,
   finding,
 ]
 /** Those a person can add; the others are of the service itself. */

@@ -31,6 +31,7 @@ describe('the connectors', () => {
       ['prometheus_alerts', 'poll', 'event_stream'],
       ['docker_logs', 'poll', 'application_log'],
       ['loki', 'poll', 'application_log'],
+      ['postgres', 'poll', 'event_stream'],
     ])
   })
 
