@@ -155,6 +155,7 @@ export class Appender {
       perSource.set(batch.sourceId, { n: n + sizeOfBatch(batch), at: batch.ingestedAt })
     }
     for (const [sourceId, { n, at }] of perSource) if (n > 0) this.countSource.run(n, at, sourceId)
+    this.dictionary.beforeCommit()
     // Faster than postings come in (0.3 an event), so a segment is sealed before the next is full;
     // small commits only gather pace: a step writes at least a whole block.
     this.unsealedPace += this.pendingEvents

@@ -6,6 +6,19 @@ const REMEMBERED_MAX = 200_000
 export class LabelIds {
   private readonly names = new Map<string, Map<string, number>>()
   private size = 0
+  private forgot = false
+
+  constructor(private readonly most = REMEMBERED_MAX) {}
+
+  /** One that forgets nothing. */
+  static unbounded(): LabelIds {
+    return new LabelIds(Number.POSITIVE_INFINITY)
+  }
+
+  /** Whether values had to be forgotten. */
+  get hasForgotten(): boolean {
+    return this.forgot
+  }
 
   get(name: string, value: string): number | undefined {
     return this.names.get(name)?.get(value)
@@ -13,9 +26,10 @@ export class LabelIds {
 
   set(name: string, value: string, id: number): void {
     // Clearing all at once costs one slow moment per 200,000 new values and no bookkeeping before.
-    if (this.size >= REMEMBERED_MAX) {
+    if (this.size >= this.most) {
       this.names.clear()
       this.size = 0
+      this.forgot = true
     }
     this.valuesOf(name).set(value, id)
     this.size++

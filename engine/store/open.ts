@@ -137,6 +137,7 @@ function closeWriting(db: Database, file: string | null, lock: DataLock | null):
 const SMALL_TABLES = [
   'meta',
   'labels',
+  'label_keys',
   'sources',
   'keys',
   'triggers',

@@ -21,7 +21,7 @@ export function labelByOffset(segment: Segment, labelIds: ReadonlySet<number>): 
 
 /** Ids and values of all labels of a name. */
 export function labelsNamed(ctx: ReadContext, name: string): Map<number, string> {
-  const rows = ctx.db.prepare('SELECT id, value FROM labels WHERE name = ?').all(name) as {
+  const rows = ctx.db.prepare('SELECT id, value FROM named_labels WHERE name = ?').all(name) as {
     id: number
     value: string
   }[]

@@ -73,9 +73,9 @@ function facetOf(ctx: ReadContext, label: string, limit: number, prefix?: string
 }
 
 function selectLabels(ctx: ReadContext, label: string, prefix: string | undefined): LabelRow[] {
-  const columns = 'SELECT id, value FROM labels WHERE name = ?'
+  const columns = 'SELECT id, value FROM named_labels WHERE name = ?'
   if (prefix === undefined || prefix === '') return ctx.db.prepare(columns).all(label) as LabelRow[]
-  // A range on the (name, value) index; U+10FFFF sorts after every other character.
+  // A range of the keys by name and value; U+10FFFF sorts after every other character.
   return ctx.db
     .prepare(`${columns} AND value >= ? AND value < ?`)
     .all(label, prefix, `${prefix}\u{10ffff}`) as LabelRow[]

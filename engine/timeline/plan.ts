@@ -156,12 +156,14 @@ function allSourceLabels(dictionary: Dictionary, names: SourceNames): number[] {
     .filter((id) => id !== undefined)
 }
 
-/** Every label name stored, found by skipping through the index on (name, value). */
+/** Every label name stored: of those that have keys by skipping through them, and of the new ones. */
 export function labelNames(db: Database): string[] {
   const sql = `WITH RECURSIVE n(name) AS (
-      SELECT min(name) FROM labels
+      SELECT min(name) FROM label_keys
       UNION ALL
-      SELECT (SELECT min(name) FROM labels WHERE labels.name > n.name) FROM n WHERE n.name IS NOT NULL)
-    SELECT name FROM n WHERE name IS NOT NULL`
+      SELECT (SELECT min(name) FROM label_keys WHERE label_keys.name > n.name) FROM n WHERE n.name IS NOT NULL)
+    SELECT name FROM n WHERE name IS NOT NULL
+    UNION
+    SELECT name FROM labels WHERE id > (SELECT through FROM labels_keyed)`
   return (db.prepare(sql).pluck().all() as string[]).filter((name) => !name.startsWith('@'))
 }
