@@ -33,7 +33,7 @@ function open() {
   return { store, dictionary, commit, value }
 }
 
-const valueOf = (n: number): string => `value-${(n * 7_919) % 100_000}`
+const orderOf = (n: number): string => `value-${(n * 7_919) % 100_000}`
 
 describe('labels', () => {
   it('are found by the writer, by a reader and after a start, before they have keys and after', () => {
@@ -45,10 +45,10 @@ describe('labels', () => {
       first.commit(() => {
         // Every other one is known already.
         for (let n = from; n < from + 1_500; n++)
-          for (const of of [n, n >> 1]) ids.set(valueOf(of), first.dictionary.intern('order', valueOf(of)))
+          for (const of of [n, n >> 1]) ids.set(orderOf(of), first.dictionary.intern('order', orderOf(of)))
       })
       for (const n of [0, from >> 1, from, from + 1_499])
-        expect(reader.find('order', valueOf(n))).toBe(ids.get(valueOf(n)))
+        expect(reader.find('order', orderOf(n))).toBe(ids.get(orderOf(n)))
       expect(first.value('SELECT count(*) FROM named_labels')).toBe(ids.size)
     }
     expect(new Set(ids.values()).size).toBe(ids.size)
@@ -74,14 +74,14 @@ describe('labels', () => {
     commit(() => dictionary.intern('env', 'prod'))
     const fails = (n: number) => () =>
       store.tx(() => {
-        for (let i = 0; i < n; i++) dictionary.intern('order', valueOf(i))
+        for (let i = 0; i < n; i++) dictionary.intern('order', orderOf(i))
         dictionary.beforeCommit()
         throw new Error('the disk is full')
       })
     for (const n of [10, KEYED_AT]) {
       expect(fails(n)).toThrow('the disk is full')
       dictionary.rollback()
-      expect(dictionary.find('order', valueOf(3))).toBeUndefined()
+      expect(dictionary.find('order', orderOf(3))).toBeUndefined()
       expect(dictionary.find('env', 'prod')).toBe(1)
     }
     commit(() => expect(dictionary.intern('order', 'next')).toBe(2))
@@ -92,7 +92,7 @@ describe('labels', () => {
   it('are listed by name, those without keys among them', () => {
     const { store, dictionary, commit } = open()
     commit(() => {
-      for (let n = 0; n < KEYED_AT; n++) dictionary.intern(n % 2 ? 'order' : 'host', valueOf(n))
+      for (let n = 0; n < KEYED_AT; n++) dictionary.intern(n % 2 ? 'order' : 'host', orderOf(n))
     })
     commit(() => dictionary.intern('region', 'eu'))
     commit(() => dictionary.intern('order', 'after'))
