@@ -12,6 +12,14 @@ export type Condition =
   | ScheduleCondition
   | CronCondition
 /**
+ * Label of the alerts that is the entity, where no label below is. When empty, the first of namespace, service, job, instance, pod and app that an alert has.
+ */
+export type EntityLabel = string
+/**
+ * One label of a source: exactly one of const or field.
+ */
+export type Label = ConstLabel | FieldLabel
+/**
  * Name of a container, or of a compose service: all of its replicas are read.
  */
 export type ContainerOrService = string
@@ -35,10 +43,6 @@ export type FieldPattern = string
  * Entity of lines where no primary label is declared; without it, the service or the container.
  */
 export type FixedEntity = string
-/**
- * One label of a source: exactly one of const or field.
- */
-export type Label = ConstLabel | FieldLabel
 /**
  * Address of the API, with its query.
  */
@@ -206,7 +210,7 @@ export type EventTypeFromTheMetricSName = boolean
 /**
  * Label of the series that is the entity, where no label below is.
  */
-export type EntityLabel = string
+export type EntityLabel1 = string
 /**
  * What the value is called in the text; value when empty.
  */
@@ -2379,15 +2383,10 @@ export interface ProvidedField {
   primary?: boolean
 }
 /**
- * Log lines of containers, over the Docker Engine API. SPEC.md, Sources and labels 4.
+ * Alerts that Alertmanager routes to a webhook. SPEC.md, Sources and labels 4.
  */
-export interface DockerLogsConfig {
-  container: ContainerOrService
-  compose_file?: ComposeFile
-  match?: KeepLinesThatMatch
-  drop?: DropLinesThatMatch
-  label_pattern?: FieldPattern
-  key?: FixedEntity
+export interface AlertmanagerConfig {
+  key_label?: EntityLabel
   /**
    * Labels put on each event; the primary one is the entity key.
    *
@@ -2450,6 +2449,23 @@ export interface FieldLabel {
   map?: {
     [k: string]: string
   }
+}
+/**
+ * Log lines of containers, over the Docker Engine API. SPEC.md, Sources and labels 4.
+ */
+export interface DockerLogsConfig {
+  container: ContainerOrService
+  compose_file?: ComposeFile
+  match?: KeepLinesThatMatch
+  drop?: DropLinesThatMatch
+  label_pattern?: FieldPattern
+  key?: FixedEntity
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
 }
 /**
  * What agents conclude, written back onto the entity's timeline. SPEC.md, What the service does 3.
@@ -2580,7 +2596,7 @@ export interface Query {
   promql: PromQL
   event_type?: EventType1
   by_name?: EventTypeFromTheMetricSName
-  key_label?: EntityLabel
+  key_label?: EntityLabel1
   field?: NameOfTheValue
   text?: Text
   exclude?: LeftOut

@@ -9,6 +9,7 @@ import { httpPoll } from './http-poll/connector.ts'
 import { loki } from './loki/loki.ts'
 import { memory } from './memory.ts'
 import { postgres } from './postgres.ts'
+import { alertmanager } from './prometheus/alertmanager.ts'
 import { prometheusAlerts } from './prometheus/alerts.ts'
 import { prometheus } from './prometheus/metrics.ts'
 import { reference } from './reference.ts'
@@ -21,6 +22,7 @@ const connectors: readonly ConnectorDefinition[] = [
   reference,
   prometheus,
   prometheusAlerts,
+  alertmanager,
   dockerLogs,
   loki,
   postgres,

@@ -29,6 +29,7 @@ describe('the connectors', () => {
       ['reference', 'reference', 'reference'],
       ['prometheus', 'poll', 'event_stream'],
       ['prometheus_alerts', 'poll', 'event_stream'],
+      ['alertmanager', 'push', 'event_stream'],
       ['docker_logs', 'poll', 'application_log'],
       ['loki', 'poll', 'application_log'],
       ['postgres', 'poll', 'event_stream'],
