@@ -8,6 +8,7 @@ import type {
   CatalogProblem,
   Connector,
   DependentsResult,
+  DiscoverRequest,
   EntitiesResult,
   EnvironmentScan,
   FieldsResult,
@@ -120,6 +121,10 @@ export const api = {
   moveSource: (source: string, event: 'pause' | 'resume') =>
     send<{ ok: true; state: string }>('POST', `/api/sources/${name(source)}/${event}`),
   testSource: (body: SourceWrite) => send<SourceTestResult>('POST', '/api/sources/test', body),
+  discoverSource: (body: DiscoverRequest, signal?: AbortSignal) =>
+    call('POST', '/api/sources/discover', body, signal).then(
+      (answer) => answer.json() as Promise<Record<string, unknown>>,
+    ),
   sourceEvents: (source: string, limit = 50) =>
     get<ApiEvent[]>(`/api/sources/${name(source)}/events?limit=${limit}`),
   sourceFields: (source: string) => get<FieldsResult>(`/api/sources/${name(source)}/fields`),

@@ -6,8 +6,9 @@
 import { Accordion } from '@mantine/core'
 import Form from '@rjsf/mantine'
 import type { ErrorSchema, RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
-import { useMemo } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { configTemplates } from './config-templates.tsx'
+import { JsonField } from './json-field.tsx'
 
 interface Property {
   type?: string
@@ -16,11 +17,13 @@ interface Property {
   items?: { properties?: Record<string, Property> }
   'x-secret'?: boolean
   'x-advanced'?: boolean
+  'x-discover-input'?: boolean
   'x-widget'?: string
 }
 
 /** Characters from which a text is a document, and not a line or a few. */
 const DOCUMENT = 65_536
+const FIELDS = { JsonField }
 
 const trusting: ValidatorType = {
   validateFormData: () => ({ errors: [], errorSchema: {} }),
@@ -37,10 +40,13 @@ interface Props {
   errors?: Readonly<Record<string, string>>
   /** Begins the ids of its inputs, where there is more than one such form on a page. */
   idPrefix?: string
+  /** Shown after the fields that discovery asks with, which then come first. */
+  children?: ReactNode
 }
 
-export function ConfigForm({ schema, value, onChange, errors, idPrefix = 'config' }: Props) {
-  const { plain, advanced } = useMemo(() => splitSchema(schema), [schema])
+export function ConfigForm({ schema, value, onChange, errors, idPrefix = 'config', children }: Props) {
+  const hasDiscovery = Boolean(children)
+  const { inputs, plain, advanced } = useMemo(() => splitSchema(schema, hasDiscovery), [schema, hasDiscovery])
   const part = (names: string[]) =>
     Object.fromEntries(names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]]))
   const render = (shown: RJSFSchema, key: string) => {
@@ -53,6 +59,7 @@ export function ConfigForm({ schema, value, onChange, errors, idPrefix = 'config
         tagName="div"
         schema={shown}
         uiSchema={uiOf(shown)}
+        fields={FIELDS}
         validator={trusting}
         templates={configTemplates}
         formData={part(names)}
@@ -73,6 +80,8 @@ export function ConfigForm({ schema, value, onChange, errors, idPrefix = 'config
   }
   return (
     <div className="config-form">
+      {render(inputs, 'inputs')}
+      {children}
       {render(plain, 'plain')}
       {Object.keys(advanced.properties ?? {}).length > 0 && (
         <Accordion variant="contained" mt="sm">
@@ -86,20 +95,26 @@ export function ConfigForm({ schema, value, onChange, errors, idPrefix = 'config
   )
 }
 
-/** The schema without labels, which have their own editor, in its plain and its advanced part. */
-function splitSchema(schema: Record<string, unknown>): { plain: RJSFSchema; advanced: RJSFSchema } {
+type Part = 'inputs' | 'plain' | 'advanced'
+
+/** The schema without labels, which have their own editor, in its parts. */
+function splitSchema(schema: Record<string, unknown>, hasDiscovery: boolean): Record<Part, RJSFSchema> {
   const all = Object.entries((schema.properties ?? {}) as Record<string, Property>).filter(
     ([name]) => name !== 'labels',
   )
   const required = (schema.required ?? []) as string[]
-  const make = (wanted: boolean): RJSFSchema => ({
+  const partOf = (property: Property): Part => {
+    if (property['x-advanced']) return 'advanced'
+    return hasDiscovery && property['x-discover-input'] ? 'inputs' : 'plain'
+  }
+  const make = (part: Part): RJSFSchema => ({
     type: 'object',
     properties: Object.fromEntries(
-      all.filter(([, property]) => (property['x-advanced'] ?? false) === wanted),
+      all.filter(([, property]) => partOf(property) === part),
     ) as RJSFSchema['properties'],
     required: required.filter((name) => name !== 'labels'),
   })
-  return { plain: make(false), advanced: make(true) }
+  return { inputs: make('inputs'), plain: make('plain'), advanced: make('advanced') }
 }
 
 const errorSchema = (errors: Readonly<Record<string, string>>): ErrorSchema =>
@@ -110,6 +125,7 @@ const errorSchema = (errors: Readonly<Record<string, string>>): ErrorSchema =>
 function uiOf(schema: RJSFSchema): UiSchema {
   const ui: UiSchema = { 'ui:submitButtonOptions': { norender: true }, 'ui:label': false }
   for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Property>)) {
+    if (property['x-widget'] === 'json') ui[name] = { 'ui:field': 'JsonField' }
     if (property['x-secret'])
       ui[name] = {
         'ui:widget': 'password',

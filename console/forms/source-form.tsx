@@ -8,20 +8,14 @@ import { api } from '../client.ts'
 import { fieldNames, parseSample } from '../lib/sample.ts'
 import { count } from '../lib/time.ts'
 import { ConfigForm } from './config-form.tsx'
-import { type LabelDraft, LabelsEditor, toLabels } from './labels-editor.tsx'
-
-export interface SourceDraft {
-  config: Record<string, unknown>
-  labels: LabelDraft[]
-}
-
-/** The config as the API takes it. */
-export function toConfig({ config, labels }: SourceDraft): Record<string, unknown> {
-  const list = toLabels(labels)
-  return list.length ? { ...config, labels: list } : config
-}
+import { Discover } from './discover.tsx'
+import { type LabelDraft, toLabels } from './label-drafts.ts'
+import { LabelsEditor } from './labels-editor.tsx'
+import type { SourceDraft } from './source-draft.ts'
 
 interface Props {
+  /** Name of the connector. */
+  kind: string
   connector: Connector
   value: SourceDraft
   onChange: (value: SourceDraft) => void
@@ -29,9 +23,19 @@ interface Props {
   knownFields?: string[]
   /** What is wrong, by field of the config. */
   errors?: Readonly<Record<string, string>>
+  /** Name of the source that is edited: discovery uses its secrets. */
+  sourceName?: string
 }
 
-export function SourceForm({ connector, value, onChange, knownFields = [], errors }: Props) {
+export function SourceForm({
+  kind,
+  connector,
+  value,
+  onChange,
+  knownFields = [],
+  errors,
+  sourceName,
+}: Props) {
   const [sample, setSample] = useState('')
   const payloads = parseSample(sample)
   const preview = usePreview(value.labels, payloads ?? [])
@@ -49,7 +53,17 @@ export function SourceForm({ connector, value, onChange, knownFields = [], error
         value={value.config}
         {...(errors ? { errors } : {})}
         onChange={(config) => onChange({ ...value, config })}
-      />
+      >
+        {connector.discover && (
+          <Discover
+            kind={kind}
+            connector={connector}
+            draft={value}
+            onTake={onChange}
+            {...(sourceName === undefined ? {} : { sourceName })}
+          />
+        )}
+      </ConfigForm>
       <Grid gap="md">
         <Grid.Col span={{ base: 12, lg: connector.mode === 'reference' ? 12 : 8 }}>
           <LabelsEditor

@@ -1,9 +1,9 @@
 /** What to do with a new source: its URL, its key (once), a command, and the wait for the first event. */
 import { Alert, Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { CircleCheck } from 'lucide-react'
+import { CircleAlert, CircleCheck } from 'lucide-react'
 import { Link } from 'react-router'
-import type { Label, SourceCreated } from '../../../schemas/types.ts'
+import type { Label, SourceCreated, SourceHealth } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { curlCommand, exampleBody } from '../../lib/curl.ts'
 import { count } from '../../lib/time.ts'
@@ -19,6 +19,8 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
   const url = created.ingest_key ? `${window.location.origin}/ingest/${created.ingest_key}` : null
   const labels = (data?.config.labels ?? []) as (Label & { field?: string })[]
   const arrived = data?.health.events_total ?? 0
+  const isPolled = data?.mode === 'poll'
+  const isRead = isPolled && data.health.status === 'ok'
   return (
     <>
       <PageHead title={`${created.name} is ready`} />
@@ -59,17 +61,17 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
             )}
           </div>
         )}
-        {url && (
+        {(url || isPolled) && (
           <Paper withBorder p="md" radius="md" role="status" aria-live="polite">
             <Group gap="sm">
-              {arrived > 0 ? (
+              {isPolled && data.health.status === 'error' ? (
+                <CircleAlert size={20} color="var(--mantine-color-red-6)" aria-hidden />
+              ) : arrived > 0 || isRead ? (
                 <CircleCheck size={20} color="var(--mantine-color-teal-6)" aria-hidden />
               ) : (
                 <Loader size="sm" aria-hidden />
               )}
-              <Text>
-                {arrived > 0 ? `Events arrive: ${count(arrived)} so far.` : 'Waiting for the first event…'}
-              </Text>
+              <Text>{said(arrived, isPolled ? data.health : null)}</Text>
             </Group>
           </Paper>
         )}
@@ -84,4 +86,12 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
       </Stack>
     </>
   )
+}
+
+/** @param polls health of a source that is polled */
+function said(arrived: number, polls: SourceHealth | null): string {
+  if (polls?.status === 'error') return `The first poll failed: ${polls.reason}. It is tried again.`
+  if (arrived > 0) return `Events arrive: ${count(arrived)} so far.`
+  if (polls?.status === 'ok') return 'It was read, and there was nothing to store yet.'
+  return polls ? 'Asking for the first time…' : 'Waiting for the first event…'
 }

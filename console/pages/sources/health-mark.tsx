@@ -1,5 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import type { SourceHealth } from '../../../schemas/types.ts'
+import { When } from '../../parts/when.tsx'
 
 const MARKS: Record<SourceHealth['status'], { colour: string; label: string }> = {
   ok: { colour: 'var(--mantine-color-teal-6)', label: 'well' },
@@ -10,19 +11,30 @@ const MARKS: Record<SourceHealth['status'], { colour: string; label: string }> =
   error: { colour: 'var(--mantine-color-red-6)', label: 'error' },
 }
 
-/** A source's state in a word, with the reason when it is not well. */
-export function HealthMark({ health }: { health: SourceHealth }) {
+/** A source's state in a word, with the reason when it is not well. @param brief the word alone */
+export function HealthMark({ health, brief = false }: { health: SourceHealth; brief?: boolean }) {
   const { colour, label } = MARKS[health.status]
   return (
     <Group gap={7} wrap="nowrap" align="baseline">
       <span className="dot" style={{ background: colour }} aria-hidden />
       <Text size="sm" component="span">
         {label}
-        {health.reason && health.status !== 'paused' ? (
+        {health.reason && health.status !== 'paused' && !brief ? (
           <Text span size="sm" c="dimmed">
             {`: ${health.reason}`}
           </Text>
         ) : null}
+        {health.status === 'error' && health.next_poll_at !== null && !brief && (
+          <Text span size="sm" c="dimmed">
+            {'; next try '}
+            <When at={health.next_poll_at} />
+          </Text>
+        )}
+        {health.notice !== null && !brief && (
+          <Text size="xs" c="dimmed">
+            {health.notice}
+          </Text>
+        )}
       </Text>
     </Group>
   )

@@ -15,15 +15,18 @@ import {
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
-import type { Connector, SourceCreated, SourceTestResult } from '../../../schemas/types.ts'
+import type { Connector, SourceCreated } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { dkeys } from '../../declared-client.ts'
-import { emptyLabel } from '../../forms/labels-editor.tsx'
-import { type SourceDraft, SourceForm, toConfig } from '../../forms/source-form.tsx'
+import { emptyLabel } from '../../forms/label-drafts.ts'
+import { PollInput } from '../../forms/poll-input.tsx'
+import { type SourceDraft, toConfig } from '../../forms/source-draft.ts'
+import { SourceForm } from '../../forms/source-form.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { CreatedPanel } from './created-panel.tsx'
 import { ScanOffer, ScanPage } from './scan-page.tsx'
+import { TestOutcome } from './test-outcome.tsx'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
@@ -159,7 +162,13 @@ function FillIn({ kind, connector, presetName, project, initial, onCreated }: Fi
   const queries = useQueryClient()
   const [name, setName] = useState(presetName)
   const [draft, setDraft] = useState(initial)
-  const body = () => ({ name, connector: kind, config: toConfig(draft) })
+  const [poll, setPoll] = useState('')
+  const body = () => ({
+    name,
+    connector: kind,
+    config: toConfig(draft),
+    ...(poll.trim() ? { poll: poll.trim() } : {}),
+  })
   const create = useMutation({
     mutationFn: () => api.createSource({ ...body(), ...(project ? { project } : {}) }),
     onSuccess: async (result) => {
@@ -201,7 +210,8 @@ function FillIn({ kind, connector, presetName, project, initial, onCreated }: Fi
           maw={420}
           autoFocus
         />
-        <SourceForm connector={connector} value={draft} onChange={setDraft} />
+        <PollInput connector={connector} value={poll} onChange={setPoll} />
+        <SourceForm kind={kind} connector={connector} value={draft} onChange={setDraft} />
         {create.error && (
           <Alert color="red" title="It was not created" role="alert">
             {create.error.message}
@@ -223,35 +233,5 @@ function FillIn({ kind, connector, presetName, project, initial, onCreated }: Fi
         </Group>
       </Stack>
     </form>
-  )
-}
-
-export function TestOutcome({
-  result,
-  error,
-}: {
-  result: SourceTestResult | undefined
-  error: Error | null
-}) {
-  if (error)
-    return (
-      <Alert color="red" title="The test found a fault" role="alert">
-        {error.message}
-      </Alert>
-    )
-  if (!result) return null
-  return (
-    <Alert
-      color={result.ok ? 'teal' : 'red'}
-      title={result.ok ? 'The settings hold' : 'The test failed'}
-      role="status"
-    >
-      {result.note ?? result.error ?? `${result.events ?? 0} events`}
-      {result.sample?.map((text) => (
-        <Text key={text} size="sm" className="mono">
-          {text}
-        </Text>
-      ))}
-    </Alert>
   )
 }

@@ -5,10 +5,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
-import { toDrafts } from '../../forms/labels-editor.tsx'
-import { type SourceDraft, SourceForm, toConfig } from '../../forms/source-form.tsx'
+import { toDrafts } from '../../forms/label-drafts.ts'
+import { PollInput } from '../../forms/poll-input.tsx'
+import { type SourceDraft, toConfig } from '../../forms/source-draft.ts'
+import { SourceForm } from '../../forms/source-form.tsx'
 import { LoadingRows } from '../../parts/states.tsx'
-import { TestOutcome } from './new-source-page.tsx'
+import { TestOutcome } from './test-outcome.tsx'
 
 export function SettingsTab({ source }: { source: Source }) {
   const queries = useQueryClient()
@@ -21,10 +23,11 @@ export function SettingsTab({ source }: { source: Source }) {
     const { labels, ...config } = source.config
     return { config, labels: toDrafts((labels ?? []) as Label[]) }
   })
+  const [poll, setPoll] = useState(source.poll)
   const body = () => ({
     name: source.name,
     connector: source.connector,
-    poll: source.poll,
+    poll: poll.trim() || (connectors.data?.[source.connector]?.poll ?? source.poll),
     config: toConfig(draft),
   })
   const save = useMutation({
@@ -46,7 +49,10 @@ export function SettingsTab({ source }: { source: Source }) {
         <Text size="sm" c="dimmed">
           What is stored keeps its labels; a change applies to events that come from now on.
         </Text>
+        <PollInput connector={connector} value={poll} onChange={setPoll} />
         <SourceForm
+          kind={source.connector}
+          sourceName={source.name}
           connector={connector}
           value={draft}
           onChange={setDraft}

@@ -1,5 +1,5 @@
 /** One source: how it is doing, its events, its fields, its settings. */
-import { Alert, Badge, Button, Group, Paper, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
+import { Alert, Badge, Button, Group, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
@@ -8,12 +8,14 @@ import { api, keys } from '../../client.ts'
 import { curlCommand, exampleBody } from '../../lib/curl.ts'
 import { count } from '../../lib/time.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
+import { Fact } from '../../parts/fact.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 import { DeleteSource } from './delete-source.tsx'
 import { FieldsTab } from './fields-tab.tsx'
 import { HealthMark } from './health-mark.tsx'
+import { Polls } from './polls.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { SourceEvents } from './source-events.tsx'
 import { useMoveSource } from './use-move-source.ts'
@@ -89,19 +91,6 @@ function Actions({ source }: { source: Source }) {
   )
 }
 
-function Fact({ title, children }: { title: string; children: React.ReactNode }) {
-  return (
-    <Paper withBorder p="sm" radius="md">
-      <Text size="xs" c="dimmed">
-        {title}
-      </Text>
-      <Text component="div" fw={600}>
-        {children}
-      </Text>
-    </Paper>
-  )
-}
-
 function Overview({ source }: { source: Source }) {
   const labels = (source.config.labels ?? []) as (Label & { field?: string; const?: string | number })[]
   const url = source.ingest_key ? `${window.location.origin}/ingest/${source.ingest_key}` : null
@@ -109,7 +98,7 @@ function Overview({ source }: { source: Source }) {
     <Stack maw={980}>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
         <Fact title="Health">
-          <HealthMark health={source.health} />
+          <HealthMark health={source.health} brief={source.mode === 'poll'} />
         </Fact>
         <Fact title="Events stored">{count(source.health.events_total)}</Fact>
         <Fact title="Last event">
@@ -117,6 +106,7 @@ function Overview({ source }: { source: Source }) {
         </Fact>
         <Fact title="Refused since start">{count(source.health.rejected)}</Fact>
       </SimpleGrid>
+      {source.mode === 'poll' && <Polls source={source} />}
       {url && (
         <div>
           <Text fw={600} size="sm" mb={4}>

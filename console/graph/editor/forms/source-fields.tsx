@@ -4,10 +4,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Label } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
-import { emptyLabel, toDrafts } from '../../../forms/labels-editor.tsx'
-import { type SourceDraft, SourceForm, toConfig } from '../../../forms/source-form.tsx'
+import { emptyLabel, toDrafts } from '../../../forms/label-drafts.ts'
+import { PollInput } from '../../../forms/poll-input.tsx'
+import { type SourceDraft, toConfig } from '../../../forms/source-draft.ts'
+import { SourceForm } from '../../../forms/source-form.tsx'
 import { faultAt } from '../../../lib/field-errors.ts'
-import { DurationInput } from '../../../parts/duration-input.tsx'
 import { LoadingRows } from '../../../parts/states.tsx'
 import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
@@ -51,20 +52,19 @@ export function SourceFields({ spec, isNew, errors, onEdit }: FormProps) {
           {connector?.label ?? state.connector}: {connector?.description}
         </Text>
       )}
-      {connector?.mode === 'poll' && (
-        <DurationInput
-          label="Asks every"
-          description={connector.poll ? `Blank: ${connector.poll}.` : 'Such as 5m.'}
+      {connector && (
+        <PollInput
+          connector={connector}
           value={state.poll}
           onChange={(poll) => put({ ...state, poll })}
           fault={faultAt(errors, 'poll')}
-          optional
           w="100%"
         />
       )}
       {connector && (
         <SourceForm
           key={state.connector}
+          kind={state.connector}
           connector={connector}
           value={state.draft}
           onChange={(draft) => put({ ...state, draft })}

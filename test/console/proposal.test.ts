@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { toDrafts } from '../../console/forms/label-drafts.ts'
+import { changesOf, takenOver } from '../../console/forms/proposal.ts'
+import { toConfig } from '../../console/forms/source-draft.ts'
+
+const draft = {
+  config: { url: 'https://a.example/', credential: 's3cret', id_field: 'old' },
+  labels: toDrafts([
+    { name: 'service', field: 'svc', primary: true },
+    { name: 'env', const: 'prod' },
+  ]),
+}
+const proposed = {
+  url: 'https://a.example/',
+  id_field: 'id',
+  payload_key: 'items',
+  labels: [
+    { name: 'service', field: 'service' },
+    { name: 'ms', field: 'took.ms', type: 'number' },
+  ],
+}
+
+describe('a proposal', () => {
+  it('changes the fields it names, and the labels one by one', () => {
+    expect(changesOf(draft, proposed)).toEqual([
+      { path: '/id_field', from: 'old', to: 'id' },
+      { path: '/payload_key', to: 'items' },
+      { path: '/label service', from: 'svc, the entity key', to: 'service' },
+      { path: '/label env', from: '"prod"' },
+      { path: '/label ms', to: 'took.ms, a number' },
+    ])
+  })
+
+  it('taken over leaves what it says nothing of, such as secrets, and then changes nothing more', () => {
+    const next = takenOver(draft, proposed)
+    expect(toConfig(next)).toEqual({ ...proposed, credential: 's3cret' })
+    expect(changesOf(next, proposed)).toEqual([])
+  })
+
+  it('without labels keeps those there are', () => {
+    for (const labels of [undefined, []]) {
+      expect(changesOf(draft, { id_field: 'old', labels })).toEqual([])
+      expect(takenOver(draft, { labels }).labels).toEqual(draft.labels)
+    }
+  })
+})
