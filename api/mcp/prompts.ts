@@ -94,7 +94,7 @@ const prompts: readonly Prompt[] = [
     async messages({ system, project }) {
       return [
         text(
-          `Bring the events of ${system} into svc${project ? `, for the project ${project}` : ''}. Look at list_connectors for what fits, and at list_sources for how labels are named here: an entity should be called the same in every source. Where its connector has discovery, call discover_source; else ask me for a sample of what ${system} sends, if you have none. Choose labels, one of them primary: it names the entity whose timeline an event is on. Call test_source until it is ok, show me the config, and call create_source only after I agree. Then tell me where ${system} has to post, and how to see that events arrive. Never repeat a token outside that instruction.`,
+          `Bring the events of ${system} into svc${project ? `, for the project ${project}` : ''}. Look at list_connectors for what fits (discover_docker, where it runs in a container beside svc), and at list_sources for how labels are named here: an entity should be called the same in every source. Where its connector has discovery, call discover_source; else ask me for a sample of what ${system} sends, if you have none. Choose labels, one of them primary: it names the entity whose timeline an event is on. Call test_source until it is ok, show me the config, and call create_source only after I agree. Then tell me where ${system} has to post, and how to see that events arrive. Never repeat a token outside that instruction.`,
         ),
       ]
     },

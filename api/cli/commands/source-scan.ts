@@ -19,7 +19,10 @@ export function scanCommand(io: Io): Command {
 }
 
 function print(io: Io, { summary, proposed_sources: proposed, skipped }: EnvironmentScan): void {
-  io.out(`${summary.containers} containers, ${summary.proposed} sources proposed; nothing is saved\n`)
+  const many = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`
+  io.out(
+    `${many(summary.containers, 'container')}, ${many(summary.proposed, 'source')} proposed; nothing is saved\n`,
+  )
   if (proposed.length > 0)
     io.out(
       `\n${table(

@@ -76,7 +76,7 @@ export const discoverDocker = defineTool<ToolDiscoverDocker, ToolDiscoverDockerR
     })
     const { summary, proposed_sources: proposed, skipped } = scan
     const lines = [
-      `${summary.containers} containers, ${summary.proposed} sources proposed`,
+      `containers: ${summary.containers}; sources proposed: ${summary.proposed}`,
       ...proposed.map(
         (one) =>
           `${one.name} (${one.connector}${one.preselect ? '' : ', not preselected'}): ${one.summary}; config ${JSON.stringify(one.config)}`,
