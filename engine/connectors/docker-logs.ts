@@ -2,10 +2,10 @@
 import type { DockerLogsConfig } from '../../schemas/types.ts'
 import { proposeLogs } from '../docker/discover.ts'
 import { type LogItem, pollLogs } from '../docker/poll-logs.ts'
-import { compileGroups, compileSearch, groupNames, patternFault } from '../ingest/pattern.ts'
+import { compileGroups, groupNames, patternFault } from '../ingest/pattern.ts'
 import { oneLine } from '../ingest/template.ts'
 import type { Item, MappedEvent, PollConnector } from './connector.ts'
-import { jsonLine, plainLine, textFields } from './log-fields.ts'
+import { compileWanted, jsonLine, messageOf, plainLine, textFields } from './log-fields.ts'
 
 const TEXT_MAX = 300
 const PATTERNS = ['match', 'drop', 'label_pattern'] as const
@@ -35,7 +35,7 @@ export const dockerLogs: PollConnector = {
   compile: (config) => compileLogs(config as unknown as DockerLogsConfig),
   poll: (config, cursor, reach) => {
     const { container, compose_file: composeFile, match, drop } = config as unknown as DockerLogsConfig
-    return pollLogs({ container, composeFile, isWanted: compileWanted(match, drop) }, cursor, reach)
+    return pollLogs({ container, composeFile, isWanted: compileWanted({ match, drop }) }, cursor, reach)
   },
   discover: (config, reach) => proposeLogs(config as Partial<DockerLogsConfig>, reach),
 }
@@ -48,12 +48,6 @@ function faultsOf(config: DockerLogsConfig): string[] {
   if (faults.length === 0 && config.label_pattern && groupNames(config.label_pattern).length === 0)
     faults.push('label_pattern must have a named group, such as (?P<order>ORD-[0-9]+)')
   return faults
-}
-
-function compileWanted(match: string | undefined, drop: string | undefined): (line: string) => boolean {
-  const keeps = match === undefined ? null : compileSearch(match)
-  const drops = drop === undefined ? null : compileSearch(drop)
-  return (line) => (!keeps || keeps(line)) && !drops?.(line)
 }
 
 function compileLogs(config: DockerLogsConfig): (item: Item) => MappedEvent[] {
@@ -94,11 +88,3 @@ function compileLogs(config: DockerLogsConfig): (item: Item) => MappedEvent[] {
 
 /** A sample a person made up to try a label may lack what every line has. */
 const NO_ITEM = { raw: '', container: '', stream: 'stdout', time: '', id: '' } as const
-
-const MESSAGES = ['msg', 'message']
-
-/** What a JSON line says in words. */
-function messageOf(fields: Record<string, unknown> | null): string | undefined {
-  const told = MESSAGES.map((name) => fields?.[name])
-  return told.find((text): text is string => typeof text === 'string' && text.trim() !== '')
-}

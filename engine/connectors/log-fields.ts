@@ -3,6 +3,8 @@
  * notes. For every connector that reads logs, so that a label made for one means the same for another.
  */
 
+import { compileSearch } from '../ingest/pattern.ts'
+
 const ANSI = new RegExp(`${String.fromCharCode(0x1b)}\\[[0-9;?]*[A-Za-z]`, 'g')
 /** A level as loggers write it: a word in capitals, in brackets, or after `level=`. */
 const LEVEL =
@@ -45,4 +47,22 @@ export function textFields(line: string): { level?: string; http_method?: string
     ...(found === undefined ? {} : { level: LEVELS[found] ?? found }),
     ...(request ? { http_method: request[1]!, http_status: Number(request[2]) } : {}),
   }
+}
+
+const MESSAGES = ['msg', 'message']
+
+/** What a JSON line says in words; undefined where it says nothing so. */
+export function messageOf(fields: Record<string, unknown> | null): string | undefined {
+  const told = MESSAGES.map((name) => fields?.[name])
+  return told.find((text): text is string => typeof text === 'string' && text.trim() !== '')
+}
+
+/**
+ * Which lines are kept: those that `match` is found in, without those that `drop` is found in.
+ * @param patterns without a `patternFault`.
+ */
+export function compileWanted({ match, drop }: { match?: string; drop?: string }): (line: string) => boolean {
+  const keeps = match === undefined ? null : compileSearch(match)
+  const drops = drop === undefined ? null : compileSearch(drop)
+  return (line) => (!keeps || keeps(line)) && !drops?.(line)
 }

@@ -1,16 +1,15 @@
 /** Log lines of Loki, chosen with LogQL (SPEC.md, Sources and labels 4: a log-aggregator connector). */
 import type { LokiConfig } from '../../../schemas/types.ts'
-import { compileSearch, patternFault } from '../../ingest/pattern.ts'
+import { patternFault } from '../../ingest/pattern.ts'
 import { oneLine } from '../../ingest/template.ts'
 import type { Item, MappedEvent, PollConnector } from '../connector.ts'
-import { jsonLine, plainLine, textFields } from '../log-fields.ts'
+import { compileWanted, jsonLine, messageOf, plainLine, textFields } from '../log-fields.ts'
 import { upstreamFaults } from '../upstream.ts'
 import { type Entry, lineId } from './entries.ts'
 import { pollLines } from './poll.ts'
 
 const TEXT_MAX = 300
 const PATTERNS = ['match', 'drop'] as const
-const MESSAGES = ['msg', 'message']
 
 /** What is stored of a line. */
 interface LokiItem {
@@ -52,12 +51,6 @@ function faultsOf(config: LokiConfig): string[] {
     return fault === null ? [] : [`${field}: ${fault}`]
   })
   return [...upstreamFaults(config), ...faults]
-}
-
-function compileWanted({ match, drop }: LokiConfig): (line: string) => boolean {
-  const keeps = match === undefined ? null : compileSearch(match)
-  const drops = drop === undefined ? null : compileSearch(drop)
-  return (line) => (!keeps || keeps(line)) && !drops?.(line)
 }
 
 function itemOf(entry: Entry): string {
@@ -106,9 +99,3 @@ function compileLines({ key, labels = [] }: LokiConfig): (item: Item) => MappedE
 
 /** A sample a person made up to try a label may lack what every line has. */
 const NO_ITEM: Partial<LokiItem> & Pick<LokiItem, 'raw' | 'stream'> = { raw: '', stream: {} }
-
-/** What a JSON line says in words. */
-function messageOf(fields: Record<string, unknown> | null): string | undefined {
-  const told = MESSAGES.map((name) => fields?.[name])
-  return told.find((text): text is string => typeof text === 'string' && text.trim() !== '')
-}
