@@ -158,6 +158,14 @@ describe.skipIf(programs === null)('a table', () => {
     )
   })
 
+  it('is read by a user who may see some of its columns alone', async () => {
+    await db.query(`CREATE TABLE partly (id int PRIMARY KEY, a int, hidden text);
+      INSERT INTO partly VALUES (1, 2, 'x'); CREATE USER part PASSWORD '${PASSWORD}'; GRANT SELECT (id, a) ON partly TO part`)
+    const of = { dsn: server.dsn('part', 'postgres'), table: 'partly', cursor_column: 'id' }
+    expect((await poll({ ...of, columns: 'a' })).items).toEqual(['{"id":1,"a":2}'])
+    await expect(poll(of)).rejects.toThrow('may not read the table')
+  })
+
   it('passes over a row that is too large, and says so', async () => {
     await db.query(`CREATE TABLE large (id int PRIMARY KEY, body text);
       INSERT INTO large VALUES (1, 'a'), (2, repeat('x', 2000000)), (3, 'c')`)
