@@ -44,7 +44,7 @@ import s41 from './connector.json' with { type: 'json' }
 import s42 from './connectors/alertmanager.json' with { type: 'json' }
 import s43 from './connectors/docker-logs.json' with { type: 'json' }
 import s44 from './connectors/finding.json' with { type: 'json' }
-import s45 from './connectors/http_poll.json' with { type: 'json' }
+import s45 from './connectors/http-poll.json' with { type: 'json' }
 import s46 from './connectors/loki.json' with { type: 'json' }
 import s47 from './connectors/memory.json' with { type: 'json' }
 import s48 from './connectors/postgres.json' with { type: 'json' }

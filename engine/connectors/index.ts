@@ -60,13 +60,13 @@ interface Property {
   type?: string
   description?: string
   title?: string
-  format?: string
   enum?: string[]
   default?: unknown
   additionalProperties?: unknown
   'x-secret'?: boolean
   'x-advanced'?: boolean
   'x-discover-input'?: boolean
+  'x-format'?: string
   'x-widget'?: string
 }
 
@@ -122,7 +122,7 @@ function describeField(name: string, property: Property, required: readonly stri
     ...(property.title === undefined ? {} : { label: property.title }),
     ...(property['x-advanced'] ? { advanced: true } : {}),
     ...(property.enum === undefined ? {} : { choices: property.enum }),
-    ...(property.format === undefined ? {} : { format: property.format }),
+    ...(property['x-format'] === undefined ? {} : { format: property['x-format'] }),
     ...(property.default === undefined ? {} : { default: property.default as ConnectorField['default'] }),
   }
 }

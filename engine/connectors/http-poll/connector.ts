@@ -13,7 +13,7 @@ export const httpPoll: PollConnector = {
   description:
     'Any HTTP API that answers with JSON: it is asked at each interval, and each entry of its answer becomes an event. With an id field an entry is stored once.',
   sourceType: 'event_stream',
-  configSchema: 'connector-http_poll.json',
+  configSchema: 'connector-http-poll.json',
   provides: [],
   suggestedPoll: '1m',
   minPollMs: 10_000,

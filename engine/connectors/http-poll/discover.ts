@@ -26,7 +26,7 @@ export async function discoverApi(
   reach: Reach,
 ): Promise<Record<string, unknown>> {
   const { labels: declared, ...known } = given
-  const fault = check('connector-http_poll.json', known)
+  const fault = check('connector-http-poll.json', known)
   if (fault) fail('invalid', fault, { field: 'config' })
   const config = known as unknown as HttpPollConfig
   const faults = requestFaults(config)
