@@ -44,6 +44,34 @@ export type FieldPattern = string
  */
 export type FixedEntity = string
 /**
+ * owner/name, or the address of the repository.
+ */
+export type Repository = string
+/**
+ * Branch whose commits are read. The default branch when empty.
+ */
+export type Branch = string
+/**
+ * Token that may read contents and pull requests of the repository. A public one can be read without, 60 requests an hour. ${NAME} takes it from the environment.
+ */
+export type Token = string
+/**
+ * Commits the first poll takes; later polls read all that are new.
+ */
+export type CommitsOfTheFirstPoll = number
+/**
+ * Store which files a commit changes, which takes a token and a request for each commit.
+ */
+export type ChangedFiles = boolean
+/**
+ * Read pull requests too.
+ */
+export type PullRequests = boolean
+/**
+ * Base address of the API: of GitHub Enterprise https://HOST/api/v3.
+ */
+export type APIAddress = string
+/**
  * Address of the API, with its query.
  */
 export type URL = string
@@ -2471,6 +2499,24 @@ export interface DockerLogsConfig {
  * What agents conclude, written back onto the entity's timeline. SPEC.md, What the service does 3.
  */
 export interface FindingConfig {}
+/**
+ * Commits and pull requests of a repository on GitHub. SPEC.md, Sources and labels 4 and connector-specific facts.
+ */
+export interface GithubConfig {
+  repo: Repository
+  branch?: Branch
+  token?: Token
+  limit?: CommitsOfTheFirstPoll
+  files?: ChangedFiles
+  prs?: PullRequests
+  api_url?: APIAddress
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
 /**
  * Any HTTP API that answers with JSON. SPEC.md, Sources and labels: connector-specific facts.
  */

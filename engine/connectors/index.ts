@@ -5,6 +5,7 @@ import { fail } from '../errors.ts'
 import type { ConnectorDefinition } from './connector.ts'
 import { dockerLogs } from './docker-logs.ts'
 import { finding } from './finding.ts'
+import { github } from './github/connector.ts'
 import { httpPoll } from './http-poll/connector.ts'
 import { loki } from './loki/loki.ts'
 import { memory } from './memory.ts'
@@ -25,6 +26,7 @@ const connectors: readonly ConnectorDefinition[] = [
   alertmanager,
   dockerLogs,
   loki,
+  github,
   postgres,
   finding,
 ]

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { githubServer, REPO } from '../engine/connectors/github/github-server.ts'
 import { say, startReceiver } from '../engine/egress/receiver.ts'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 
@@ -180,6 +181,36 @@ describe('what a source can be', () => {
     const credentials = api.received.map(({ headers }) => headers.authorization)
     expect(new Set(credentials)).toEqual(new Set(['Bearer s3cret']))
     expect((await svc.refused('POST', '/api/sources', { ...body, name: 'fast', poll: '5s' }))[0]).toBe(400)
+  })
+
+  it('a repository is discovered, and what is wrong with it or with the token is said', async () => {
+    const upstream = await githubServer()
+    const discover = (config: Fields) => ({
+      connector: 'github',
+      config: { repo: `https://github.com/${REPO}.git`, api_url: upstream.url, ...config },
+    })
+    const path = '/api/sources/discover'
+    const found = await svc.post<Fields>(path, discover({ token: 'ghp_secret' }))
+    expect(found).toMatchObject({
+      summary: 'acme/shop, private: branch main, last commit 2026-11-20.',
+      recent_authors: ['Codertocat'],
+      proposed_config: { repo: REPO, branch: 'main', api_url: upstream.url },
+    })
+    expect(JSON.stringify(found)).not.toContain('ghp_secret')
+    const body = { ...discover({}), name: 'code', config: found.proposed_config }
+    expect(await svc.post('/api/sources/test', body)).toMatchObject({ ok: true, events: 3 })
+    const none = await svc.refused('POST', path, discover({ repo: 'acme/none' }))
+    expect(none).toEqual([
+      400,
+      'GitHub has no public repository acme/none (404); check repo, and set a token if it is private',
+    ])
+    const [, hidden] = await svc.refused('POST', path, discover({ repo: 'acme/none', token: 'x' }))
+    expect(hidden).toContain('GitHub has no acme/none that the token may read (404)')
+    upstream.says = () => ({ status: 401, body: { message: 'Bad credentials' } })
+    const [, refused] = await svc.refused('POST', path, discover({ token: 'x' }))
+    expect(refused).toContain('GitHub does not take the token (401)')
+    expect((await svc.refused('POST', path, discover({ repo: 'shop' })))[1]).toContain('config.repo must be')
+    expect((await svc.refused('POST', path, discover({ branch: 'x', repo: '' })))[0]).toBe(400)
   })
 
   it('the event type is webhook_event unless the source says another', async () => {

@@ -32,6 +32,7 @@ describe('the connectors', () => {
       ['alertmanager', 'push', 'event_stream'],
       ['docker_logs', 'poll', 'application_log'],
       ['loki', 'poll', 'application_log'],
+      ['github', 'poll', 'event_stream'],
       ['postgres', 'poll', 'event_stream'],
     ])
   })
