@@ -1,7 +1,7 @@
 /**
  * What a Prometheus has, and a config made of it. By what is given beside the connection: nothing for the
  * catalog of its metrics and labels, `for_label` for the metrics that have that label, `selected` for a
- * config that reads those metrics. Every answer has a `proposed_config` that can be saved as it is.
+ * config that reads those metrics, with `key` for the label that is to be the entity. Every answer has a `proposed_config` that can be saved as it is.
  */
 import { fail } from '../../errors.ts'
 import { isLabelName } from '../../ingest/label.ts'
@@ -23,8 +23,10 @@ export async function discoverMetrics(
   reach: Reach,
 ): Promise<Record<string, unknown>> {
   const connection = connectionOf(config)
-  if (config.selected !== undefined) return await forSelected(connection, namesOf(config.selected), reach)
-  if (config.for_label !== undefined) return await forLabel(connection, labelOf(config.for_label), reach)
+  if (config.selected !== undefined)
+    return await forSelected(connection, namesOf(config.selected), keyOf(config.key), reach)
+  if (config.for_label !== undefined)
+    return await forLabel(connection, labelOf(config.for_label, 'for_label'), reach)
   return await catalogOf(connection, reach)
 }
 
@@ -69,6 +71,7 @@ async function catalogOf(connection: PrometheusConnection, reach: Reach): Promis
     summary: `${counted(metrics.length, 'metric')}, ${counted(labels.length, 'label')}.`,
     catalog: { metrics: metrics.slice(0, CATALOG_MAX), labels: labels.slice(0, CATALOG_MAX) },
     truncated: metrics.length > CATALOG_MAX || labels.length > CATALOG_MAX,
+    selected_max: METRICS_MAX,
     proposed_config,
   }
 }
@@ -103,6 +106,7 @@ async function forLabel(
     connector: 'prometheus',
     summary: `${counted(metrics.length, 'metric')} with the label ${label}.`,
     metrics_for_label: metrics.slice(0, CATALOG_MAX),
+    truncated: metrics.length > CATALOG_MAX,
     proposed_config,
   }
 }
@@ -110,18 +114,25 @@ async function forLabel(
 async function forSelected(
   connection: PrometheusConnection,
   names: readonly string[],
+  wantedKey: string | undefined,
   reach: Reach,
 ): Promise<Record<string, unknown>> {
-  const proposal = await proposeMetrics(connection, names, reach)
+  const proposal = await proposeMetrics(connection, names, reach, wantedKey)
   if (proposal.preview.every(({ sample }) => sample === null))
     throw new UpstreamError(
       'None of these metrics has a value at present. Pick others, or check what is scraped.',
     )
-  const { preview, suggested_key: key } = proposal
+  const { preview, key, key_choices: choices } = proposal
+  if (wantedKey !== undefined && key !== wantedKey)
+    fail(
+      'invalid',
+      `config.key must be a label these metrics have, and ${wantedKey} is none${choices.length ? `; they have ${choices.map(({ name }) => name).join(', ')}` : ''}`,
+      { field: 'config.key' },
+    )
   const silent = preview.filter(({ sample }) => sample === null).length
   return {
     connector: 'prometheus',
-    summary: `${counted(names.length, 'metric')}${silent ? `, ${silent} without a value at present` : ''}; ${key ? `the entity is ${key.name}` : 'no label tells what they are about'}.`,
+    summary: `${counted(names.length, 'metric')}${silent ? `, ${silent} without a value at present` : ''}; ${key ? `the entity is ${key}` : 'no label tells what they are about'}.`,
     ...proposal,
   }
 }
@@ -138,10 +149,13 @@ function namesOf(selected: unknown): string[] {
   return names
 }
 
-function labelOf(value: unknown): string {
+function labelOf(value: unknown, field: 'for_label' | 'key'): string {
   if (typeof value !== 'string' || !LABEL.test(value) || !isLabelName(value))
-    return fail('invalid', 'config.for_label must be the name of a label: letters, digits and underscores', {
-      field: 'config.for_label',
+    return fail('invalid', `config.${field} must be the name of a label: letters, digits and underscores`, {
+      field: `config.${field}`,
     })
   return value
 }
+
+const keyOf = (value: unknown): string | undefined =>
+  value === undefined ? undefined : labelOf(value, 'key')

@@ -11,6 +11,7 @@ const AT_ONCE = 12
 const SERIES_LOOKED_AT = 5
 const LABELS_PROPOSED = 8
 const VALUES_SHOWN = 8
+const CHOICES_SHOWN = 16
 /** Labels that name what a series is about, the best first. */
 export const KEYS = ['service', 'tenant', 'tenant_id', 'namespace', 'pod', 'app', 'instance', 'job']
 const LAST_KEY = 'instance'
@@ -24,8 +25,21 @@ interface Preview {
   labels: Record<string, string>
 }
 
+/** A label that can be the entity. */
+interface KeyChoice {
+  name: string
+  /** Values among the series looked at. */
+  cardinality: number
+  values_preview: string[]
+}
+
 export interface MetricsProposal {
   selected_count: number
+  /** The label that is the entity in what is proposed. */
+  key: string | null
+  /** Labels that can be it, the likely ones first. */
+  key_choices: KeyChoice[]
+  /** The label that is the entity where none is wanted. */
   suggested_key: {
     name: string
     cardinality: number
@@ -54,11 +68,14 @@ export async function proposeMetrics(
   }))
   const all = sampled.flatMap(({ samples }) => samples)
   const values = valuesByLabel(all)
-  const key = keyOf(values, wantedKey)
+  const suggested = suggestedOf(values)
+  const key = wantedKey !== undefined && canBeKey(values, wantedKey) ? wantedKey : suggested
   const labels = labelsFor(values, key)
   return {
     selected_count: names.length,
-    suggested_key: key === null ? null : describeKey(values, key),
+    key,
+    key_choices: choicesOf(values, [key, suggested]),
+    suggested_key: suggested === null ? null : describeKey(values, suggested),
     proposed_labels: labels,
     preview: sampled.map(({ name, samples }) => previewOf(name, samples[0])),
     proposed_config: {
@@ -99,23 +116,38 @@ function valuesByLabel(samples: readonly Sample[]): Map<string, Set<string>> {
   return values
 }
 
-function keyOf(values: ReadonlyMap<string, Set<string>>, wanted: string | undefined): string | null {
-  if (wanted !== undefined && values.has(wanted)) return wanted
+function suggestedOf(values: ReadonlyMap<string, Set<string>>): string | null {
   const present = KEYS.filter((label) => values.has(label))
   const telling = present.find((label) => values.get(label)!.size > 1)
   return telling ?? (values.has(LAST_KEY) ? LAST_KEY : (present[0] ?? null))
+}
+
+/** @param shown are among them, however many there are. */
+function choicesOf(values: ReadonlyMap<string, Set<string>>, shown: readonly (string | null)[]): KeyChoice[] {
+  const others = [...values.keys()].filter((label) => !KEYS.includes(label)).sort()
+  return [...KEYS, ...others]
+    .filter((label) => canBeKey(values, label))
+    .filter((label, i) => i < CHOICES_SHOWN || shown.includes(label))
+    .map((label) => choiceOf(values, label))
+}
+
+/** A bucket's bound is no entity, and value is the label of the number. */
+function canBeKey(values: ReadonlyMap<string, Set<string>>, label: string): boolean {
+  return values.has(label) && isLabelName(label) && label !== 'le' && label !== 'value'
+}
+
+function choiceOf(values: ReadonlyMap<string, Set<string>>, name: string): KeyChoice {
+  const found = values.get(name)!
+  return { name, cardinality: found.size, values_preview: [...found].sort().slice(0, VALUES_SHOWN) }
 }
 
 function describeKey(
   values: ReadonlyMap<string, Set<string>>,
   key: string,
 ): NonNullable<MetricsProposal['suggested_key']> {
-  const found = values.get(key)!
   const others = KEYS.filter((label) => label !== key && values.has(label))
   return {
-    name: key,
-    cardinality: found.size,
-    values_preview: [...found].sort().slice(0, VALUES_SHOWN),
+    ...choiceOf(values, key),
     alternatives: others.map((label) => ({ name: label, cardinality: values.get(label)!.size })),
   }
 }

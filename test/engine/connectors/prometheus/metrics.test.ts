@@ -266,6 +266,11 @@ describe('discovery of prometheus', () => {
       'exclude each other',
     ],
     ['a label that is none', { url: 'http://prom', for_label: 'a"} or up' }, 'config.for_label must be'],
+    [
+      'an entity that is no label',
+      { url: 'http://prom', selected: ['up'], key: 'a b' },
+      'config.key must be the name of a label',
+    ],
     ['no names', { url: 'http://prom', selected: [] }, 'config.selected must name 1 to 40'],
     [
       'too many names',
@@ -309,6 +314,39 @@ describe('discovery of prometheus', () => {
     })
   })
 
+  it('takes the label that is wanted as the entity, and says which others can be it', async () => {
+    const { server, out } = await world(
+      vector(
+        [{ __name__: 'q', service: 'cart', zone: 'a', le: '1', key_value: 'x' }, '1'],
+        [{ __name__: 'q', service: 'pay', zone: 'a', le: '2', key_value: 'x' }, '2'],
+      ),
+    )
+    const ask = (more = {}) => prometheus.discover!({ url: server.url, selected: ['q'], ...more }, out)
+    const choices = [
+      { name: 'service', cardinality: 2, values_preview: ['cart', 'pay'] },
+      { name: 'zone', cardinality: 1, values_preview: ['a'] },
+    ]
+    expect(await ask()).toMatchObject({ key: 'service', key_choices: choices })
+    expect(await ask({ key: 'zone' })).toMatchObject({
+      summary: '1 metric; the entity is zone.',
+      key: 'zone',
+      key_choices: choices,
+      suggested_key: { name: 'service' },
+      proposed_config: {
+        queries: [{ key_label: 'zone' }],
+        labels: [
+          { name: 'zone', field: 'metric.zone', primary: true },
+          { name: 'service', field: 'metric.service' },
+          { name: 'value' },
+        ],
+      },
+    })
+    for (const key of ['pod', 'le'])
+      await expect(ask({ key })).rejects.toThrow(
+        `config.key must be a label these metrics have, and ${key} is none; they have service, zone`,
+      )
+  })
+
   it('begins with a metric that has a value, and not with those of the alerts', async () => {
     const { server, out } = await world(vector())
     server.answer = ({ path, body }) => {
@@ -319,6 +357,7 @@ describe('discovery of prometheus', () => {
     }
     expect(await prometheus.discover!({ url: server.url }, out)).toMatchObject({
       catalog: { metrics: ['ALERTS', 'gone', 'queue'], labels: ['job'] },
+      selected_max: 40,
       proposed_config: { queries: [{ promql: '{__name__="queue"}', key_label: 'job' }] },
     })
   })
