@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
+import { startPrometheus } from './prometheus.ts'
 
 async function startApi() {
   const world = { isDown: false }
@@ -65,4 +66,61 @@ test('a person lets an API be discovered, tests and makes the source, and sees i
   await expect(page.getByText('It worked before, and fails now')).toBeVisible()
   expect(await accessibilityFaults(page, 'a source that fails')).toEqual([])
   api.stop()
+})
+
+test('a person picks metrics of a Prometheus by keyboard, chooses the entity label, and takes the proposal over', async ({
+  page,
+  daemon,
+}) => {
+  const prometheus = await startPrometheus()
+  await page.goto(`${daemon.url}/sources/new?connector=prometheus`)
+  await page.getByPlaceholder('gateway').fill('queues')
+  await page.getByLabel('URL').fill(prometheus.url)
+  await page.getByRole('button', { name: 'Discover' }).click()
+  const picker = page.getByRole('region', { name: 'Choose metrics' })
+  await expect(picker.getByRole('status')).toHaveText('3,004 metrics listed · 0 of at most 40 chosen')
+  expect(await picker.getByRole('option').count()).toBeLessThan(60)
+
+  const search = picker.getByRole('textbox', { name: 'Search metrics' })
+  await search.fill('no such')
+  await expect(picker.getByRole('alert')).toContainText('No name here has “no such” in it.')
+  await search.fill('filler 17')
+  await expect(picker.getByRole('button', { name: /^Choose all/ })).toBeHidden()
+  await search.fill('FILLER _17')
+  await picker.getByRole('option').first().waitFor()
+  await search.press('ArrowDown')
+  for (const key of ['End', 'Home', 'Space', 'ArrowDown', 'Space']) await page.keyboard.press(key)
+  await expect(picker.getByRole('status')).toContainText('2 of at most 40 chosen')
+  await picker.getByRole('button', { name: 'Choose none' }).click()
+
+  const label = picker.getByRole('combobox', { name: 'Carries label' })
+  await search.fill('')
+  await label.click()
+  await page.getByRole('option', { name: 'lost' }).click()
+  await expect(picker.getByRole('alert')).toContainText('has the label lost at present')
+  await label.fill('zone')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await picker.getByRole('button', { name: 'Choose all 2 listed' }).click()
+  expect(await accessibilityFaults(page, 'the picker')).toEqual([])
+  await picker.getByRole('button', { name: 'Continue' }).click()
+
+  const proposal = page.getByRole('region', { name: 'Proposal' })
+  await expect(proposal.getByRole('status')).toHaveText('2 metrics; the entity is service.')
+  await expect(proposal.getByRole('row', { name: /^queue_depth gauge 3 / })).toContainText('zone=eu')
+  await expect(proposal.getByText('3 values: cart, checkout, pay')).toBeVisible()
+  await proposal.getByRole('radio', { name: 'zone' }).check()
+  await expect(proposal.getByRole('status')).toHaveText('2 metrics; the entity is zone.')
+  expect(await accessibilityFaults(page, 'what was sampled')).toEqual([])
+  await proposal.getByRole('button', { name: 'Back' }).click()
+  await expect(picker.getByRole('status')).toHaveText('2 metrics listed · 2 of at most 40 chosen')
+  await picker.getByRole('button', { name: 'Continue' }).click()
+  await expect(proposal.getByRole('radio', { name: 'zone' })).toBeChecked()
+  await proposal.getByRole('button', { name: 'Take it over' }).click()
+  await expect(page.getByRole('button', { name: 'Discover' })).toBeFocused()
+  await page.getByRole('button', { name: 'Test' }).click()
+  await expect(page.getByText('6 events would be stored.')).toBeVisible()
+  await page.getByRole('button', { name: 'Create source' }).click()
+  await expect(page.getByText('Events arrive: 6 so far.')).toBeVisible()
+  prometheus.stop()
 })

@@ -1,6 +1,13 @@
 /** How a form made from a schema looks where the kit's own way is larger or says less: texts and lists. */
-import { ActionIcon, Button, Text, Title } from '@mantine/core'
-import type { DescriptionFieldProps, IconButtonProps, TemplatesType, TitleFieldProps } from '@rjsf/utils'
+import { ActionIcon, Button, Text } from '@mantine/core'
+import {
+  type ArrayFieldTitleProps,
+  type DescriptionFieldProps,
+  type IconButtonProps,
+  type TemplatesType,
+  type TitleFieldProps,
+  titleId,
+} from '@rjsf/utils'
 import { Plus, X } from 'lucide-react'
 
 function Description({ id, description }: DescriptionFieldProps) {
@@ -12,11 +19,21 @@ function Description({ id, description }: DescriptionFieldProps) {
   )
 }
 
+/** No heading: how deep it would be depends on the page around the form. */
 function NestedTitle({ id, title }: TitleFieldProps) {
   return title ? (
-    <Title id={id} order={4} size="sm" mb={4}>
+    <Text id={id} fw={700} size="sm" mb={4}>
       {title}
-    </Title>
+    </Text>
+  ) : null
+}
+
+/** The legend of a list. */
+function ListTitle({ fieldPathId, title }: ArrayFieldTitleProps) {
+  return title ? (
+    <Text id={titleId(fieldPathId)} fw={600}>
+      {title}
+    </Text>
   ) : null
 }
 
@@ -54,5 +71,6 @@ function Remove({ onClick, disabled, id }: IconButtonProps) {
 export const configTemplates = {
   DescriptionFieldTemplate: Description,
   TitleFieldTemplate: NestedTitle,
+  ArrayFieldTitleTemplate: ListTitle,
   ButtonTemplates: { AddButton: Add, RemoveButton: Remove },
 } as unknown as Partial<TemplatesType>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { changesOf, takenOver } from '../../console/forms/discovery/proposal.ts'
 import { toDrafts } from '../../console/forms/label-drafts.ts'
-import { changesOf, takenOver } from '../../console/forms/proposal.ts'
 import { toConfig } from '../../console/forms/source-draft.ts'
 
 const draft = {
@@ -28,6 +28,13 @@ describe('a proposal', () => {
       { path: '/label service', from: 'svc, the entity key', to: 'service' },
       { path: '/label env', from: '"prod"' },
       { path: '/label ms', to: 'took.ms, a number' },
+    ])
+  })
+
+  it('finds a list that the form has begun and nobody filled in not set', () => {
+    const begun = { config: { queries: [{}] }, labels: [] }
+    expect(changesOf(begun, { queries: [{ promql: 'up' }] })).toEqual([
+      { path: '/queries', to: [{ promql: 'up' }] },
     ])
   })
 

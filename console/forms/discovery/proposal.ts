@@ -1,7 +1,7 @@
 /** A proposed config against a source's draft: what it would change, and the draft with it taken over. */
-import type { FieldChange, Label } from '../../schemas/types.ts'
-import { toDrafts, toLabels } from './label-drafts.ts'
-import type { SourceDraft } from './source-draft.ts'
+import type { FieldChange, Label } from '../../../schemas/types.ts'
+import { toDrafts, toLabels } from '../label-drafts.ts'
+import type { SourceDraft } from '../source-draft.ts'
 
 type Config = Record<string, unknown>
 
@@ -26,6 +26,10 @@ const hasLabels = (labels: unknown): labels is Label[] => Array.isArray(labels) 
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
+/** A list the form has begun and nobody has filled in. */
+const isBlank = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((entry) => JSON.stringify(entry) === '{}')
+
 /** A label in a line. */
 function said(label: Label): string {
   const value = 'field' in label ? label.field : JSON.stringify(label.const)
@@ -34,7 +38,7 @@ function said(label: Label): string {
 
 const changeOf = (path: string, from: unknown, to: unknown): FieldChange => ({
   path,
-  ...(from === undefined ? {} : { from }),
+  ...(from === undefined || isBlank(from) ? {} : { from }),
   ...(to === undefined ? {} : { to }),
 })
 

@@ -1,0 +1,97 @@
+/** What a proposed config would change in the form, and the button that takes it over. */
+import { Button, Code, Group, List, Paper, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { fieldText } from '../../lib/fields.ts'
+import { Fold } from '../../parts/fold.tsx'
+import type { SourceDraft } from '../source-draft.ts'
+import type { Found } from './picking.ts'
+import { changesOf, takenOver } from './proposal.ts'
+
+/** The form beside a discovery. */
+export interface Form {
+  draft: SourceDraft
+  /** What fields are called, by their paths. */
+  titles: ReadonlyMap<string, string>
+  /** The draft with the proposal in it. */
+  onTake: (draft: SourceDraft) => void
+}
+
+interface ProposalProps extends Form {
+  found: Found
+  onDrop: () => void
+}
+
+/** A discovery whose answer is its proposal. */
+export function ProposalView({ found, onDrop, ...form }: ProposalProps) {
+  const { connector: _same, summary, proposed_config: proposed = {}, ...rest } = found
+  return (
+    <Paper withBorder p="md" radius="md" role="region" aria-label="Proposal">
+      <Stack gap="sm">
+        <Text fw={600} role="status">
+          {typeof summary === 'string' ? summary : 'The upstream answers.'}
+        </Text>
+        <ProposedChanges {...form} proposed={proposed as Record<string, unknown>} onDrop={onDrop}>
+          {Object.keys(rest).length > 0 && (
+            <Fold title="What was found">
+              <Code block mah={360} style={{ overflow: 'auto' }} tabIndex={0}>
+                {JSON.stringify(rest, null, 2)}
+              </Code>
+            </Fold>
+          )}
+        </ProposedChanges>
+      </Stack>
+    </Paper>
+  )
+}
+
+interface ChangesProps extends Form {
+  proposed: Record<string, unknown>
+  onDrop: () => void
+  /** Another one is on its way. */
+  isStale?: boolean
+  /** A button before "Close". */
+  back?: ReactNode
+  /** Shown above the buttons. */
+  children?: ReactNode
+}
+
+export function ProposedChanges(props: ChangesProps) {
+  const { draft, titles, onTake, proposed, onDrop, isStale = false, back, children } = props
+  const changes = changesOf(draft, proposed)
+  const next = takenOver(draft, proposed)
+  return (
+    <>
+      {changes.length === 0 ? (
+        <Text size="sm">The form already says what is proposed.</Text>
+      ) : (
+        <div>
+          <Text size="sm">Taking it over would set:</Text>
+          <List size="sm" spacing={2}>
+            {changes.map((change) => (
+              <List.Item key={change.path} style={{ overflowWrap: 'anywhere' }}>
+                {fieldText({ ...change, path: `/${titles.get(change.path) ?? change.path.slice(1)}` })}
+              </List.Item>
+            ))}
+          </List>
+        </div>
+      )}
+      {next.labels.length > 0 && !next.labels.some(({ primary }) => primary) && (
+        <Text size="sm" c="dimmed">
+          No label is the entity key: choose below which one says whose an event is.
+        </Text>
+      )}
+      {children}
+      <Group gap="xs">
+        {changes.length > 0 && (
+          <Button size="sm" disabled={isStale} onClick={() => onTake(next)}>
+            Take it over
+          </Button>
+        )}
+        {back}
+        <Button size="sm" variant="default" onClick={onDrop}>
+          Close
+        </Button>
+      </Group>
+    </>
+  )
+}
