@@ -1,4 +1,5 @@
 /** Bytes of ingest calls on their way between threads: handed over where they are large, else copied. */
+import { MessageChannel } from 'node:worker_threads'
 import type { IngestCall, IngestPost } from '../engine.ts'
 import { joined, sizeOf } from '../join.ts'
 import type { CallMeta, Place } from './protocol.ts'
@@ -6,16 +7,17 @@ import type { CallMeta, Place } from './protocol.ts'
 /** Small bodies are copied into one buffer; from this size their own is handed over instead. */
 export const OWN_BUFFER_BYTES = 64 * 1024
 
-/** The message for some calls, and the buffers to transfer with it. */
-export function packCalls(group: readonly { id: number; call: IngestPost }[]): {
-  calls: CallMeta[]
-  buffers: ArrayBuffer[]
-} {
+/** The message for some calls, and the buffers to transfer with it. @param take where parts are joined. */
+export function packCalls(
+  group: readonly { id: number; call: IngestPost }[],
+  take: (size: number) => Buffer,
+): { calls: CallMeta[]; buffers: ArrayBuffer[] } {
   const pack = new BufferPack(
     group.reduce(
       (sum, { call }) => sum + smallSize(call.body) + (call.wireBody ? smallSize(call.wireBody) : 0),
       0,
     ),
+    take,
   )
   const calls = group.map(({ call, id }): CallMeta => {
     const { body, wireBody, ...rest } = call
@@ -24,32 +26,21 @@ export function packCalls(group: readonly { id: number; call: IngestPost }[]): {
   return { calls, buffers: pack.buffers }
 }
 
-/** The calls of a message. @param bufferOf where bodies in parts are joined. */
+/** The calls of a message. */
 export function callsOf(
   calls: readonly CallMeta[],
   buffers: readonly ArrayBuffer[],
-  bufferOf?: (size: number) => Buffer,
 ): { id: number; call: IngestCall }[] {
   return calls.map((meta) => {
     const { id, body, wire, ...rest } = meta
-    const call: IngestCall = { ...rest, body: bytesAt(buffers, body, bufferOf) }
+    const call: IngestCall = { ...rest, body: bytesAt(buffers, body) }
     if (wire) call.wireBody = bytesAt(buffers, wire)
     return { id, call }
   })
 }
 
-function bytesAt(
-  buffers: readonly ArrayBuffer[],
-  { buffer, parts, start, end }: Place,
-  bufferOf?: (size: number) => Buffer,
-): Buffer {
-  if (parts > 1)
-    return joined(
-      buffers.slice(buffer, buffer + parts).map((part) => new Uint8Array(part)),
-      bufferOf,
-    )
-  return Buffer.from(buffers[buffer]!, start, end - start)
-}
+const bytesAt = (buffers: readonly ArrayBuffer[], { buffer, start, end }: Place): Buffer =>
+  Buffer.from(buffers[buffer]!, start, end - start)
 
 type Bytes = IngestPost['body']
 
@@ -63,7 +54,10 @@ class BufferPack {
   private readonly shared: Uint8Array
   private at = 0
 
-  constructor(sharedBytes: number) {
+  constructor(
+    sharedBytes: number,
+    private readonly take: (size: number) => Buffer,
+  ) {
     const buffer = new ArrayBuffer(sharedBytes)
     this.shared = new Uint8Array(buffer)
     this.buffers = [buffer]
@@ -71,23 +65,45 @@ class BufferPack {
 
   put(bytes: Bytes): Place {
     const size = sizeOf(bytes)
-    const parts = bytes instanceof Uint8Array ? [bytes] : bytes
     if (size >= OWN_BUFFER_BYTES) {
-      const first = this.buffers.length
-      this.buffers.push(...parts.map(ownBuffer))
-      return { buffer: first, parts: parts.length, start: 0, end: size }
+      this.buffers.push(bytes instanceof Uint8Array ? ownBuffer(bytes) : this.join(bytes))
+      return { buffer: this.buffers.length - 1, start: 0, end: size }
     }
     const start = this.at
-    for (const part of parts) {
+    for (const part of bytes instanceof Uint8Array ? [bytes] : bytes) {
       this.shared.set(part, this.at)
       this.at += part.length
     }
-    return { buffer: 0, parts: 1, start, end: this.at }
+    return { buffer: 0, start, end: this.at }
+  }
+
+  private join(parts: readonly Uint8Array[]): ArrayBuffer {
+    const whole = joined(parts, this.take)
+    free(parts.filter(isWhole).map((part) => part.buffer as ArrayBuffer))
+    return whole.buffer as ArrayBuffer
   }
 }
 
+/** A port that leads nowhere. */
+const nowhere = (() => {
+  const { port1, port2 } = new MessageChannel()
+  port1.close()
+  port2.close()
+  return port1
+})()
+
+/**
+ * Frees buffers at once. Left to the collector, those of a hundred megabytes a second make it mark the
+ * whole heap ten times a second; handing them over takes them off its books.
+ */
+function free(buffers: readonly ArrayBuffer[]): void {
+  nowhere.postMessage(null, buffers)
+}
+
+const isWhole = (bytes: Uint8Array): boolean =>
+  bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
+
 /** A view of a larger buffer cannot be transferred alone. */
 function ownBuffer(bytes: Uint8Array): ArrayBuffer {
-  const isWhole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
-  return (isWhole ? bytes : new Uint8Array(bytes)).buffer as ArrayBuffer
+  return (isWhole(bytes) ? bytes : new Uint8Array(bytes)).buffer as ArrayBuffer
 }

@@ -35,7 +35,7 @@ export function runPreparer(writer: MessagePort): void {
   const sources = new Map<string, Source>()
   const pool = new BufferPool()
   const send = (message: FromThread): void => main.postMessage(message)
-  const preparation = new Preparation((error) => faultOf(error, send))
+  const preparation = new Preparation(pool, (error) => faultOf(error, send))
   /** Of the calls that the writer is not done with. */
   const waiting = new Map<number, Learn>()
   writer.on('message', (message: ToPreparer) => {
@@ -50,7 +50,7 @@ export function runPreparer(writer: MessagePort): void {
   })
   main.on('message', (message: ToThread) => {
     if (message.t === 'ingest')
-      for (const { id, call: given } of callsOf(message.calls, message.buffers, (size) => pool.take(size))) {
+      for (const { id, call: given } of callsOf(message.calls, message.buffers)) {
         const call = withOwnBytes(given)
         const source = sources.get(call.ingestKey)
         const prepared = source ? preparation.of(source, call, (learn) => waiting.set(id, learn)) : null
@@ -72,7 +72,10 @@ class Preparation {
   /** Labels of bodies that the kernel does not read. */
   private readonly labels = new LabelIds()
 
-  constructor(private readonly onFault: (error: Error) => SvcError) {}
+  constructor(
+    private readonly pool: BufferPool,
+    private readonly onFault: (error: Error) => SvcError,
+  ) {}
 
   /** @param wait told what is to be called once the body is stored. */
   of(source: Source, call: IngestCall, wait: (learn: Learn) => void): PreparedMessage['prepared'] {
@@ -90,13 +93,14 @@ class Preparation {
     { body, headers }: IngestCall,
     wait: (learn: Learn) => void,
   ): PreparedBody | null {
-    const { kernel, onFault } = this
+    const { kernel, pool, onFault } = this
     if (!prepare.plan || !suits(prepare.plan, headers)) return null
     const nowMs = systemClock.now()
     const map = mapperOf(prepare, headers, nowMs, onFault)
     const read = prepareLines(kernel, { id, plan: prepare.plan, projection: prepare.projection }, body, {
       map,
       nowMs,
+      take: (size) => pool.take(size),
     })
     if (!read) return null
     const { prepared, learn } = read
@@ -132,5 +136,5 @@ function buffersOf(call: IngestCall, prepared: PreparedMessage['prepared']): Arr
     const { ts, labels, labelEnds, hasEntity, text, textEnds, ranges } = prepared.body.events
     views.push(ts, labels, labelEnds, hasEntity, text, textEnds, ranges)
   }
-  return views.map((view) => view.buffer as ArrayBuffer)
+  return [...new Set(views.map((view) => view.buffer as ArrayBuffer))]
 }

@@ -33,10 +33,9 @@ export interface WireError {
   extra: ErrorExtra
 }
 
-/** Where bytes lie: in one of the transferred buffers, or they are `parts` of them from there on. */
+/** Where bytes lie: in which of the transferred buffers, from where to where. */
 export interface Place {
   buffer: number
-  parts: number
   start: number
   end: number
 }
@@ -62,7 +61,8 @@ export type Settled = { id: number; value: unknown } | { id: number; error: Wire
 export type FromThread =
   | { t: 'ready' }
   | { t: 'not_started'; message: string; exitCode: number }
-  | { t: 'settled'; results: Settled[] }
+  /** `buffers` are those of bodies, to be used again. */
+  | { t: 'settled'; results: Settled[]; buffers?: ArrayBuffer[] }
   | { t: 'tail'; id: number; message: TailMessage }
   /** A commit left deliveries to be sent. */
   | { t: 'pending' }
@@ -81,7 +81,7 @@ export interface PreparedMessage {
 
 /**
  * What the writer tells the preparer: a source as it is now; and of every call that it is done with,
- * the ids of its new labels (0: not stored) and its buffer, where they are of use.
+ * the ids of its new labels (0: not stored) and the buffer of its columns, where they are of use.
  */
 export type ToPreparer =
   | { t: 'source'; ingestKey: string; source: SourceSpec }

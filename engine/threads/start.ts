@@ -36,6 +36,7 @@ import { createTracing } from '../tracing/tracing.ts'
 import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
 import { type AgentsAtWork, startAgents } from './agents.ts'
+import { BufferPool } from './buffer-pool.ts'
 import { packCalls } from './call-bytes.ts'
 import { pollingNames, startPolling } from './polling.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
@@ -103,6 +104,9 @@ const WRITES = [
   ...modelWriteNames,
 ] as const
 
+/** What the log needs is not urgent: until then a start has the processors to itself. */
+const CHECKPOINTER_AFTER_MS = 1_000
+
 /**
  * Starts the threads, all at once: most of a start is loading code. The reader opens the file once the
  * writer has, for the writer takes the lock and migrates. @throws StartError
@@ -149,22 +153,27 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   )
   const reader = new EngineThread(entry, { role: 'reader', dataFile: options.dataFile }, events)
   const preparer = new EngineThread(entry, { role: 'preparer', port: port2 }, events, [port2])
-  const checkpointer = new EngineThread(
-    entry,
-    { role: 'checkpointer', dataFile: options.dataFile, log: log.port2 },
-    events,
-    [log.port2],
-  )
+  let checkpointer: EngineThread | null = null
   try {
     await writer.ready
     reader.send({ t: 'open' })
-    checkpointer.send({ t: 'open' })
     options.onBooted(await writer.call<BootReport>('bootReport', []))
-    await Promise.all([reader.ready, preparer.ready, checkpointer.ready])
+    await Promise.all([reader.ready, preparer.ready])
   } catch (error) {
-    await Promise.all([writer, reader, preparer, checkpointer].map((thread) => thread.end()))
+    await Promise.all([writer, reader, preparer].map((thread) => thread.end()))
     throw error
   }
+  const notCheckpointing = systemTimers.after(CHECKPOINTER_AFTER_MS, () => {
+    const thread = new EngineThread(
+      entry,
+      { role: 'checkpointer', dataFile: options.dataFile, log: log.port2 },
+      events,
+      [log.port2],
+    )
+    thread.ready.catch(options.onFatal)
+    thread.send({ t: 'open' })
+    checkpointer = thread
+  })
   const ingest = new IngestBatcher(writer, preparer)
   const forward = (thread: EngineThread, methods: readonly string[]) =>
     Object.fromEntries(methods.map((method) => [method, (...args: unknown[]) => thread.call(method, args)]))
@@ -218,7 +227,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       // All it was given is with the writer once it answers.
       await preparer.call('handOver', [])
       // The last to hold the file open, the writer empties the log.
-      await checkpointer.stop()
+      notCheckpointing()
+      await checkpointer?.stop()
       await writer.stop()
       await preparer.end()
     },
@@ -287,11 +297,14 @@ class IngestBatcher {
   private waiting: { call: IngestPost; id: number }[] = []
   /** Bodies not yet answered that went by the preparer, by ingest key. */
   private readonly preparing = new Map<string, number>()
+  private readonly pool = new BufferPool()
 
   constructor(
     private readonly writer: EngineThread,
     private readonly preparer: EngineThread,
-  ) {}
+  ) {
+    writer.onBuffer = (buffer) => this.pool.give(buffer)
+  }
 
   add(call: IngestPost): Promise<IngestResult> {
     const { id, promise } = this.writer.expect<IngestResult>()
@@ -317,7 +330,7 @@ class IngestBatcher {
   }
 
   private sendTo(thread: EngineThread, group: readonly { call: IngestPost; id: number }[]): void {
-    const { calls, buffers } = packCalls(group)
+    const { calls, buffers } = packCalls(group, (size) => this.pool.take(size))
     thread.send({ t: 'ingest', calls, buffers }, buffers)
   }
 }

@@ -19,6 +19,8 @@ export class EngineThread {
   >()
   private readonly tails = new Map<number, (message: TailMessage) => void>()
   private stopping = false
+  /** Takes back the buffer of a body that is stored. */
+  onBuffer: (buffer: ArrayBuffer) => void = () => {}
 
   /** Settles when the thread has started. @throws StartError when its store cannot be opened. */
   readonly ready: Promise<void>
@@ -105,14 +107,15 @@ export class EngineThread {
   }
 
   private receive(message: FromThread): void {
-    if (message.t === 'settled')
+    if (message.t === 'settled') {
+      for (const buffer of message.buffers ?? []) this.onBuffer(buffer)
       for (const result of message.results) {
         const waiting = this.waiting.get(result.id)
         this.waiting.delete(result.id)
         if ('error' in result) waiting?.reject(SvcError.from(result.error))
         else waiting?.resolve(result.value as never)
       }
-    else if (message.t === 'tail') this.tails.get(message.id)?.(message.message)
+    } else if (message.t === 'tail') this.tails.get(message.id)?.(message.message)
     else if (message.t === 'pending') this.events.onPending()
     else if (message.t === 'sources') this.events.onSourcesChanged()
     else if (message.t === 'fatal') this.events.onFatal(new Error(message.message))

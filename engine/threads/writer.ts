@@ -178,22 +178,24 @@ export class Writer {
 
   private commit(group: readonly Entry[]): void {
     const answers = this.engine.ingestMany(group.map((entry) => entry.call))
-    this.send({
-      t: 'settled',
-      results: group.map(({ id }, i): Settled => {
-        const result = answers[i]!
-        return result instanceof SvcError ? { id, error: result.toWire() } : { id, value: result }
-      }),
+    const results = group.map(({ id }, i): Settled => {
+      const result = answers[i]!
+      return result instanceof SvcError ? { id, error: result.toWire() } : { id, value: result }
     })
-    for (const entry of group) if (entry.viaPreparer) this.doneWith(entry)
+    // Bodies that came straight may share a buffer, with calls that are yet to be stored.
+    const prepared = group.filter((entry) => entry.viaPreparer)
+    for (const entry of prepared) this.doneWith(entry)
+    const buffers = prepared.map(({ call }) => call.body.buffer).filter(BufferPool.isKept)
+    this.main.postMessage({ t: 'settled', results, buffers } satisfies FromThread, buffers)
   }
 
   private doneWith({ id, call }: Entry): void {
     this.teachSource(call)
     const result = call.prepared?.result
-    const labelIds = result && 'events' in result ? (this.labelIds.get(result.events) ?? null) : null
-    const buffer = BufferPool.isKept(call.body.buffer) ? call.body.buffer : null
-    this.teach({ t: 'done', id, labelIds, buffer }, buffer ? [buffer] : [])
+    const events = result && 'events' in result ? result.events : null
+    const labelIds = (events && this.labelIds.get(events)) ?? null
+    const columns = events && BufferPool.isKept(events.ts.buffer) ? events.ts.buffer : null
+    this.teach({ t: 'done', id, labelIds, buffer: columns }, columns ? [columns] : [])
   }
 
   /** Tells the preparer of a source that it does not know as it is now. */

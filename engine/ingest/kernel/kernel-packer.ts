@@ -68,23 +68,39 @@ export class KernelPacker {
     return unused
   }
 
-  finish(): { events: PackedEvents; learn: NewLabels } {
+  /** @param take gives a buffer for all columns, which may be larger and begins them at its start. */
+  finish(take = (size: number): Buffer => Buffer.allocUnsafeSlow(size)): {
+    events: PackedEvents
+    learn: NewLabels
+  } {
     const { kernel, columns } = this
     const n = kernel.exports.eventCount()
-    const ranges = new Uint32Array(kernel.copy(columns.ranges, 8 * n))
+    const labels = kernel.exports.labelsEnd()
+    const text = kernel.exports.textEnd()
+    // Those of eight bytes first, then of four, then of one: each is aligned.
+    const sizes = [8 * n, 8 * n, 4 * n, 4 * n, 4 * labels, n, text]
+    const all = take(sizes.reduce((sum, size) => sum + size, 0))
+    let free = 0
+    const copy = (from: number, size: number): [ArrayBuffer, number] => {
+      all.set(kernel.view(from, size), free)
+      free += size
+      return [all.buffer as ArrayBuffer, free - size]
+    }
+    const ts = new Float64Array(...copy(columns.ts, 8 * n), n)
+    const ranges = new Uint32Array(...copy(columns.ranges, 8 * n), 2 * n)
     for (let i = 0; i < ranges.length; i++) ranges[i]! -= columns.body
     const { named, learn } = kernel.newLabels(columns)
     const events: PackedEvents = {
       n,
-      ts: new Float64Array(kernel.copy(columns.ts, 8 * n)),
-      labels: new Uint32Array(kernel.copy(columns.labels, 4 * kernel.exports.labelsEnd())),
-      labelEnds: new Uint32Array(kernel.copy(columns.labelEnds, 4 * n)),
-      newLabels: named,
-      hasEntity: new Uint8Array(kernel.copy(columns.hasEntity, n)),
-      text: new Uint8Array(kernel.copy(columns.text, kernel.exports.textEnd())),
-      textEnds: new Uint32Array(kernel.copy(columns.textEnds, 4 * n)),
-      body: this.body,
+      ts,
       ranges,
+      labelEnds: new Uint32Array(...copy(columns.labelEnds, 4 * n), n),
+      textEnds: new Uint32Array(...copy(columns.textEnds, 4 * n), n),
+      labels: new Uint32Array(...copy(columns.labels, 4 * labels), labels),
+      hasEntity: new Uint8Array(...copy(columns.hasEntity, n), n),
+      text: new Uint8Array(...copy(columns.text, text), text),
+      newLabels: named,
+      body: this.body,
       ownRaws: this.ownRaws.finish(n),
       numbers: this.numbers.finish(n),
       claimed: this.claimed.finish(n),

@@ -18,7 +18,7 @@ export function suits(plan: FlatPlan, headers: Record<string, string> | undefine
 }
 
 /**
- * @param map what the kernel leaves is mapped with. @param nowMs epoch ms.
+ * @param map what the kernel leaves is mapped with. @param nowMs epoch ms. @param take gives the buffer of the columns.
  * @returns null where the body is no lines, or has more labels or text than the kernel takes.
  * @throws SvcError invalid, too_large: the body is refused whole.
  */
@@ -26,7 +26,7 @@ export function prepareLines(
   kernel: Kernel,
   { id, plan, projection }: { id: number; plan: FlatPlan; projection: Projection | null },
   body: Uint8Array,
-  { map, nowMs }: { map: MapItem; nowMs: number },
+  { map, nowMs, take }: { map: MapItem; nowMs: number; take?: (size: number) => Buffer },
 ): KernelBody | null {
   let packer: KernelPacker | undefined
   let skewed = 0
@@ -72,6 +72,6 @@ export function prepareLines(
     throw error
   }
   if (!packer) return null
-  const { events, learn } = packer.finish()
+  const { events, learn } = packer.finish(take)
   return { prepared: { events, rejected, skewed }, learn }
 }
