@@ -4,7 +4,7 @@
  * earlier instant shows the documents of then.
  */
 import type { Row } from '../engine.ts'
-import type { Database } from '../store/handle.ts'
+import type { Database, Statement } from '../store/handle.ts'
 import { eventId, iso, offsetOfEvent } from './present.ts'
 import { projectScope } from './project-scope.ts'
 import type { SourceNames } from './source-names.ts'
@@ -19,6 +19,8 @@ interface DocumentRow {
   raw: Uint8Array
 }
 
+/** Of each connection; every read runs it. */
+const current = new WeakMap<Database, Statement<[number, number], DocumentRow>>()
 const CURRENT =
   'SELECT id, source_id, ingested_at, labels, entity, text, raw FROM documents WHERE ingested_at <= ? AND (superseded_at IS NULL OR superseded_at > ?) ORDER BY id'
 
@@ -44,7 +46,7 @@ export function readDocuments(db: Database, names: SourceNames, query: DocumentQ
   const members = query.project?.length ? new Set(projectScope(db, names, query.project).members) : null
   if (query.event_types?.length && !query.event_types.includes('reference')) return []
   const rows: Row[] = []
-  for (const row of db.prepare(CURRENT).iterate(asOf, asOf) as Iterable<DocumentRow>) {
+  for (const row of currentOf(db).iterate(asOf, asOf)) {
     const source = names.get(row.source_id)
     if (!source || masked.has(row.source_id) || (wanted && !wanted.has(source.name))) continue
     if (members && !members.has(row.source_id)) continue
@@ -55,6 +57,15 @@ export function readDocuments(db: Database, names: SourceNames, query: DocumentQ
     if (rows.length === DOCUMENTS_MAX) break
   }
   return rows
+}
+
+function currentOf(db: Database): Statement<[number, number], DocumentRow> {
+  let statement = current.get(db)
+  if (!statement) {
+    statement = db.prepare<[number, number], DocumentRow>(CURRENT)
+    current.set(db, statement)
+  }
+  return statement
 }
 
 /** One document by id, whatever its version. */

@@ -18,6 +18,8 @@ export interface ReadMeasure {
 }
 
 const RUNS = 400
+/** Reads before those that count: for caches, and for V8 to compile what is hot. */
+const WARM_RUNS = 1_000
 
 export async function measureReads(file: string, generator: Generator, end: number): Promise<ReadMeasure[]> {
   const db = openReading(file)
@@ -55,13 +57,12 @@ export async function measureReads(file: string, generator: Generator, end: numb
     const times: number[] = []
     const bareTimes: number[] = []
     let rows = 0
-    // The first third warms the caches.
-    for (let i = 0; i < RUNS * 1.5; i++) {
+    for (let i = 0; i < WARM_RUNS + RUNS; i++) {
       const request = make()
       const started = performance.now()
       const answer = await reads.read(request)
       const took = performance.now() - started
-      if (i < RUNS / 2) continue
+      if (i < WARM_RUNS) continue
       times.push(took)
       rows += answer.count
       const ids = JSON.stringify(answer.rows.map((row) => Number(row.id.slice(4))))
