@@ -125,11 +125,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Retry-After is seconds or a date (RFC 9110, 10.2.3). */
-function retryAfter(value: string | null, nowMs: number): number | null {
-  if (value === null) return null
-  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - nowMs
-  return Number.isFinite(ms) && ms > 0 ? ms : null
+/** Milliseconds a Retry-After header asks for (RFC 9110, 10.2.3); null for none. */
+export function retryAfter(header: string | null, now: number): number | null {
+  if (header === null) return null
+  const text = header.trim()
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? null : Math.max(0, at - now)
 }
 
 /** The way out says why in words without addresses; anything else keeps to itself. */

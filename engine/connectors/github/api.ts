@@ -5,7 +5,8 @@
 import type { GithubConfig } from '../../../schemas/types.ts'
 import { oneLine } from '../../ingest/template.ts'
 import { type Reach, UpstreamError } from '../connector.ts'
-import { type Answer, ask, jsonOf, retryAfter } from '../http-poll/ask.ts'
+import { type Answer, ask, jsonOf } from '../http-poll/ask.ts'
+import { retryAfter } from '../upstream.ts'
 import { apiOf, repoOf } from './repo.ts'
 
 const NAME = 'GitHub'

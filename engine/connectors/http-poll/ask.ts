@@ -4,6 +4,7 @@
  */
 import { EgressError } from '../../egress/index.ts'
 import { type Reach, UpstreamError } from '../connector.ts'
+import { retryAfter } from '../upstream.ts'
 
 /** Most bytes of an answer that is held. */
 export const ANSWER_BYTES = 16 * 1024 * 1024
@@ -98,13 +99,4 @@ function refusal({ name, credentialField }: Ask, { status, headers }: Response, 
 function until(retryAfterMs: number | null, now: number): string {
   if (retryAfterMs === null) return ''
   return `; it asks to be left alone until ${new Date(now + retryAfterMs).toISOString().slice(11, 16)} UTC`
-}
-
-/** Milliseconds a Retry-After header asks for (RFC 9110, 10.2.3); null for none. */
-export function retryAfter(header: string | null, now: number): number | null {
-  if (header === null) return null
-  const text = header.trim()
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? null : Math.max(0, at - now)
 }

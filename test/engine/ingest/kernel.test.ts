@@ -91,6 +91,23 @@ class BothWays {
     return result
   }
 
+  /** Reads a body whose labels are stored much later. @returns what tells the kernel then. */
+  byKernelUntil(text: string): () => void {
+    const { plan, projection } = this.prepare
+    const map = mapperOf(this.prepare, undefined, NOW, onFault)
+    const parts = { map, nowMs: NOW }
+    const { learn, prepared } = prepareLines(
+      this.kernel,
+      { id: 7, plan: plan!, projection },
+      Buffer.from(text),
+      parts,
+    )!
+    return () => {
+      const ids = prepared.events.newLabels.map(([name, value]) => this.numbers.idOf(name, value))
+      this.kernel.learn(learn, Uint32Array.from(ids))
+    }
+  }
+
   byItem(text: string): unknown {
     const parts = { known: this.known, onFault }
     const { events, rejected, skewed } = prepareBody(
@@ -284,6 +301,17 @@ describe('a body with more than the kernel keeps', () => {
         .length
     })
     expect(counts).toEqual(counts.map(() => 30_000))
+  })
+
+  it('takes no id that comes once its label was forgotten', () => {
+    const ways = new BothWays()
+    const body = (tag: string, n: number) =>
+      Array.from({ length: n }, (_, i) => `{"msg":"m","order":"${tag}-${i}"}`).join('\n')
+    const tellLate = ways.byKernelUntil(body('late', 100))
+    for (let tag = 0; tag < 6; tag++) ways.byKernel(body(`${tag}`, 30_000))
+    tellLate()
+    // Its place was given to labels of the last body.
+    expect(ways.byKernel(body('5', 100))).toEqual(ways.byItem(body('5', 100)))
   })
 
   it('is left where it has more new labels than there is room for', () => {
