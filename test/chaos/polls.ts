@@ -3,6 +3,7 @@
  * file that the cursor says exactly which entries are stored. Run short by test/chaos/polls.test.ts.
  */
 import { createHash } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -23,17 +24,21 @@ export interface PollReport {
 /** As many as an answer may have, so that every entry is in each of them. */
 const ENTRIES_MAX = 900
 
+/** So that each daemon polled, however slow the machine is; each poll adds an entry or more. */
+export const POLLS_BEFORE_KILL = 4
+
 /** @param kills how many. @param seed of the upstream; the timing of the machine is not replayed. */
 export async function runPollKills(dataDir: string, kills: number, seed: number): Promise<PollReport> {
   const next = random(seed)
-  const upstream = await startUpstream(() => Math.floor(next() * 6))
+  const upstream = await startUpstream(() => 1 + Math.floor(next() * 5))
   const disagreed: number[] = []
   let daemon = await startDaemon(dataDir)
   await declare(daemon, upstream.url)
   for (let n = 1; n <= kills; n++) {
     const edits = editAgainAndAgain(daemon, upstream.url)
-    // The instant is the point of the test; nothing is asserted about time.
-    await pause(50 + next() * 250)
+    await upstream.asked(POLLS_BEFORE_KILL)
+    // The instant within a poll is the point of the test; nothing is asserted about time.
+    await pause(next() * 60)
     await daemon.kill()
     await edits
     if (!inspect(dataDir).agrees) disagreed.push(n)
@@ -58,7 +63,9 @@ export async function runPollKills(dataDir: string, kills: number, seed: number)
 async function startUpstream(growth: () => number) {
   const ids: string[] = []
   let growing = true
+  const requests = new EventEmitter()
   const server = createServer((_request, response) => {
+    requests.emit('request')
     for (let n = growing ? growth() : 0; n > 0 && ids.length < ENTRIES_MAX; n--) ids.push(`e${ids.length}`)
     response.end(JSON.stringify(ids.map((id) => ({ id }))))
   })
@@ -66,6 +73,10 @@ async function startUpstream(growth: () => number) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     ids: () => [...ids],
+    /** Resolves once it has been asked so many times more. */
+    asked: async (times: number) => {
+      for (let n = 0; n < times; n++) await once(requests, 'request')
+    },
     stopGrowing: () => {
       growing = false
     },
