@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import { random } from '../engine/store/store-harness.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
+import { Tally } from './tally.ts'
 
 export interface FiringReport {
   kills: number
@@ -28,6 +29,9 @@ export interface FiringReport {
 
 const WRITERS = 8
 const TEAMS = 40
+
+/** So that each daemon took something before it is killed, however slow the machine is. */
+export const ANSWERS_BEFORE_KILL = 8
 /** Events of a team that trip `three`; its cooldown is longer than the test. */
 const THRESHOLD = 3
 
@@ -42,22 +46,25 @@ export async function runFiringKills(
   const receiver = await startReceiver()
   let daemon = await startDaemon(dataDir)
   const ingestUrl = await declare(daemon, receiver.url)
+  const answers = new Tally()
   let counter = 0
   const make = () => ({ id: `n${counter++}`, team: `team-${Math.floor(next() * TEAMS)}` })
   const pending: { key: string; body: string }[] = []
   for (let n = 1; n <= kills; n++) {
-    const load = startLoad(daemon.url + ingestUrl, pending, () => {
+    const batch = () => {
       const size = [1, 1, 4, 20][Math.floor(next() * 4)]!
       return { key: `k${counter}`, body: JSON.stringify(Array.from({ length: size }, make)) }
-    })
-    // The instant is the point of the test; nothing is asserted about time.
-    await pause(30 + next() * 170)
+    }
+    const load = startLoad(daemon.url + ingestUrl, pending, batch, answers)
+    await answers.more(ANSWERS_BEFORE_KILL + Math.floor(next() * 16))
+    // The instant between two answers is the point of the test; nothing is asserted about time.
+    await pause(next() * 30)
     await daemon.kill()
     await load
     onKill(n)
     daemon = await startDaemon(dataDir)
   }
-  await startLoad(daemon.url + ingestUrl, pending, () => null)
+  await startLoad(daemon.url + ingestUrl, pending, () => null, answers)
   await drained(daemon)
   await daemon.stop()
   receiver.server.close()
@@ -125,6 +132,7 @@ async function startLoad(
   url: string,
   pending: { key: string; body: string }[],
   make: () => { key: string; body: string } | null,
+  answers: Tally,
 ): Promise<void> {
   const write = async (): Promise<void> => {
     for (let batch = pending.shift() ?? make(); batch; batch = pending.shift() ?? make()) {
@@ -143,6 +151,7 @@ async function startLoad(
         return
       }
       if (status !== 202) throw new Error(`ingest answered ${status}`)
+      answers.add()
     }
   }
   await Promise.all(Array.from({ length: WRITERS }, write))

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import { random } from '../engine/store/store-harness.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
+import { Tally } from './tally.ts'
 
 export interface KillReport {
   kills: number
@@ -26,6 +27,9 @@ export interface KillReport {
 
 const WRITERS = 16
 
+/** So that each daemon took something before it is killed, however slow the machine is. */
+export const ANSWERS_BEFORE_KILL = 4
+
 /** @param kills how many. @param seed of the load. @param onKill called after each, for progress. */
 export async function runKills(
   dataDir: string,
@@ -36,6 +40,7 @@ export async function runKills(
   const next = random(seed)
   const acknowledged = new Set<string>()
   const sent = new Set<string>()
+  const answers = new Tally()
   const pending: { key: string; ids: string[]; body: string }[] = []
   let daemon = await startDaemon(dataDir)
   const ingestKey = await createSource(daemon)
@@ -66,15 +71,17 @@ export async function runKills(
       },
       acknowledged,
       pending,
+      answers,
     )
-    // The instant is the point of the test; nothing is asserted about time.
-    await pause(20 + next() * 130)
+    await answers.more(ANSWERS_BEFORE_KILL + Math.floor(next() * 60))
+    // The instant between two answers is the point of the test; nothing is asserted about time.
+    await pause(next() * 20)
     await daemon.kill()
     await load
     onKill(n, acknowledged.size)
     daemon = await startDaemon(dataDir)
   }
-  const load = startLoad(daemon, ingestKey, () => pending.shift() ?? null, acknowledged, pending)
+  const load = startLoad(daemon, ingestKey, () => pending.shift() ?? null, acknowledged, pending, answers)
   await load
   const exitCode = await daemon.stop()
   return { kills, acknowledged: acknowledged.size, exitCode, ...inspect(dataDir, acknowledged, sent) }
@@ -93,6 +100,7 @@ async function startLoad(
   make: () => Batch | null,
   acknowledged: Set<string>,
   pending: Batch[],
+  answers: Tally,
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: WRITERS })
   const write = async (): Promise<void> => {
@@ -101,6 +109,7 @@ async function startLoad(
         const status = await post(agent, `${daemon.url}/ingest/${ingestKey}`, batch)
         if (status !== 202) throw new Error(`ingest answered ${status}`)
         for (const id of batch.ids) acknowledged.add(id)
+        answers.add()
       } catch (error) {
         pending.push(batch)
         if ((error as Error).message.startsWith('ingest answered')) throw error

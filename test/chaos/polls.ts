@@ -3,13 +3,13 @@
  * file that the cursor says exactly which entries are stored. Run short by test/chaos/polls.test.ts.
  */
 import { createHash } from 'node:crypto'
-import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
 import { random } from '../engine/store/store-harness.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
+import { Tally } from './tally.ts'
 
 export interface PollReport {
   entries: number
@@ -63,9 +63,9 @@ export async function runPollKills(dataDir: string, kills: number, seed: number)
 async function startUpstream(growth: () => number) {
   const ids: string[] = []
   let growing = true
-  const requests = new EventEmitter()
+  const requests = new Tally()
   const server = createServer((_request, response) => {
-    requests.emit('request')
+    requests.add()
     for (let n = growing ? growth() : 0; n > 0 && ids.length < ENTRIES_MAX; n--) ids.push(`e${ids.length}`)
     response.end(JSON.stringify(ids.map((id) => ({ id }))))
   })
@@ -74,9 +74,7 @@ async function startUpstream(growth: () => number) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     ids: () => [...ids],
     /** Resolves once it has been asked so many times more. */
-    asked: async (times: number) => {
-      for (let n = 0; n < times; n++) await once(requests, 'request')
-    },
+    asked: (times: number) => requests.more(times),
     stopGrowing: () => {
       growing = false
     },
