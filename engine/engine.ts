@@ -52,6 +52,8 @@ export interface IngestCall {
   idempotencyKey?: string
   /** Caller id: idempotency keys of two credentials never meet. */
   caller: string
+  /** How many items of the same request came before, in pieces of it stored already. */
+  itemsBefore?: number
 }
 
 /** The same as it came over the wire. */

@@ -11,6 +11,7 @@ export type {
   Directory,
   EngineStatus,
   IngestCall,
+  IngestPost,
   IngestRoute,
   KeyRecord,
   ReadAnswer,
@@ -19,7 +20,7 @@ export type {
   TailFilter,
   TailMessage,
 } from './engine.ts'
-export { type ErrorCode, errorTable, fail, SvcError } from './errors.ts'
+export { type ErrorCode, type ErrorExtra, errorTable, fail, SvcError } from './errors.ts'
 export { LoginGrants } from './logins/grants.ts'
 export type { ModelEnvironment } from './models/environment.ts'
 export { bundledSkillFile } from './skills/bundled.ts'

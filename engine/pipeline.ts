@@ -120,7 +120,9 @@ export class Pipeline {
     const full = this.parts.capacity.refusal(now)
     // What the service concludes is small and asked for; producers wait.
     if (full && !source.connector.internal) fail('storage_full', full)
-    const { events, rejected, skewed } = this.bodyOf(call, source, now)
+    const { events, rejected: refused, skewed } = this.bodyOf(call, source, now)
+    const before = call.itemsBefore ?? 0
+    const rejected = before ? refused.map(({ index, error }) => ({ index: before + index, error })) : refused
     this.countRejected(source, rejected.length)
     if (events.n === 0 && rejected.length > 0 && !call.polled)
       fail('invalid', `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`, {
@@ -141,7 +143,7 @@ export class Pipeline {
   private bodyOf(call: PreparedCall, source: LiveSource, now: number): PreparedBody {
     const { labels, onFault } = this.parts
     if (call.prepared?.revision !== source.revision)
-      return prepareBody({ id: source.id, prepare: source.prepare! }, call.body, call.headers, now, {
+      return prepareBody({ id: source.id, prepare: source.prepare! }, call.body, call, now, {
         known: labels,
         onFault,
       })

@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import { type Clock, type Engine, SvcError, systemClock } from '../../engine/index.ts'
 import { allSchemas } from '../../schemas/index.ts'
 import { Authenticator, type Identity, requireScope } from './auth.ts'
+import { limitBodyTime } from './body-time.ts'
 import type { Doors, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
 import { registerOpenapi } from './openapi.ts'
@@ -78,7 +79,8 @@ export async function buildServer({
   clock?: Clock
 }): Promise<FastifyInstance> {
   const app = Fastify({
-    requestTimeout: 30_000,
+    // Each body has a time of its own: see body-time.ts.
+    requestTimeout: 0,
     keepAliveTimeout: 75_000,
     bodyLimit: JSON_BODY_MAX,
     forceCloseConnections: 'idle',
@@ -111,6 +113,7 @@ export async function buildServer({
   })
   await app.register(fastifyCookie)
   await registerHeaders(app)
+  limitBodyTime(app)
   app.addHook('onRequest', async (request, reply) => guard(request, doors, reply.raw))
   await registerOpenapi(app, config.version)
   for (const routes of [

@@ -1,4 +1,5 @@
 /** From the bytes of a body to packed events: split, mapped, labelled. Pure, so that any thread can. */
+import type { IngestCall } from '../engine.ts'
 import { SvcError } from '../errors.ts'
 import { type KnownLabels, type PackedEvents, Packer } from './packed.ts'
 import type { Prepare } from './prepare.ts'
@@ -19,14 +20,15 @@ export interface PrepareParts {
 }
 
 /**
- * @param headers lower-case names; undefined where the connector does not look at them.
+ * @param call.headers lower-case names; undefined where the connector does not look at them.
  * @param nowMs epoch ms.
+ * @returns rejected items by their place in this body.
  * @throws SvcError invalid, too_large: the body is refused whole.
  */
 export function prepareBody(
   source: { id: number; prepare: Prepare },
   body: Uint8Array,
-  headers: Record<string, string> | undefined,
+  call: Pick<IngestCall, 'headers' | 'itemsBefore'>,
   nowMs: number,
   { known, onFault }: PrepareParts,
 ): PreparedBody {
@@ -34,7 +36,7 @@ export function prepareBody(
   const packer = new Packer(source.id, body, known)
   const refused: Rejected[] = []
   let skewed = 0
-  const map = mapperOf(prepare, headers, nowMs, onFault)
+  const map = mapperOf(prepare, call, nowMs, onFault)
   const visit = (item: SplitItem): void => {
     const events = map(item)
     if (typeof events === 'string') {
@@ -53,16 +55,16 @@ export function prepareBody(
 /** The events of an item, or why it is refused. */
 export type MapItem = (item: SplitItem) => PreparedEvent[] | string
 
-/** @param headers lower-case names. @param nowMs epoch ms. */
+/** @param call.headers lower-case names. @param nowMs epoch ms. */
 export function mapperOf(
   prepare: Prepare,
-  headers: Record<string, string> | undefined,
+  { headers, itemsBefore = 0 }: Pick<IngestCall, 'headers' | 'itemsBefore'>,
   nowMs: number,
   onFault: PrepareParts['onFault'],
 ): MapItem {
   return (item) => {
     try {
-      return prepare(item, headers, item.index, nowMs)
+      return prepare(item, headers, itemsBefore + item.index, nowMs)
     } catch (error) {
       return (error instanceof SvcError ? error : onFault(error as Error)).message
     }

@@ -37,7 +37,7 @@ export function prepareItems(
   parts: PrepareParts,
 ): { body: Uint8Array; result: PreparedBody } {
   const body = listOf(items)
-  const prepare = (list: Uint8Array) => prepareBody(source, list, undefined, nowMs, parts)
+  const prepare = (list: Uint8Array) => prepareBody(source, list, {}, nowMs, parts)
   const read = attempt(() => prepare(body))
   // A list with one broken item is one broken document: refused whole, or as one item that is too long.
   const isDoubtful = read instanceof SvcError || (read.events.n === 0 && read.rejected.length > 0)

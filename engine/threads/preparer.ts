@@ -90,14 +90,14 @@ class Preparation {
 
   private byKernel(
     { id, prepare }: Source,
-    { body, headers }: IngestCall,
+    call: IngestCall,
     wait: (learn: Learn) => void,
   ): PreparedBody | null {
     const { kernel, pool, onFault } = this
-    if (!prepare.plan || !suits(prepare.plan, headers)) return null
+    if (!prepare.plan || !suits(prepare.plan, call.headers)) return null
     const nowMs = systemClock.now()
-    const map = mapperOf(prepare, headers, nowMs, onFault)
-    const read = prepareLines(kernel, { id, plan: prepare.plan, projection: prepare.projection }, body, {
+    const map = mapperOf(prepare, call, nowMs, onFault)
+    const read = prepareLines(kernel, { id, plan: prepare.plan, projection: prepare.projection }, call.body, {
       map,
       nowMs,
       take: (size) => pool.take(size),
@@ -108,9 +108,12 @@ class Preparation {
     return prepared
   }
 
-  private byItem(source: Source, { body, headers }: IngestCall, wait: (learn: Learn) => void): PreparedBody {
+  private byItem(source: Source, call: IngestCall, wait: (learn: Learn) => void): PreparedBody {
     const { labels, onFault } = this
-    const prepared = prepareBody(source, body, headers, systemClock.now(), { known: labels, onFault })
+    const prepared = prepareBody(source, call.body, call, systemClock.now(), {
+      known: labels,
+      onFault,
+    })
     const { newLabels } = prepared.events
     wait((ids) => {
       for (const [i, [name, value]] of newLabels.entries()) if (ids[i] !== 0) labels.set(name, value, ids[i]!)

@@ -1,34 +1,41 @@
 /** Events in (SPEC.md, Ingest and reads): POST /ingest/<ingest_key> and POST /remember. */
 import type { IncomingMessage } from 'node:http'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { fail, SvcError } from '../../../engine/index.ts'
-import type { RememberRequest } from '../../../schemas/types.ts'
+import { fail, type IngestPost, type IngestRoute, SvcError } from '../../../engine/index.ts'
+import type { IngestResult, RememberRequest } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
+import { storePieces } from '../ingest-pieces.ts'
+import { LIMITS, piecesOf } from '../ndjson.ts'
+import { streamOf } from '../stream-body.ts'
 import { answers, body } from '../validate.ts'
+import { decode, partsOf, WIRE_MAX } from '../whole-body.ts'
 
-const WIRE_MAX = 16 * 1024 * 1024
-const INFLATED_MAX = 64 * 1024 * 1024
-/** A real log compresses to a tenth; a bomb to a thousandth. */
-const RATIO_MAX = 100
-const RATIO_FREE = 1024 * 1024
 /** Bodies in memory at once; past it producers are told to wait. */
 const IN_FLIGHT_MAX = 128 * 1024 * 1024
-
-const inflate = promisify(gunzip)
+/** Types producers give NDJSON; there is no registered one. */
+const NDJSON_TYPES = new Set([
+  'application/x-ndjson',
+  'application/ndjson',
+  'application/jsonl',
+  'application/x-jsonl',
+  'application/jsonlines',
+])
 
 export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
   const budget = new Budget()
+  const routeOf = (request: FastifyRequest): IngestRoute | undefined =>
+    auth.ingestRoute((request.params as { key: string }).key)
   app.register(async (raw) => {
     raw.removeAllContentTypeParsers()
     // Producers send JSON under all sorts of types; what counts is the body.
-    raw.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
-      partsOf(request, payload),
+    raw.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+      isStreamed(request, routeOf(request)) ? payload : partsOf(request, payload),
     )
-    raw.addHook('onRequest', async (request) => budget.reserve(request))
+    raw.addHook('onRequest', async (request) =>
+      budget.reserve(request, isStreamed(request, routeOf(request))),
+    )
     raw.addHook('onResponse', async (request) => budget.release(request))
-    raw.post<{ Params: { key: string }; Body?: Buffer[] }>(
+    raw.post<{ Params: { key: string }; Body?: Buffer[] | IncomingMessage }>(
       '/ingest/:key',
       {
         schema: {
@@ -39,24 +46,15 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
         },
       },
       async (request, reply) => {
-        const route =
-          auth.ingestRoute(request.params.key) ?? fail('not_found', 'unknown ingest key: no source has it')
+        const route = routeOf(request) ?? fail('not_found', 'unknown ingest key: no source has it')
         const echo = request.headers['x-vercel-verify']
         if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo))
           reply.header('x-vercel-verify', echo)
         const wire = request.body ?? []
-        const inflated = await decode(request, wire)
-        const result = await engine.ingest({
-          ingestKey: route.ingestKey,
-          ...(inflated ?? { body: wire }),
-          ...(route.wantsHeaders ? { headers: headersOf(request) } : {}),
-          // The header is not covered by a signature, so a signature alone does not carry it.
-          bypassCooldown:
-            request.identity !== undefined &&
-            /^\s*(1|true)\s*$/i.test(String(request.headers['x-svc-bypass-cooldown'] ?? '')),
-          idempotencyKey: idempotencyKey(request),
-          caller: request.identity?.id ?? `signed:${route.sourceId}`,
-        })
+        const call = callOf(request, route)
+        const result = Array.isArray(wire)
+          ? await engine.ingest({ ...call, ...((await decode(request, wire)) ?? { body: wire }) })
+          : await ingestStream(engine, wire, call)
         return reply.code(202).send(result)
       },
     )
@@ -103,56 +101,47 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
 }
 
 /**
- * The body in the parts it arrived in: they are handed on as they are, for joining them here would
- * hold up the other requests. @throws SvcError too_large, invalid
+ * Whether the body is stored while it comes: NDJSON that is too long to be held, or may be. A signature
+ * covers the whole body, so that nothing may be stored before its end.
  */
-function partsOf(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer[]> {
-  return new Promise((resolve, reject) => {
-    const parts: Buffer[] = []
-    let size = 0
-    const end = (): void => resolve(parts)
-    const refuse = (): void => {
-      // The stream is left as it is: the answer closes the connection.
-      payload.off('data', take).off('end', end)
-      reject(new SvcError('too_large', 'the body is larger than this route takes (16 MiB)'))
-    }
-    const cut = (): void => reject(new SvcError('invalid', 'the body was cut short'))
-    const take = (part: Buffer): void => {
-      size += part.length
-      if (size > WIRE_MAX) refuse()
-      else parts.push(part)
-    }
-    if (Number(request.headers['content-length'] ?? 0) > WIRE_MAX) refuse()
-    else payload.on('data', take).on('end', end).on('error', cut)
-  })
+function isStreamed({ headers }: FastifyRequest, route: IngestRoute | undefined): boolean {
+  const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  const length = headers['content-length']
+  return (
+    NDJSON_TYPES.has(type) && route?.signed === false && (length === undefined || Number(length) > WIRE_MAX)
+  )
 }
 
-/**
- * The body inflated, with its bytes on the wire; null where it is not compressed.
- * @throws SvcError unsupported_media, invalid, too_large
- */
-async function decode(
-  request: FastifyRequest,
-  parts: readonly Buffer[],
-): Promise<{ body: Buffer; wireBody: Buffer } | null> {
-  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-  if (encoding === 'identity' || encoding === '') return null
-  if (encoding !== 'gzip' && encoding !== 'x-gzip')
-    fail('unsupported_media', 'the Content-Encoding must be gzip, once, or none')
-  const wire = Buffer.concat(parts)
-  const limit = Math.min(INFLATED_MAX, Math.max(RATIO_FREE, wire.length * RATIO_MAX))
-  try {
-    return { body: await inflate(wire, { maxOutputLength: limit }), wireBody: wire }
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
-      return fail(
-        'too_large',
-        limit === INFLATED_MAX
-          ? 'the body decompresses to more than 64 MB'
-          : 'the body decompresses to more than 100 times its size',
-      )
-    return fail('invalid', 'the body is not valid gzip')
+/** @throws SvcError invalid */
+function callOf(request: FastifyRequest, route: IngestRoute): Omit<IngestPost, 'body'> {
+  return {
+    ingestKey: route.ingestKey,
+    ...(route.wantsHeaders ? { headers: headersOf(request) } : {}),
+    // The header is not covered by a signature, so a signature alone does not carry it.
+    bypassCooldown:
+      request.identity !== undefined &&
+      /^\s*(1|true)\s*$/i.test(String(request.headers['x-svc-bypass-cooldown'] ?? '')),
+    idempotencyKey: idempotencyKey(request),
+    caller: request.identity?.id ?? `signed:${route.sourceId}`,
   }
+}
+
+/** @throws SvcError */
+function ingestStream(
+  engine: Doors['engine'],
+  wire: IncomingMessage,
+  call: Omit<IngestPost, 'body'>,
+): Promise<IngestResult> {
+  const { idempotencyKey: key } = call
+  return storePieces(piecesOf(streamOf(wire)), ({ bytes }, n, itemsBefore) =>
+    engine.ingest({
+      ...call,
+      body: bytes,
+      itemsBefore,
+      // Cut the same way again, a repeat finds the pieces that are stored.
+      ...(key !== undefined && n > 0 ? { idempotencyKey: `${key}#${n}` } : {}),
+    }),
+  )
 }
 
 /** @throws SvcError invalid */
@@ -179,8 +168,10 @@ class Budget {
   private readonly held = new WeakMap<FastifyRequest, number>()
 
   /** @throws SvcError too_many */
-  reserve(request: FastifyRequest): void {
-    const size = Math.min(WIRE_MAX, Number(request.headers['content-length'] ?? 64 * 1024)) || 0
+  reserve(request: FastifyRequest, streamed: boolean): void {
+    const said = Math.min(WIRE_MAX, Number(request.headers['content-length'] ?? 64 * 1024)) || 0
+    // One piece is read while another is stored.
+    const size = streamed ? 2 * LIMITS.piece : said
     if (this.used + size > IN_FLIGHT_MAX)
       throw new SvcError('too_many', 'too much is being ingested at once; try again in a second', {
         retryAfter: 1,

@@ -1,7 +1,7 @@
 /** Bodies as they come over a real connection: in parts, too many of them, or not to their end. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,6 +40,11 @@ function sendChunks(parts: string[]): Promise<{ status: number; text: string }> 
   })
 }
 
+async function stored(): Promise<number> {
+  const answer = await fetch(`${daemon.url}/metrics`)
+  return Number(/^svc_events_stored (\d+)$/m.exec(await answer.text())![1])
+}
+
 describe('a body', () => {
   it('is one whatever parts it comes in, even in the middle of a character', async () => {
     const text = JSON.stringify({ a: `é${'x'.repeat(200_000)}` })
@@ -56,6 +61,25 @@ describe('a body', () => {
     // The connection is closed with the answer, which a sender in full flow may not see.
     if (!(answer instanceof Error)) expect(answer).toMatchObject({ status: 413 })
     expect(await sendChunks(['{"a":1}'])).toMatchObject({ status: 202 })
+  })
+
+  it('of NDJSON is stored while it still comes, and longer than 16 MiB', async () => {
+    const lines = `${JSON.stringify({ pad: 'x'.repeat(1_000) })}\n`.repeat(5_000)
+    const outgoing = request(`${daemon.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>
+    const before = await stored()
+    outgoing.write(lines)
+    while ((await stored()) === before) await new Promise((resolve) => setTimeout(resolve, 10))
+    for (let n = 0; n < 3; n++) outgoing.write(lines)
+    outgoing.end()
+    const [answer] = await answered
+    let text = ''
+    for await (const part of answer) text += String(part)
+    expect(JSON.parse(text)).toMatchObject({ ingested: 20_000 })
+    expect(await stored()).toBe(before + 20_000)
   })
 
   it('that is cut short stores nothing and is no fault of ours', async () => {

@@ -80,7 +80,7 @@ class BothWays {
   /** @returns null where the kernel leaves the body. @param stored whether new labels get ids. */
   byKernel(text: string, stored = true): unknown {
     const { plan, projection } = this.prepare
-    const map = mapperOf(this.prepare, undefined, NOW, onFault)
+    const map = mapperOf(this.prepare, {}, NOW, onFault)
     const body = Buffer.from(text)
     const read = prepareLines(this.kernel, { id: 7, plan: plan!, projection }, body, { map, nowMs: NOW })
     if (!read) return null
@@ -94,7 +94,7 @@ class BothWays {
   /** Reads a body whose labels are stored much later. @returns what tells the kernel then. */
   byKernelUntil(text: string): () => void {
     const { plan, projection } = this.prepare
-    const map = mapperOf(this.prepare, undefined, NOW, onFault)
+    const map = mapperOf(this.prepare, {}, NOW, onFault)
     const parts = { map, nowMs: NOW }
     const { learn, prepared } = prepareLines(
       this.kernel,
@@ -113,7 +113,7 @@ class BothWays {
     const { events, rejected, skewed } = prepareBody(
       { id: 7, prepare: this.prepare },
       Buffer.from(text),
-      undefined,
+      {},
       NOW,
       parts,
     )

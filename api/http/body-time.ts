@@ -1,0 +1,37 @@
+/**
+ * Ends a request whose body does not come, as Node does with `requestTimeout`; but Node gives all of them
+ * the same time, and a body that is stored while it comes may take as long as it keeps coming.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+
+export const BODY_MS = 30_000
+
+const streamed = new WeakSet<IncomingMessage>()
+
+/** From here on whoever reads the body watches over its time. */
+export function keepsTime(request: IncomingMessage): void {
+  streamed.add(request)
+}
+
+/** @param ms how long a body may take from its headers to its end. */
+export function limitBodyTime(app: FastifyInstance, ms = BODY_MS): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request
+    if (raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined) {
+      const timer = setTimeout(() => {
+        if (!raw.complete && !streamed.has(raw)) refuse(raw, ms)
+      }, ms)
+      reply.raw.once('close', () => clearTimeout(timer))
+    }
+    done()
+  })
+}
+
+function refuse(raw: IncomingMessage, ms: number): void {
+  const text = JSON.stringify({ detail: `the body did not come within ${ms / 1_000} s` })
+  raw.socket.end(
+    `HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
+    () => raw.destroy(),
+  )
+}

@@ -1,0 +1,67 @@
+/** The body of an ingest in memory as a whole, within bounds. */
+import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { FastifyRequest } from 'fastify'
+import { fail, SvcError } from '../../engine/index.ts'
+import { isGzip, RATIO_FREE, RATIO_MAX } from './stream-body.ts'
+
+export const WIRE_MAX = 16 * 1024 * 1024
+const INFLATED_MAX = 64 * 1024 * 1024
+
+const inflate = promisify(gunzip)
+
+/**
+ * The body in the parts it arrived in: they are handed on as they are, for joining them here would
+ * hold up the other requests. @throws SvcError too_large, invalid
+ */
+export function partsOf(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer[]> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = []
+    let size = 0
+    const end = (): void => resolve(parts)
+    const refuse = (): void => {
+      // The stream is left as it is: the answer closes the connection.
+      payload.off('data', take).off('end', end)
+      reject(
+        new SvcError(
+          'too_large',
+          'the body is larger than this route takes (16 MiB; NDJSON sent as application/x-ndjson may be longer)',
+        ),
+      )
+    }
+    const cut = (): void => reject(new SvcError('invalid', 'the body was cut short'))
+    const take = (part: Buffer): void => {
+      size += part.length
+      if (size > WIRE_MAX) refuse()
+      else parts.push(part)
+    }
+    if (Number(request.headers['content-length'] ?? 0) > WIRE_MAX) refuse()
+    else payload.on('data', take).on('end', end).on('error', cut)
+  })
+}
+
+/**
+ * The body inflated, with its bytes on the wire; null where it is not compressed.
+ * @throws SvcError unsupported_media, invalid, too_large
+ */
+export async function decode(
+  request: FastifyRequest,
+  parts: readonly Buffer[],
+): Promise<{ body: Buffer; wireBody: Buffer } | null> {
+  if (!isGzip(request.raw)) return null
+  const wire = Buffer.concat(parts)
+  const limit = Math.min(INFLATED_MAX, Math.max(RATIO_FREE, wire.length * RATIO_MAX))
+  try {
+    return { body: await inflate(wire, { maxOutputLength: limit }), wireBody: wire }
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
+      return fail(
+        'too_large',
+        limit === INFLATED_MAX
+          ? 'the body decompresses to more than 64 MB'
+          : 'the body decompresses to more than 100 times its size',
+      )
+    return fail('invalid', 'the body is not valid gzip')
+  }
+}

@@ -1,0 +1,134 @@
+/** NDJSON that is stored while it comes, over the door and a real engine. */
+import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../api/http/ndjson.ts'
+import { openDoor } from './door.ts'
+
+/** Three pieces: two by their bytes, and a rest. */
+const PAD = 'x'.repeat(1_000)
+const PER_PIECE = 4_000
+const lineOf = (n: number) => `${JSON.stringify({ n, service: `s${n % 7}`, pad: PAD })}\n`
+const linesOf = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => lineOf(from + i)).join('')
+
+let door: Awaited<ReturnType<typeof openDoor>>
+let url: string
+beforeEach(async () => {
+  door = await openDoor()
+  url = (await door.source('app', { labels: [{ name: 'service', field: 'service', primary: true }] })).url
+})
+afterEach(() => door.close())
+
+async function send(body: Iterable<string | Buffer> | Readable, headers: Record<string, string> = {}) {
+  const answer = await door.app.inject({
+    method: 'POST',
+    url,
+    headers: { host: '127.0.0.1:8787', 'content-type': 'application/x-ndjson', ...headers },
+    payload: body instanceof Readable ? body : Readable.from(body, { objectMode: false }),
+  })
+  return { status: answer.statusCode, json: JSON.parse(answer.body) as Record<string, unknown> }
+}
+
+const stored = async () => (await door.engine.status()).counters.events
+
+describe('long NDJSON', () => {
+  it('is stored in pieces and answered as one', async () => {
+    const answer = await send([linesOf(0, 10_000)])
+    expect(answer).toEqual({ status: 202, json: { ingested: 10_000, ids: ['evt_1', 'evt_10000'] } })
+    expect((await door.engine.status()).counters.commits).toBe(
+      Math.ceil((10_000 * lineOf(1_000).length) / LIMITS.piece),
+    )
+  })
+
+  it('names refused items by their place in the whole, a piece of nothing else included', async () => {
+    const bad = `${'{'.padEnd(1_010, 'y')}\n`.repeat(PER_PIECE + 300)
+    const answer = await send([
+      linesOf(0, 10),
+      '\n \n',
+      'no\n',
+      linesOf(10, PER_PIECE),
+      bad,
+      linesOf(0, 5),
+      '{',
+    ])
+    expect(answer.status).toBe(202)
+    expect(answer.json.ingested).toBe(PER_PIECE + 5)
+    const rejected = answer.json.rejected as { index: number }[]
+    expect(rejected).toHaveLength(100)
+    expect(rejected.slice(0, 3).map(({ index }) => index)).toEqual([10, PER_PIECE + 1, PER_PIECE + 2])
+    const all = await send([bad, bad])
+    expect(all.status).toBe(400)
+    expect(all.json).toMatchObject({ detail: expect.stringContaining('no item could be stored; item 0') })
+    expect(all.json.rejected).toHaveLength(100)
+  })
+
+  it('repeated under its key after it was cut short, is stored once and answered in full', async () => {
+    const key = { 'idempotency-key': 'k1' }
+    const whole = linesOf(0, 10_000)
+    const broken = Readable.from(
+      (async function* () {
+        yield whole.slice(0, Math.floor(whole.length / 2))
+        throw new Error('the sender is gone')
+      })(),
+      { objectMode: false },
+    )
+    await send(broken, key).catch(() => {})
+    expect(await send([whole], key)).toEqual({
+      status: 202,
+      json: { ingested: 10_000, ids: ['evt_1', 'evt_10000'] },
+    })
+    expect(await send([whole], key)).toMatchObject({ status: 202, json: { ingested: 10_000 } })
+    expect(await stored()).toBe(10_000)
+    expect(await send(['{"other":1}\n', whole], key)).toMatchObject({ status: 422 })
+    expect(await stored()).toBe(10_000)
+  })
+
+  it('says what is stored where a later piece is refused', async () => {
+    const answer = await send([linesOf(0, PER_PIECE), 'z'.repeat(LIMITS.piece + 1)])
+    expect(answer.status).toBe(413)
+    expect(answer.json.detail).toMatch(/^a line is longer than 4 MiB; \d+ items before that are stored$/)
+    expect(String(answer.json.detail)).toContain(`; ${await stored()} items`)
+  })
+
+  it('may be gzip, which is not taken where it is broken, too dense or of another kind', async () => {
+    const gzip = { 'content-encoding': 'gzip' }
+    const random = Array.from({ length: 9_000 }, (_, n) =>
+      JSON.stringify({
+        n,
+        pad: Array.from({ length: 60 }, (_, i) => ((n + 7) * (i + 3) * 2_654_435_761) % 4_294_967_296),
+      }),
+    ).join('\n')
+    const packed = gzipSync(random)
+    expect(await send([packed], gzip)).toMatchObject({ status: 202, json: { ingested: 9_000 } })
+    expect(await send([packed.subarray(0, 1_000)], gzip)).toMatchObject({
+      status: 400,
+      json: { detail: 'the body is not valid gzip' },
+    })
+    expect(await send([gzipSync('\n'.repeat(20_000_000))], gzip)).toMatchObject({
+      status: 413,
+      json: { detail: expect.stringContaining('more than 100 times') },
+    })
+    expect(await send([packed], { 'content-encoding': 'br' })).toMatchObject({ status: 415 })
+  })
+
+  it('counts a delivery that is named in a header once, item by item', async () => {
+    const named = { 'webhook-id': 'msg_1' }
+    expect(await send([linesOf(0, 10_000)], named)).toMatchObject({ json: { ingested: 10_000 } })
+    expect(await send([linesOf(0, 10_000)], named)).toMatchObject({
+      json: { ingested: 0, duplicates: 10_000 },
+    })
+  })
+
+  it('may be empty, and is held as a whole where a signature covers it', async () => {
+    expect(await send([])).toEqual({ status: 202, json: { ingested: 0 } })
+    const signed = await door.source('signed', {
+      signature_scheme: 'hmac_sha256',
+      signature_secret: 's3cret-s3cret',
+    })
+    url = signed.url
+    expect(await send([linesOf(0, 10_000)])).toMatchObject({ status: 401 })
+    expect(await send([linesOf(0, 20_000)])).toMatchObject({ status: 413 })
+    expect(await stored()).toBe(0)
+  })
+})
