@@ -71,6 +71,8 @@ export const declared = {
     send<Project & { report: ProjectReport }>('PUT', project(id), body, version),
   pauseProject: (id: string, sources: boolean) => send<Project>('POST', `${project(id)}/pause`, { sources }),
   resumeProject: (id: string) => send<Project>('POST', `${project(id)}/resume`),
+  takeOverProject: (id: string) => send<Project>('POST', `${project(id)}/takeover`),
+  releaseProject: (id: string) => send<Project>('POST', `${project(id)}/release`),
   repairProject: (id: string, key: string) => send<Project>('POST', `${project(id)}/repair`, { key }),
   removal: (id: string) => get<Removal>(`${project(id)}/deletion`),
   deleteProject: (id: string, picked: readonly string[], purge: boolean) =>

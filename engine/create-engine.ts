@@ -249,10 +249,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const stored = openStoredModels(store, secrets, clock, options.models)
   const network = openModels(stored.calls, clock)
   const view = snapshotsOf(ctx, false)
-  const { subscriptions, outbox, fetches } = openDeliveries({ store, clock, secrets, onPending })
+  const { subscriptions, outbox, fetches, ending } = openDeliveries({ store, clock, secrets, onPending })
   const catalog = openCatalog(declared)
   const booted = bootCatalog(declared, catalog, options.boot ?? {})
-  const findings = findingsParts(declared, ctx, (call) => pipeline.accept([call])[0]!)
+  const findings = findingsParts(declared, ctx, (call) => pipeline.accept([call])[0]!, ending)
   const runs = runsParts({
     declared,
     ctx,

@@ -2,6 +2,7 @@
 import type { IngestResult, Label } from '../schemas/types.ts'
 import type { Declared } from './declared/declared.ts'
 import { createSource } from './declared/source-writes.ts'
+import type { Ending } from './deliveries/fetching.ts'
 import type { Caller } from './engine.ts'
 import { SvcError } from './errors.ts'
 import { type FindingsParts, primaryOf } from './findings/findings.ts'
@@ -16,10 +17,12 @@ export function findingsParts(
   declared: Declared,
   ctx: ReadContext,
   accept: (call: InnerCall) => IngestResult | SvcError,
+  ending: Ending,
 ): FindingsParts {
   const { sources, projects, clock, store } = declared
   return {
     clock,
+    ending,
     queries: findingQueries(store.db),
     isAgent: (name) => declared.kinds.agent.find(name) !== undefined,
     entityLabels: (project) =>

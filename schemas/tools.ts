@@ -1449,6 +1449,53 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "hold_project": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool hold_project.",
+   "properties": {
+    "project": {
+     "type": "string",
+     "description": "Project, by id or name. Leave it out where there is only one project.",
+     "minLength": 1,
+     "maxLength": 200
+    }
+   },
+   "required": [],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool hold_project answers.",
+   "properties": {
+    "project": {
+     "type": "string",
+     "description": "Project id."
+    },
+    "name": {
+     "type": "string",
+     "description": "Name."
+    },
+    "held_by": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Who holds it now: crew."
+    }
+   },
+   "required": [
+    "project",
+    "name",
+    "held_by"
+   ],
+   "additionalProperties": false
+  }
+ },
  "join_project": {
   "input": {
    "type": "object",

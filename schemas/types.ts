@@ -2680,6 +2680,48 @@ export interface WebhookConfig {
   labels?: Label[]
 }
 /**
+ * A project that is held, or was released and is not taken yet.
+ */
+export interface CrewProject {
+  /**
+   * Project id.
+   */
+  id: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * As of the project.
+   */
+  status: string
+  /**
+   * held; releasing: handed back within the last ten minutes and not taken since.
+   */
+  state: 'held' | 'releasing'
+  /**
+   * Who holds it.
+   */
+  held_by: 'crew' | 'person' | null
+  /**
+   * When it was taken or released, ISO 8601; null: before it was given its present name.
+   */
+  since: string | null
+  /**
+   * Name of the credential that took or released it.
+   */
+  by: string | null
+}
+/**
+ * Answer of GET /api/crew/projects.
+ */
+export interface CrewProjectsResult {
+  /**
+   * Projects.
+   */
+  projects: CrewProject[]
+}
+/**
  * Deliveries, newest first.
  */
 export interface DeliveriesResult {
@@ -5543,6 +5585,32 @@ export interface ToolGetRun {
    * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
    */
   max_tokens?: number
+}
+/**
+ * What the tool hold_project answers.
+ */
+export interface ToolHoldProjectResult {
+  /**
+   * Project id.
+   */
+  project: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * Who holds it now: crew.
+   */
+  held_by: string | null
+}
+/**
+ * Arguments of the tool hold_project.
+ */
+export interface ToolHoldProject {
+  /**
+   * Project, by id or name. Leave it out where there is only one project.
+   */
+  project?: string
 }
 /**
  * What the tool join_project answers.
@@ -8976,6 +9044,23 @@ export interface FindingCreate {
    * Who writes it, on an open instance.
    */
   agent?: string
+  /**
+   * Firing the caller holds and this finding ends: both are stored, or neither.
+   */
+  firing?: {
+    /**
+     * Subscription it was fetched by.
+     */
+    subscription_id: string
+    /**
+     * Delivery.
+     */
+    delivery_id: string
+    /**
+     * As it was handed out.
+     */
+    lease: string
+  }
 }
 /**
  * Body of POST /api/subscriptions/{sid}/acknowledge and /release.

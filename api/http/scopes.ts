@@ -115,6 +115,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /api/projects/:id/wiring': 'read',
   'PUT /api/projects/:id/wiring': 'admin',
   'GET /api/projects/:id/deletion': 'read',
+  'POST /api/projects/:id/hold': 'admin',
   'POST /api/projects/:id/takeover': 'person',
   'POST /api/projects/:id/release': 'admin',
   'GET /api/crew/projects': 'read',

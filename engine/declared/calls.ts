@@ -21,6 +21,7 @@ import type {
 import type { CatalogFiles } from '../catalog/catalog.ts'
 import { changeKindOf } from '../changes/change-sets.ts'
 import { describeConnectors } from '../connectors/index.ts'
+import type { Fetcher } from '../deliveries/fetching.ts'
 import { fail } from '../errors.ts'
 import {
   type FindingsParts,
@@ -39,6 +40,7 @@ import { runAction } from './actions.ts'
 import { createAgent, deleteAgent, switchAgent, updateAgent } from './agent-writes.ts'
 import { belongings } from './belonging.ts'
 import type { Declared } from './declared.ts'
+import { type Holding, heldProjects, holdProject } from './holding.ts'
 import { createMcpServer, deleteMcpServer, updateMcpServer } from './mcp-server-writes.ts'
 import { applyOperations } from './operations.ts'
 import { outlineOf, projectHealth } from './outline.ts'
@@ -46,7 +48,6 @@ import { getAgent, getMcpServer, getTrigger, listAgents, listMcpServers, listTri
 import {
   createProject,
   deleteProject,
-  holdProject,
   listProjects,
   moveProject,
   projectNamed,
@@ -183,12 +184,8 @@ export function projectCalls({ declared, findings, http }: CallsParts) {
       updateProject(declared, word, body, by),
     moveProject: async (word: string, event: 'pause' | 'resume', sources: boolean, by: WriteBy) =>
       moveProject(declared, word, event, sources, by),
-    holdProject: async (word: string, event: 'takeover' | 'release', by: WriteBy) =>
-      holdProject(declared, word, event, by),
-    heldProjects: async () =>
-      listProjects(declared)
-        .filter((project) => project.held_by !== null)
-        .map(({ id, name, held_by, status }) => ({ id, name, held_by, status })),
+    holdProject: async (word: string, event: Holding, by: WriteBy) => holdProject(declared, word, event, by),
+    heldProjects: async () => ({ projects: heldProjects(declared) }),
     repairProject: async (word: string, key: string, by: WriteBy) => repairProject(declared, word, key, by),
     wireProject: async (word: string, wiring: Wiring, by: WriteBy) => wireProject(declared, word, wiring, by),
     projectRemoval: async (word: string) => removalOf(declared, word),
@@ -213,8 +210,8 @@ export function projectCalls({ declared, findings, http }: CallsParts) {
       word: string,
       { entity, agent, limit }: { entity?: string | undefined; agent?: string | undefined; limit: number },
     ) => listFindings(findings, idOf(word), { entity, agent, limit: clamp(limit, 200) }),
-    recordFinding: async (word: string, body: FindingCreate, writer: string) =>
-      recordFinding(findings, idOf(word), body, writer),
+    recordFinding: async (word: string, body: FindingCreate, writer: string, fetcher: Fetcher) =>
+      recordFinding(findings, idOf(word), body, writer, fetcher),
     projectToday: async (word: string) => todayOf(findings, idOf(word)),
     createProjectKey: async (word: string, body: KeyCreate, by: WriteBy) => {
       const project = idOf(word)

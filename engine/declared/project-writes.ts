@@ -10,7 +10,7 @@ import type {
 import type { DeclaredKind, Doc, PartKind } from '../changes/declared.ts'
 import { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
-import { advance, refuseEvent } from '../lifecycle/advance.ts'
+import { refuseEvent } from '../lifecycle/advance.ts'
 import { stageCustom, stageObjects } from '../projects/custom.ts'
 import { pauseProject, resumeProject } from '../projects/pause.ts'
 import { presentProject } from '../projects/present.ts'
@@ -129,21 +129,6 @@ export function moveProject(
     return id
   })
   return projectNamed(declared, result)
-}
-
-/** Who holds a project: taken over by a person, or released. @throws SvcError not_found; wrong_state */
-export function holdProject(
-  declared: Declared,
-  word: string,
-  event: 'takeover' | 'release',
-  by: WriteBy,
-): Project {
-  const id = requireProject(declared, word)
-  const { name } = declared.kinds.project.find(id)!
-  declared.store.tx(() =>
-    advance(declared.store.db, { kind: 'project', id, name }, event, by.caller, declared.clock.now()),
-  )
-  return projectNamed(declared, id)
 }
 
 /** Re-creates or resets one planned object. @throws SvcError not_found; invalid for a custom project */

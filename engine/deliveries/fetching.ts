@@ -44,7 +44,16 @@ export interface FetchCalls extends FetchWrites {
   ): Promise<FiringFetched>
 }
 
-export function fetchWrites(subscriptions: Subscriptions, leases: Leases): FetchWrites {
+/**
+ * Whether the fetcher holds a delivery. @returns what acknowledges it, within the transaction.
+ * @throws SvcError not_found; forbidden; conflict when the lease has ended
+ */
+export type Ending = (subscription: string, holding: Holding, fetcher: Fetcher) => () => void
+
+export function fetchWrites(
+  subscriptions: Subscriptions,
+  leases: Leases,
+): { fetches: FetchWrites; ending: Ending } {
   const require = (id: string, { by, own }: Fetcher): string => {
     const row = subscriptions.require(id)
     if (own && row.caller !== by.id)
@@ -55,7 +64,7 @@ export function fetchWrites(subscriptions: Subscriptions, leases: Leases): Fetch
       })
     return id
   }
-  return {
+  const fetches: FetchWrites = {
     claimFiring: async (id, leaseMs, fetcher) => leases.claim(require(id, fetcher), leaseMs),
     acknowledgeFiring: async (id, holding, fetcher) => {
       leases.acknowledge(require(id, fetcher), holding)
@@ -69,6 +78,7 @@ export function fetchWrites(subscriptions: Subscriptions, leases: Leases): Fetch
       return { ok: true }
     },
   }
+  return { fetches, ending: (id, holding, fetcher) => leases.ending(require(id, fetcher), holding) }
 }
 
 /** @param calls wherever the outbox runs */

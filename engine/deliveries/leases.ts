@@ -120,6 +120,12 @@ export function createLeases({
       })
     },
 
+    /** @returns what acknowledges it, within the transaction. @throws SvcError not_found; conflict */
+    ending(subscription: string, holding: Holding): () => void {
+      require(subscription, holding)
+      return () => this.acknowledge(subscription, holding)
+    },
+
     /** Gives back what was never told: it is no failure of the recipient's. @throws SvcError not_found; conflict */
     release: (subscription: string, holding: Holding): void => {
       store.tx(() => {

@@ -20,7 +20,7 @@ export function openDeliveries({ store, clock, secrets, onPending }: DeliveriesP
   const subscriptions = createSubscriptions({ store, clock, secrets })
   const leases = createLeases({ store, clock, onPending })
   const outbox = createOutbox({ store, clock, subscriptions, leases, onPending })
-  return { subscriptions, outbox, fetches: fetchWrites(subscriptions, leases) }
+  return { subscriptions, outbox, ...fetchWrites(subscriptions, leases) }
 }
 
 /** Who waits in this process, and how they are told that something came. */

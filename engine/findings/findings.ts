@@ -16,6 +16,7 @@ import type {
 } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import type { FindingItem } from '../connectors/finding.ts'
+import type { Ending, Fetcher } from '../deliveries/fetching.ts'
 import { fail } from '../errors.ts'
 import type { FindingQueries, FindingRow, ResultRow } from './queries.ts'
 
@@ -34,20 +35,24 @@ export interface FindingsParts {
   entityLabels(project: string): string[]
   /** Whether any event ever had that label. */
   isKnownLabel(name: string, value: string): boolean
+  /** Whether a firing is held, and what ends it. */
+  ending: Ending
   /** Stores the event and calls `alongside` in the same transaction. */
   append(item: FindingItem, alongside: (eventId: string) => void): Promise<void>
 }
 
 /**
- * Records the finding of an outside agent.
+ * Records the finding of an outside agent, and ends the firing it is about, where it names one.
  * @param writer name its finding carries: that of its key; on an open instance the body may say.
- * @throws SvcError invalid; conflict when an agent of the service has the writer's name
+ * @throws SvcError invalid; conflict when an agent of the service has the writer's name, or the lease of
+ * the firing has ended; not_found; forbidden
  */
 export async function recordFinding(
   parts: FindingsParts,
   project: string,
   body: FindingCreate,
   writer: string,
+  fetcher: Fetcher,
 ): Promise<FindingCreated> {
   const bytes = Buffer.byteLength(body.finding)
   if (bytes > FINDING_MAX_BYTES)
@@ -62,7 +67,10 @@ export async function recordFinding(
     fail('conflict', `${writer} is the name of an agent of this service; give the key another name`)
   const run_id = `run_${randomBytes(8).toString('hex')}`
   const label = body.label ?? labelFor(parts, project, body.entity)
-  const { entity, finding, verdict, headline, next_step } = body
+  const { entity, finding, verdict, headline, next_step, firing } = body
+  const end =
+    firing &&
+    parts.ending(firing.subscription_id, { deliveryId: firing.delivery_id, lease: firing.lease }, fetcher)
   let event_id = ''
   await parts.append(
     {
@@ -91,6 +99,7 @@ export async function recordFinding(
         at: parts.clock.now(),
         event_id: id,
       })
+      end?.()
     },
   )
   return { ok: true, run_id, agent: writer, entity, verdict: verdict ?? null, event_id }

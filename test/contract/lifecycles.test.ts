@@ -210,6 +210,36 @@ describe('the lifecycle of a project', () => {
     for (const allowed of accepts) expect(body.detail).toContain(allowed)
   })
 
+  it('is held by a crew until a person takes it over; released, it is told of until it is taken or ten minutes are over', async () => {
+    const { id } = await watch()
+    const listed = () => svc.get('/api/crew/projects')
+    expect(await svc.post(`/api/projects/${id}/hold`)).toMatchObject({ held_by: 'crew' })
+    const since = new Date(svc.clock.at).toISOString()
+    expect(await listed()).toEqual({
+      projects: [
+        {
+          id,
+          name: 'Checkout',
+          status: 'active',
+          state: 'held',
+          held_by: 'crew',
+          since,
+          by: 'no auth configured',
+        },
+      ],
+    })
+    expect((await refusal('POST', `/api/projects/${id}/hold`)).status).toBe(409)
+    expect(await svc.post(`/api/projects/${id}/takeover`)).toMatchObject({ held_by: 'person' })
+    expect((await refusal('POST', `/api/projects/${id}/hold`)).status).toBe(409)
+    await svc.post(`/api/projects/${id}/release`)
+    expect(await listed()).toMatchObject({ projects: [{ id, state: 'releasing', held_by: null }] })
+    await svc.post(`/api/projects/${id}/hold`)
+    expect(await listed()).toMatchObject({ projects: [{ id, state: 'held', held_by: 'crew' }] })
+    await svc.post(`/api/projects/${id}/release`)
+    svc.clock.at += 10 * 60_000
+    expect(await listed()).toEqual({ projects: [] })
+  })
+
   it('is held by a person who takes it over, in running and in paused, and released', async () => {
     const { id } = await watch()
     for (const state of ['running', 'paused']) {
@@ -221,7 +251,6 @@ describe('the lifecycle of a project', () => {
       expect((await refusal('POST', `/api/projects/${id}/takeover`)).status).toBe(409)
       expect(await svc.post(`/api/projects/${id}/release`)).toMatchObject({ state, held_by: null })
     }
-    expect(await svc.get('/api/crew/projects')).toEqual({ projects: [] })
   })
 })
 

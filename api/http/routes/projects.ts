@@ -240,6 +240,12 @@ function wiringRoutes(app: FastifyInstance, { engine }: Doors): void {
     async ({ params }) => engine.projectRemoval(params.id),
   )
   app.post<OfProject>(
+    '/api/projects/:id/hold',
+    describe(TAG, 'holdProject', 'A crew takes the project', 200, 'project.json'),
+    async (request, reply) =>
+      withEtag(reply, await engine.holdProject(request.params.id, 'hold', writeBy(request))),
+  )
+  app.post<OfProject>(
     '/api/projects/:id/takeover',
     describe(TAG, 'takeOverProject', 'A person takes the project over', 200, 'project.json'),
     async (request, reply) =>
@@ -253,7 +259,13 @@ function wiringRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
   app.get(
     '/api/crew/projects',
-    describe(TAG, 'listHeldProjects', 'Projects that a crew or a person holds', 200, null),
-    async () => ({ projects: await engine.heldProjects() }),
+    describe(
+      TAG,
+      'listHeldProjects',
+      'Projects that a crew or a person holds, or just handed back',
+      200,
+      'crew-projects-result.json',
+    ),
+    async () => engine.heldProjects(),
   )
 }

@@ -5,6 +5,7 @@ import type { FindingCreate, Handled, KeysResult, ProjectKeyCreate } from '../..
 import type { Doors } from '../doors.ts'
 import { body, fields } from '../validate.ts'
 import { writeBy } from '../write-by.ts'
+import { fetcherOf } from './fetching.ts'
 import type { OfProject } from './projects.ts'
 import { describe } from './route.ts'
 
@@ -87,7 +88,9 @@ function findingRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
       if (agent !== undefined && auth.secured)
         throw new SvcError('invalid', 'agent: a finding carries the name of its key', { field: 'agent' })
       const writer = auth.secured ? request.identity.name : (agent ?? ANYBODY)
-      return reply.code(201).send(await engine.recordFinding(request.params.id, finding, writer))
+      return reply
+        .code(201)
+        .send(await engine.recordFinding(request.params.id, finding, writer, fetcherOf(request)))
     },
   )
 }

@@ -1,33 +1,23 @@
 /** The tool conclude: what an outside agent found about a firing, and the firing's end, in one call. */
 import type { FindingCreated, ToolConclude, ToolConcludeResult } from '../../../schemas/types.ts'
-import { DaemonError } from '../daemon.ts'
 import { adds, type Context, defineTool, isAllowed, ToolError } from '../tool.ts'
 import { recordFindingOf } from './findings.ts'
-import { acknowledge, extend, type Holding } from './waiting.ts'
+import { acknowledge, type Holding } from './waiting.ts'
 
-/** Time for the finding to be recorded in, and for a mistake in it to be mended. */
-const LEASE_S = 300
 const NOTHING = 'no_op'
 
 export const conclude = defineTool<ToolConclude, ToolConcludeResult>({
   name: 'conclude',
   title: 'Conclude a firing',
   description:
-    'Ends a firing that you hold: records what you found as record_finding does, then acknowledges it. With nothing to report give verdict no_op alone. A lease that has ended is refused before anything is recorded: another may look at it by then.',
+    'Ends a firing that you hold: records what you found as record_finding does and acknowledges it, both or neither. With nothing to report give verdict no_op alone. A lease that has ended is refused before anything is recorded: another may look at it by then.',
   scope: 'read',
   ofProject: true,
   hints: adds(),
   async run({ subscription_id, delivery_id, lease, ...said }, context) {
     const holding = { subscription_id, delivery_id, lease }
     const made = await record(said, holding, context)
-    try {
-      await acknowledge(holding, context)
-    } catch (error) {
-      if (made === null || !(error instanceof DaemonError)) throw error
-      throw new ToolError(
-        `the finding is recorded as ${made.run_id}, but the firing is not acknowledged (${error.message}); call ack_firing, and do not record it again`,
-      )
-    }
+    if (made === null) await acknowledge(holding, context)
     return {
       text: `${delivery_id} is done${made ? `; recorded as ${made.run_id} on the timeline of ${made.entity} (${made.event_id})` : ', with nothing to report'}`,
       content: {
@@ -58,7 +48,9 @@ async function record(said: Said, holding: Holding, context: Context): Promise<F
       `this credential (${context.identity.name}) may not record findings: give verdict ${NOTHING}, and tell a person what you found`,
       'finding',
     )
-  // Refused where the lease has ended, and held while the finding is recorded.
-  await extend(holding, LEASE_S, context)
-  return recordFindingOf({ ...more, entity, finding, ...(verdict === undefined ? {} : { verdict }) }, context)
+  return recordFindingOf(
+    { ...more, entity, finding, ...(verdict === undefined ? {} : { verdict }) },
+    context,
+    holding,
+  )
 }

@@ -1,15 +1,36 @@
-/** The tools that end work on a project that is held (SPEC.md, Project lifecycle: crew). */
+/** The tools that begin and end work on a project that is held (SPEC.md, Project lifecycle: crew). */
 import type {
   FindingCreated,
   Project,
   ToolFinishProject,
   ToolFinishProjectResult,
+  ToolHoldProject,
+  ToolHoldProjectResult,
   ToolReleaseProject,
   ToolReleaseProjectResult,
 } from '../../../schemas/types.ts'
 import { part } from '../daemon.ts'
 import { projectOf } from '../project.ts'
 import { adds, type Context, defineTool, ToolError } from '../tool.ts'
+
+export const holdProject = defineTool<ToolHoldProject, ToolHoldProjectResult>({
+  name: 'hold_project',
+  title: 'Hold a project',
+  description:
+    'Takes a project for your crew, so that people and other agents see that it is being worked on. Refused while a crew or a person holds it. A person can take it over from you. Hand it back with finish_project, or with release_project when you stop before the work is done.',
+  scope: 'admin',
+  ofProject: false,
+  hints: adds(),
+  async run({ project: word }, context) {
+    const { id } = await projectOf(word, context)
+    const { name, held_by } = await context.daemon.post<Project>(
+      `/api/projects/${part(id)}/hold`,
+      undefined,
+      context.signal,
+    )
+    return { text: `${name} is yours until you hand it back`, content: { project: id, name, held_by } }
+  },
+})
 
 export const releaseProject = defineTool<ToolReleaseProject, ToolReleaseProjectResult>({
   name: 'release_project',

@@ -1,5 +1,6 @@
 /** The tools of findings: reading what was found, and writing down what you found. */
 import type {
+  FindingCreate,
   FindingCreated,
   FindingsResult,
   ProjectResult,
@@ -113,16 +114,24 @@ export const recordFinding = defineTool<ToolRecordFinding, ToolRecordFindingResu
   },
 })
 
-/** @returns the finding, and its project by id. @throws ToolError; DaemonError */
+/**
+ * @param firing one that is held, and ends with the finding.
+ * @returns the finding, and its project by id. @throws ToolError; DaemonError
+ */
 export async function recordFindingOf(
   { project: word, ...finding }: ToolRecordFinding,
   context: Context,
+  firing?: FindingCreate['firing'],
 ): Promise<FindingCreated & { project: string }> {
   const { id } = await projectOf(word, context)
   const made = await context.daemon.post<FindingCreated>(
     `/api/projects/${part(id)}/findings`,
     // On an open instance there is no key to name it after.
-    { ...finding, ...(context.identity.id === 'open' ? { agent: context.client } : {}) },
+    {
+      ...finding,
+      ...(firing ? { firing } : {}),
+      ...(context.identity.id === 'open' ? { agent: context.client } : {}),
+    },
     context.signal,
   )
   return { ...made, project: id }

@@ -1,7 +1,7 @@
 /** Every tool of the MCP server, in the order in which they are listed. */
 import type { Tool } from '../tool.ts'
 import { conclude } from './conclude.ts'
-import { finishProject, releaseProject } from './crew.ts'
+import { finishProject, holdProject, releaseProject } from './crew.ts'
 import { discoverSource } from './discover.ts'
 import { listEntities } from './entities.ts'
 import { getEvent, why } from './events.ts'
@@ -40,6 +40,7 @@ export const tools: readonly Tool[] = [
   extendLease,
   joinProject,
   leaveProject,
+  holdProject,
   releaseProject,
   finishProject,
   listSources,

@@ -11,6 +11,7 @@ import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { RangePicker } from '../../replay/range-picker.tsx'
 import { HealthLine } from './health-line.tsx'
+import { Held } from './held.tsx'
 import { KeysTab } from './keys-tab.tsx'
 import { OverviewTab } from './overview-tab.tsx'
 import { PartsTab } from './parts-tab.tsx'
@@ -56,6 +57,7 @@ export default function ProjectPage() {
             {data.state}
           </Badge>
         )}
+        <Held project={data} />
         <RangePicker project={data.id} label="Replay" />
         <Moves project={data} />
       </PageHead>

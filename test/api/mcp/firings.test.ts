@@ -236,6 +236,16 @@ describe('a firing that is concluded', () => {
     expect(await statusOf(mine)).toBe('delivered')
   })
 
+  it('is recorded once, however often it is said', async () => {
+    const client = await mcp.connect()
+    const mine = await held(client)
+    await called(client, 'conclude', { ...mine, ...FOUND })
+    const again = await call(client, 'conclude', { ...mine, ...FOUND })
+    expect(again).toMatchObject({ isError: true, text: expect.stringContaining('acknowledged already') })
+    const { findings } = (await called(client, 'list_findings', { project: 'Shop' })).content
+    expect(findings).toHaveLength(1)
+  })
+
   it('too late is refused before anything is recorded', async () => {
     const client = await mcp.connect()
     const mine = await held(client)

@@ -165,7 +165,9 @@ describe('the tools', () => {
     expect(await svc.get('/api/subscriptions')).toEqual({ subscriptions: [] })
   })
 
-  it('release a held project and finish one, held or not', async () => {
+  it('hold a project, release it and finish one, held or not', async () => {
+    expect((await use('hold_project', { project: 'Shop' })).content).toMatchObject({ held_by: 'crew' })
+    expect((await call(client, 'hold_project', { project: 'Shop' })).text).toContain('hold')
     await svc.post(`/api/projects/${project}/takeover`)
     expect((await use('release_project', { project: 'Shop' })).content).toMatchObject({ held_by: null })
     await svc.post(`/api/projects/${project}/takeover`)
