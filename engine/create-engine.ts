@@ -11,6 +11,9 @@ import { type BootCatalog, type BootReport, bootCatalog } from './catalog/boot.t
 import { openCatalog } from './catalog/catalog.ts'
 import { type Clock, systemClock, systemTimers } from './clock.ts'
 import { describeConnectors } from './connectors/index.ts'
+import { createCredentials } from './credentials/credentials.ts'
+import { openCredentials } from './credentials/open.ts'
+import { tokenFor } from './credentials/types.ts'
 import { declaredCalls } from './declared/calls.ts'
 import { createBoundKey } from './declared/create-key.ts'
 import { openDeclared } from './declared/declared.ts'
@@ -25,7 +28,6 @@ import type { TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
 import { graphCalls } from './graph/calls.ts'
-import type { GraphPort } from './graph/ports.ts'
 import { openPositions } from './graph/positions.ts'
 import { createReplayReads } from './graph/replay/calls.ts'
 import { IngestQueue } from './ingest-queue.ts'
@@ -38,14 +40,12 @@ import { follow, Live } from './live.ts'
 import { mcpToolWrites } from './mcp-tools/calls.ts'
 import { Pins } from './mcp-tools/pins.ts'
 import { mcpToolTests } from './mcp-tools/tests.ts'
-import type { ModelPort } from './models/calls.ts'
 import type { ModelEnvironment } from './models/environment.ts'
 import { openModels, openStoredModels } from './models/open.ts'
 import { modelUsageOf } from './models/usage.ts'
 import { Pipeline, type PreparedCall } from './pipeline.ts'
 import { openPolling } from './polling/open.ts'
-import type { TrialPort } from './polling/trials.ts'
-import type { PollPort } from './polling/types.ts'
+import type { EnginePorts } from './ports.ts'
 import { openTemplates } from './projects/templates.ts'
 import { proposalCalls } from './proposals/proposals.ts'
 import { createReads, type Reads } from './reads.ts'
@@ -69,7 +69,7 @@ import { type OpenStore, openStore } from './store/open.ts'
 import { Stamp } from './store/stamp.ts'
 import { lastIngest, metaSecret, requestPurge } from './stored-facts.ts'
 import { createReadContext } from './timeline/context.ts'
-import { type TracingPort, tracingPort } from './tracing/calls.ts'
+import { tracingPort } from './tracing/calls.ts'
 import type { TracingEnvironment } from './tracing/environment.ts'
 import { openStoredTracing } from './tracing/settings.ts'
 import { createTracing } from './tracing/tracing.ts'
@@ -112,7 +112,7 @@ export interface EngineOptions {
 }
 
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
-export interface LocalEngine extends Engine, ModelPort, TracingPort, GraphPort, PollPort, TrialPort {
+export interface LocalEngine extends Engine, EnginePorts {
   /** Commits the calls in one transaction. */
   ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
   /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
@@ -165,10 +165,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   })
   const sessions = createSessions(store)
   const live = new Live(ctx.names, ctx.dictionary)
+  const credentials = createCredentials({ store, secrets, clock })
   const sources = createSources({
     store,
     clock,
     secrets,
+    credentials,
     keys,
     env: options.env ?? {},
     documents: createDocumentsWriter(store, appender, stamp),
@@ -272,8 +274,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const mcpTools = mcpToolWrites({
     pins: new Pins(store, clock),
     find: (server) => declared.kinds.mcp_server.find(server),
-    // Stored credentials come with a later version; references to them are kept until then.
-    resolveWith: { env: options.env ?? {}, credential: () => null },
+    resolveWith: { env: options.env ?? {}, credential: (stored) => tokenFor(credentials, stored) },
   })
   const queue = new IngestQueue((calls) => pipeline.accept(calls))
   const triggerReads = createTriggerReads(ctx, clock, view)
@@ -322,6 +323,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     ...mcpToolTests({ calls: mcpTools, egress, clock, timers: systemTimers }),
     ...stored.calls,
     ...network.calls,
+    ...openCredentials({
+      ...{ credentials, declared, egress, timers: systemTimers },
+      onChanged: () => options.onSourcesChanged?.(),
+    }),
     ...tracing,
     ...openPolling({
       sources,

@@ -44,6 +44,11 @@ export const errorTable = {
     fix: 'caller',
     meaning: 'Too many requests at once; try again after Retry-After seconds.',
   },
+  upstream: {
+    status: 502,
+    fix: 'upstream',
+    meaning: 'Another system that was asked refused, or cannot be reached; the message says what it said.',
+  },
   unavailable: {
     status: 503,
     fix: 'operator',
@@ -54,6 +59,7 @@ export const errorTable = {
     fix: 'operator',
     meaning: 'The disk failed while writing; retry with the same Idempotency-Key.',
   },
+  upstream_slow: { status: 504, fix: 'upstream', meaning: 'Another system gave no answer in time.' },
   storage_full: { status: 507, fix: 'operator', meaning: 'Storage is at 95 % of its limit.' },
   internal: {
     status: 500,

@@ -3,6 +3,7 @@
  * `createEngine` runs it in process, `startEngine` in worker threads behind the same interface.
  */
 import type { AgentTestCalls } from './agent-tests/calls.ts'
+import type { CredentialCalls } from './credentials/calls.ts'
 import type { DeclaredCalls } from './declared/calls.ts'
 import type { FetchCalls } from './deliveries/fetching.ts'
 import type { EnvironmentCalls } from './docker/environment.ts'
@@ -29,4 +30,5 @@ export interface Engine
     GraphCalls,
     ModelCalls,
     EnvironmentCalls,
+    CredentialCalls,
     TracingCalls {}

@@ -18,6 +18,7 @@ export const annotationKeywords = [
   'x-advanced',
   'x-connector',
   'x-discover-input',
+  'x-credential',
   'x-format',
   'x-env',
   // Read by the compiler of types: a field of any JSON value.

@@ -52,7 +52,11 @@ export type Repository = string
  */
 export type Branch = string
 /**
- * Token that may read contents and pull requests of the repository. A public one can be read without, 60 requests an hour. ${NAME} takes it from the environment.
+ * Stored credential to read with, by name: see Settings, GitHub. It is looked up at each poll, so a rotated token needs no edit here.
+ */
+export type Credential = string
+/**
+ * Token of this source alone, instead of a credential; it must read contents and pull requests of the repository. A public one can be read without, 60 requests an hour. ${NAME} takes it from the environment.
  */
 export type Token = string
 /**
@@ -68,7 +72,7 @@ export type ChangedFiles = boolean
  */
 export type PullRequests = boolean
 /**
- * Base address of the API: of GitHub Enterprise https://HOST/api/v3.
+ * Base address of the API: of GitHub Enterprise https://HOST/api/v3. Blank: that of the credential, or https://api.github.com.
  */
 export type APIAddress = string
 /**
@@ -82,7 +86,7 @@ export type Method = 'GET' | 'POST'
 /**
  * Value of the credential header, whole: such as Bearer and the token. ${NAME} takes it from the environment.
  */
-export type Credential = string
+export type Credential1 = string
 /**
  * Header that carries the credential.
  */
@@ -2350,6 +2354,10 @@ export interface ConnectorField {
   default?: {
     [k: string]: unknown
   }
+  /**
+   * Kind of stored credential it names: github.
+   */
+  credential?: string
 }
 /**
  * A connector as GET /api/connectors describes it.
@@ -2505,6 +2513,7 @@ export interface FindingConfig {}
 export interface GithubConfig {
   repo: Repository
   branch?: Branch
+  credential?: Credential
   token?: Token
   limit?: CommitsOfTheFirstPoll
   files?: ChangedFiles
@@ -2525,7 +2534,7 @@ export interface HttpPollConfig {
   method?: Method
   body?: Body
   headers?: Headers
-  credential?: Credential
+  credential?: Credential1
   credential_header?: CredentialHeader
   payload_key?: PayloadKey
   id_field?: IdField
@@ -2678,6 +2687,127 @@ export interface WebhookConfig {
    * @maxItems 64
    */
   labels?: Label[]
+}
+/**
+ * What can no longer be used: it names a credential that is gone.
+ */
+export interface CredentialDeleted {
+  /**
+   * It is gone.
+   */
+  ok: boolean
+  /**
+   * Sources that named it; they are not polled until they name another.
+   */
+  sources: string[]
+  /**
+   * MCP servers that named it; runs go on without their tools.
+   */
+  mcp_servers: string[]
+}
+/**
+ * What was stored, and what GitHub said of it.
+ */
+export interface CredentialSaved {
+  /**
+   * It is stored.
+   */
+  ok: boolean
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * Account GitHub named for the token.
+   */
+  account: string | null
+  /**
+   * What GitHub said against the token; it is stored all the same.
+   */
+  warning?: string
+}
+/**
+ * What GitHub says of a stored token.
+ */
+export interface CredentialTested {
+  /**
+   * GitHub takes it.
+   */
+  ok: boolean
+  /**
+   * Account it is of; null: GitHub does not say.
+   */
+  login?: string | null
+  /**
+   * Scopes of a classic token; null: another kind of token, which has none.
+   */
+  scopes?: string[] | null
+  /**
+   * When it expires; null: GitHub does not say.
+   */
+  expires_at?: string | null
+  /**
+   * Why not.
+   */
+  error?: string
+}
+/**
+ * Stored credentials, by name.
+ */
+export interface CredentialsResult {
+  /**
+   * One each.
+   */
+  credentials: StoredCredential[]
+}
+/**
+ * A token of GitHub that is stored once, by name. The token itself is never returned.
+ */
+export interface StoredCredential {
+  /**
+   * Sources name it in credential, MCP servers as credential:github/<name>.
+   */
+  name: string
+  /**
+   * What it is.
+   */
+  kind: 'token'
+  /**
+   * Base address of the API its token is for.
+   */
+  api_url: string
+  /**
+   * Account GitHub named for the token; null until it did.
+   */
+  account: string | null
+  /**
+   * When GitHub said the token expires; null: it did not say.
+   */
+  expires_at: string | null
+  /**
+   * Why the stored token cannot be used; null: it can.
+   */
+  problem: string | null
+  /**
+   * ISO time.
+   */
+  created_at: string
+  /**
+   * ISO time.
+   */
+  updated_at: string
+  /**
+   * ISO time at which the token was stored.
+   */
+  rotated_at: string
+  /**
+   * Sources that read with it.
+   */
+  sources: string[]
+  /**
+   * MCP servers that are called with it.
+   */
+  mcp_servers: string[]
 }
 /**
  * A project that is held, or was released and is not taken yet.
@@ -4240,6 +4370,27 @@ export interface Gateway {
    * The provider's own address, used where none is named.
    */
   default_url: string
+}
+/**
+ * A repository on GitHub.
+ */
+export interface GithubRepository {
+  /**
+   * owner/name.
+   */
+  repo: string
+  /**
+   * Its default branch.
+   */
+  default_branch: string
+  /**
+   * Not everybody may read it.
+   */
+  private: boolean
+  /**
+   * Last push, ISO time.
+   */
+  pushed_at: string | null
 }
 /**
  * Where people put the nodes of a project's graph.
@@ -8602,6 +8753,19 @@ export interface Replay {
   next_from: string | null
 }
 /**
+ * Repositories a token may read, those pushed to last first.
+ */
+export interface RepositoriesResult {
+  /**
+   * One each, at most 50.
+   */
+  repos: GithubRepository[]
+  /**
+   * There may be others: ask with a query.
+   */
+  more: boolean
+}
+/**
  * Body of POST of an action: its arguments, as the template says.
  */
 export interface ActionArguments {
@@ -8973,6 +9137,36 @@ export interface ChangeSetCreate {
    * Only plan.
    */
   dry_run?: boolean
+}
+/**
+ * Body of PUT /api/integrations/github/{name}: what is absent stays.
+ */
+export interface CredentialUpdate {
+  /**
+   * New token, used from the next poll and the next run on. Blank keeps the stored one, for the same host.
+   */
+  token?: string
+  /**
+   * Base address of the API; blank: https://api.github.com.
+   */
+  api_url?: string
+}
+/**
+ * Body of POST /api/integrations/github.
+ */
+export interface CredentialWrite {
+  /**
+   * Name: 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit.
+   */
+  name: string
+  /**
+   * Token of GitHub. It is stored sealed and never returned.
+   */
+  token: string
+  /**
+   * Base address of the API: of GitHub Enterprise https://HOST/api/v3. Blank: https://api.github.com.
+   */
+  api_url?: string
 }
 /**
  * Body of POST /api/sources/discover.

@@ -20,6 +20,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { catalogRoutes } from './routes/catalog.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { connectRoutes } from './routes/connect.ts'
+import { credentialRoutes } from './routes/credentials.ts'
 import { fetchingRoutes } from './routes/fetching.ts'
 import { deliveryRoutes, firingRoutes } from './routes/firings.ts'
 import { graphRoutes } from './routes/graph.ts'
@@ -146,6 +147,7 @@ export async function buildServer({
     connectRoutes,
     settingsRoutes,
     providerARoutes,
+    credentialRoutes,
     ingestRoutes,
   ])
     await app.register(async (scope) => routes(scope, doors))

@@ -10,12 +10,18 @@ import { connectorOf } from './index.ts'
 
 const FAULTS_TOLD = 5
 
-type Properties = Record<string, { default?: unknown; 'x-secret'?: boolean }>
+type Properties = Record<string, { default?: unknown; 'x-secret'?: boolean; 'x-credential'?: string }>
 
 /** Names of the config fields that are never returned. @throws SvcError invalid: unknown connector */
 export function secretFields(kind: string): string[] {
   const properties = propertiesOf(kind)
   return Object.keys(properties).filter((name) => properties[name]!['x-secret'])
+}
+
+/** The config field that names a stored credential; undefined: it takes none. @throws SvcError invalid */
+export function credentialField(kind: string): string | undefined {
+  const properties = propertiesOf(kind)
+  return Object.keys(properties).find((name) => properties[name]!['x-credential'])
 }
 
 /**

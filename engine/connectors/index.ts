@@ -68,6 +68,7 @@ interface Property {
   'x-secret'?: boolean
   'x-advanced'?: boolean
   'x-discover-input'?: boolean
+  'x-credential'?: string
   'x-format'?: string
   'x-widget'?: string
 }
@@ -123,6 +124,7 @@ function describeField(name: string, property: Property, required: readonly stri
     discover_input: property['x-discover-input'] ?? false,
     ...(property.title === undefined ? {} : { label: property.title }),
     ...(property['x-advanced'] ? { advanced: true } : {}),
+    ...(property['x-credential'] ? { credential: property['x-credential'] } : {}),
     ...(property.enum === undefined ? {} : { choices: property.enum }),
     ...(property['x-format'] === undefined ? {} : { format: property['x-format'] }),
     ...(property.default === undefined ? {} : { default: property.default as ConnectorField['default'] }),

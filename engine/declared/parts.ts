@@ -16,7 +16,7 @@ import { acceptedIn } from '../lifecycle/advance.ts'
 import { countTools } from '../mcp-tools/rows.ts'
 import type { AgentModels } from '../models/settings.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
-import { isReference } from '../parts/secret-fields.ts'
+import { storedName } from '../parts/secret-fields.ts'
 import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
 import { workOfAgents } from '../runs/agent-work.ts'
 import { type Activity, activities } from '../triggers/activity.ts'
@@ -204,13 +204,12 @@ function presentMcpServer(
   counts: ReturnType<typeof countTools>,
 ): McpServer {
   const { url, auth_header, auth_value, headers } = stored.doc as unknown as McpServerSpec
-  const credential = isReference(auth_value) ? (/^credential:(.+)$/.exec(auth_value!)?.[1] ?? null) : null
   return {
     name: stored.name,
     url,
     auth_header: auth_header ?? (auth_value ? 'Authorization' : ''),
     auth_value_configured: Boolean(auth_value) || stored.unreadable.includes('auth_value'),
-    auth_credential: credential,
+    auth_credential: storedName(auth_value),
     headers: (headers ?? {}) as McpServer['headers'],
     ...(counts.get(stored.name) ?? { tools: 0, changed: 0 }),
     state: 'active',

@@ -30,11 +30,13 @@ import {
 import { withWiring } from '../wiring/wires.ts'
 import type { Declared } from './declared.ts'
 import { normaliseSpec } from './operations.ts'
+import { requireParamCredentials } from './require-credential.ts'
 import { requireProject } from './skill-writes.ts'
 import type { WriteBy } from './write.ts'
 
 /** Makes a project from a template or from objects, all or nothing. @throws SvcError invalid; conflict */
 export function createProject(declared: Declared, body: ProjectCreate, by: WriteBy): Project {
+  requireParamCredentials(declared, body.template ?? body.recipe, body.params)
   const { result } = declared.changes.commit(by, (edit) => stageProject(declared, edit, body))
   return projectNamed(declared, result)
 }

@@ -4,10 +4,12 @@ import type { Edit } from '../changes/edit.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { fail } from '../errors.ts'
 import { checkNew, normaliseSource } from '../sources/check-write.ts'
+import { credentialOf } from '../sources/credential.ts'
 import type { LiveSource } from '../sources/live.ts'
 import { readersOf } from '../wiring/complete.ts'
 import { projectsOf } from '../wiring/project-doc.ts'
 import type { Declared } from './declared.ts'
+import { requireCredential } from './require-credential.ts'
 import { deletedBy, joiningProject, makerOf, movePart, stageEdit, stageNew, type WriteBy } from './write.ts'
 
 const MEMORY_NAME = 'agent_memory'
@@ -29,6 +31,7 @@ export function createSource(
     fail('invalid', `connector: ${body.connector} sources are made by the service itself`, {
       field: 'connector',
     })
+  requireCredential(declared, credentialOf(body.connector, body.config ?? {}), null)
   return declared.store.tx(() => {
     const committed = declared.changes.commit(by, (edit) => {
       const doc = normaliseSource(specOf(body), undefined)
@@ -65,6 +68,8 @@ export function updateSource(
     const row = declared.sources.store.queries.byName(name)!
     const stored = { connector: row.connector, ...declared.sources.store.configs.open(row) }
     const doc = normaliseSource({ ...specOf(body), poll: body.poll ?? row.poll }, stored)
+    const before = credentialOf(row.connector, stored.config)
+    requireCredential(declared, credentialOf(row.connector, body.config ?? {}), before)
     stageEdit(edit, 'source', name, body, now.paused ? { ...doc, paused: true } : doc, by.base)
   })
   const version = declared.kinds.source.find(name)!.changeSet

@@ -39,7 +39,7 @@ export function declaredGraph(
 
 /** What only the writer knows of a source: whether it can take events at all. */
 function sourceHealth({ sources }: Declared): (node: GraphNode) => GraphNode {
-  const { queries, live, polls } = sources.store
+  const { queries, live, polls, credentials } = sources.store
   const storageReason = sources.store.storageReason()
   return (node) => {
     if (node.kind !== 'source') return node
@@ -47,7 +47,7 @@ function sourceHealth({ sources }: Declared): (node: GraphNode) => GraphNode {
     const source = row && live.byId(row.id)
     // One that a draft makes is not live yet.
     if (!row || !source) return node
-    const { status, reason } = healthOf(row, source, storageReason, polls.find(row.id))
+    const { status, reason } = healthOf(row, source, storageReason, polls.find(row.id), credentials)
     return status === 'error' || status === 'refused' ? { ...node, health: 'attention', reason } : node
   }
 }

@@ -1,13 +1,13 @@
 /** A declared MCP server as it can be connected to: references in its credential become values. */
 import type { McpServerSpec } from '../../schemas/types.ts'
-import { isReference } from '../parts/secret-fields.ts'
+import { isReference, storedName } from '../parts/secret-fields.ts'
 import type { McpServerRef } from './types.ts'
 
 export interface ResolveWith {
   /** What `${NAME}` refers to. */
   env: Readonly<Record<string, string | undefined>>
-  /** A stored credential's token, by a name such as github/main; null: there is none. */
-  credential(name: string): string | null
+  /** A stored credential's token, by a name such as github/main, or a sentence why there is none. */
+  credential(name: string): { token: string } | string
 }
 
 /** Shorter values are too common in text to be taken out of it. */
@@ -28,17 +28,19 @@ export function resolveServer(
   if (!auth_value) return server
   let value = auth_value
   if (isReference(auth_value)) {
-    const stored = /^credential:(.+)$/.exec(auth_value)?.[1]
-    const token = stored === undefined ? env[auth_value.slice(2, -1)] : credential(stored)
-    if (!token)
-      return stored === undefined
-        ? `the variable ${auth_value.slice(2, -1)} is not set`
-        : `the credential ${stored} is not stored here`
-    value = stored === undefined ? token.trim() : `Bearer ${token}`
+    const stored = storedName(auth_value)
+    const found = stored === null ? variable(auth_value.slice(2, -1), env) : credential(stored)
+    if (typeof found === 'string') return found
+    value = stored === null ? found.token : `Bearer ${found.token}`
   }
   if (!/^[\t\x20-\x7e\x80-\xff]+$/.test(value))
     return 'its credential has characters that a header cannot carry'
   // The token alone too: a server may echo it without the word before it.
   const secrets = [value, value.replace(/^\S+ /, '')].filter(({ length }) => length >= SECRET_MIN)
   return { ...server, headers: { ...server.headers, [auth_header || 'Authorization']: value }, secrets }
+}
+
+function variable(name: string, env: ResolveWith['env']): { token: string } | string {
+  const value = env[name]?.trim()
+  return value ? { token: value } : `the variable ${name} is not set`
 }

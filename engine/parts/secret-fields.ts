@@ -15,6 +15,10 @@ export const isReference = (value: unknown): boolean =>
   typeof value === 'string' &&
   (/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(value) || /^credential:\S+$/.test(value))
 
+/** What a `credential:<name>` refers to, such as github/main; null: it is none. */
+export const storedName = (value: unknown): string | null =>
+  (typeof value === 'string' && /^credential:(\S+)$/.exec(value)?.[1]) || null
+
 /**
  * Seals the named fields; one that did not change keeps its sealed form.
  * @param place where they live, such as agents/first-look.

@@ -9,6 +9,7 @@ import { fail, SvcError } from '../errors.ts'
 import type { PrepareParts } from '../ingest/prepare-body.ts'
 import { oneLine } from '../ingest/template.ts'
 import { resolveReferences } from '../sources/config-secrets.ts'
+import { withCredential } from '../sources/credential.ts'
 import { faultOfSecrets } from '../sources/health.ts'
 import type { LiveSource } from '../sources/live.ts'
 import type { SourceStore } from '../sources/parts.ts'
@@ -87,13 +88,16 @@ class Polls {
     const source = sources.live.byId(begun.sourceId)
     // Its reload comes after the commit, in the same turn; until then it is not looked at.
     if (!source) return null
-    const error = faultOfSecrets(source)
+    const error = faultOfSecrets(source, sources.credentials)
     if (error !== null) {
       this.note({ ...begun, began: now, ended: now, error, retryAfterMs: 0, random: 0 })
       return null
     }
-    const { config } = resolveReferences(source.connector.kind, source.config, sources.env)
-    return { ...begun, connector: source.connector.kind, config }
+    const { kind } = source.connector
+    const { config } = resolveReferences(kind, source.config, sources.env)
+    const used = withCredential(kind, config, sources.credentials)
+    // It was looked up a line above, in the same turn.
+    return typeof used === 'string' ? null : { ...begun, connector: kind, config: used }
   }
 
   settle(made: PollMade): void {

@@ -1,5 +1,7 @@
 /** How a source is doing, and why (SPEC.md, Storage: a refusal shows on the source's health). */
 import type { SourceHealth } from '../../schemas/types.ts'
+import type { CredentialLookup } from '../credentials/types.ts'
+import { withCredential } from './credential.ts'
 import type { LiveSource } from './live.ts'
 import type { PollRow } from './poll-queries.ts'
 import type { SourceRow } from './queries.ts'
@@ -13,8 +15,9 @@ export function healthOf(
   live: LiveSource,
   storageReason: string | null,
   poll: PollRow | undefined,
+  credentials: CredentialLookup,
 ): SourceHealth {
-  const [status, reason] = statusOf(row, live, storageReason, poll)
+  const [status, reason] = statusOf(row, live, storageReason, poll, credentials)
   const notices = [poll?.restarted, poll?.notice].filter((notice) => typeof notice === 'string')
   return {
     status,
@@ -38,12 +41,13 @@ function statusOf(
   live: LiveSource,
   storageReason: string | null,
   poll: PollRow | undefined,
+  credentials: CredentialLookup,
 ): [SourceHealth['status'], string | null] {
   const { mode } = live.connector
   if (row.state === 'paused') return ['paused', PAUSED[mode]]
   if (mode === 'reference') return ['ok', null]
   if (storageReason) return ['refused', storageReason]
-  if (mode === 'poll') return statusOfPolls(live, poll)
+  if (mode === 'poll') return statusOfPolls(live, poll, credentials)
   if (live.unreadable.includes('signature_secret'))
     return [
       'error',
@@ -69,20 +73,28 @@ const PAUSED = {
   reference: 'paused; its documents stay as they are until it is resumed',
 } as const
 
-function statusOfPolls(live: LiveSource, poll: PollRow | undefined): [SourceHealth['status'], string | null] {
-  const fault = faultOfSecrets(live)
+function statusOfPolls(
+  live: LiveSource,
+  poll: PollRow | undefined,
+  credentials: CredentialLookup,
+): [SourceHealth['status'], string | null] {
+  const fault = faultOfSecrets(live, credentials)
   if (fault !== null) return ['error', fault]
   if (!poll || poll.last_poll_at === null) return ['starting', null]
   return poll.last_error === null ? ['ok', null] : ['error', poll.last_error]
 }
 
 /** Why a source cannot be polled for want of a secret; null: it can. */
-export function faultOfSecrets({ unreadable, unresolved }: LiveSource): string | null {
+export function faultOfSecrets(
+  { unreadable, unresolved, connector, config }: LiveSource,
+  credentials: CredentialLookup,
+): string | null {
   if (unreadable[0] !== undefined)
     return `its ${unreadable[0]} cannot be read here, so it is not polled; enter it again`
   if (unresolved[0])
     return `its ${unresolved[0].field} refers to what is not there, so it is not polled: ${unresolved[0].reason}`
-  return null
+  const found = withCredential(connector.kind, config, credentials)
+  return typeof found === 'string' ? `it is not polled: ${found}` : null
 }
 
 const iso = (ms: number | null | undefined): string | null =>

@@ -1,5 +1,6 @@
 /** What sources are made of and work with. */
 import type { Clock } from '../clock.ts'
+import type { CredentialLookup } from '../credentials/types.ts'
 import type { DocumentsWriter } from '../documents-writer.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Secrets } from '../secrets.ts'
@@ -16,6 +17,8 @@ export interface SourcesParts {
   secrets: Secrets
   /** What `${NAME}` in a secret field refers to. */
   env: Readonly<Record<string, string | undefined>>
+  /** What sources name as their credential. */
+  credentials: CredentialLookup
   keys: Keys
   documents: DocumentsWriter
   /** Newest events of a source with their payload. */

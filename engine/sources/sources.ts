@@ -88,7 +88,7 @@ export function createSources(parts: SourcesParts): Sources {
 }
 
 function present(
-  { live }: SourceStore,
+  { live, credentials }: SourceStore,
   row: SourceRow,
   storageReason: string | null,
   poll: PollRow | undefined,
@@ -111,6 +111,6 @@ function present(
     version: row.change_set,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
-    health: healthOf(row, source, storageReason, poll),
+    health: healthOf(row, source, storageReason, poll, credentials),
   }
 }

@@ -17,6 +17,7 @@ import { validateLabels } from '../ingest/label.ts'
 import { parseItem } from '../ingest/split.ts'
 import { checkNew, checkWrite } from './check-write.ts'
 import { refuseMask, resolveReferences } from './config-secrets.ts'
+import { withCredential } from './credential.ts'
 import type { SourceStore } from './parts.ts'
 import { coverFields } from './sample/fields.ts'
 import { previewLabel } from './sample/label-preview.ts'
@@ -85,11 +86,12 @@ export class SourceTrials {
     return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== '' && value !== null))
   }
 
-  /** @returns what to ask with, or a sentence that says what `${NAME}` is not there. */
+  /** @returns what to ask with, or a sentence that says what `${NAME}` or credential is not there. */
   private resolve(connector: string, config: Record<string, unknown>): ToAsk | string {
     const { config: open, unresolved } = resolveReferences(connector, config, this.parts.env)
     if (unresolved[0]) return `${unresolved[0].field} refers to what is not there: ${unresolved[0].reason}`
-    return { connector, config: open }
+    const used = withCredential(connector, open, this.parts.credentials)
+    return typeof used === 'string' ? used : { connector, config: used }
   }
 
   /**

@@ -7,6 +7,12 @@ import type { IngestResult } from '../../schemas/types.ts'
 import { agentTestReadNames, agentTestWriteNames } from '../agent-tests/calls.ts'
 import type { BootCatalog, BootReport } from '../catalog/boot.ts'
 import { systemClock, systemTimers } from '../clock.ts'
+import {
+  askingGithub,
+  type CredentialPort,
+  credentialPortNames,
+  credentialWriteNames,
+} from '../credentials/calls.ts'
 import { declaredCallNames } from '../declared/call-names.ts'
 import { type DeliveryPort, type Dispatcher, startDispatcher } from '../deliveries/dispatcher.ts'
 import { fetchFiringBy, fetchWriteNames } from '../deliveries/fetching.ts'
@@ -102,6 +108,7 @@ const WRITES = [
   ...agentTestWriteNames,
   ...graphWriteNames,
   ...modelWriteNames,
+  ...credentialWriteNames,
 ] as const
 
 /** What the log needs is not urgent: until then a start has the processors to itself. */
@@ -269,6 +276,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   })
   poller = polling.poller
   Object.assign(engine, polling.calls)
+  const credentials = forward(writer, credentialPortNames) as unknown as CredentialPort
+  Object.assign(engine, askingGithub({ port: credentials, egress, ...time }))
   dispatcher.nudge()
   agents.nudge()
   poller.nudge()

@@ -2,7 +2,7 @@
  * A running server for a test: real HTTP on a free port, a store in memory, a clock moved by hand.
  * Every answer is checked against what the API document promises of it.
  */
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { buildServer } from '../../api/http/server.ts'
 import { createEngine, type EngineOptions } from '../../engine/local.ts'
 import { expectPromised } from './promised.ts'
@@ -37,6 +37,7 @@ export async function startInstance({
   port = 0,
   clock = clockAt(T0),
   dataFile = null,
+  log = pino({ level: 'silent' }),
   ...more
 }: {
   secured?: boolean
@@ -45,12 +46,13 @@ export async function startInstance({
   /** Another instance's, for one that goes on where it ended. */
   clock?: TestClock
   dataFile?: string | null
+  log?: Logger
 } & Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing'> = {}) {
   const engine = createEngine({ dataFile, clock, env, ...more })
   const app = await buildServer({
     engine,
     clock,
-    log: pino({ level: 'silent' }),
+    log,
     config: {
       host: '127.0.0.1',
       port: 0,

@@ -24,6 +24,7 @@ export interface Page {
   body: unknown
   etag: string | null
   hasNext: boolean
+  headers: Headers
 }
 
 export interface GithubApi {
@@ -42,30 +43,46 @@ export interface GithubApi {
   refusal(page: Page): UpstreamError
 }
 
-/** @param config with a valid repo. */
-export function openApi(config: Pick<GithubConfig, 'repo' | 'token' | 'api_url'>, reach: Reach): GithubApi {
+/**
+ * One request below the address of the API; every status is an answer, unless it says that no more
+ * requests are allowed. @throws UpstreamError
+ */
+export async function askApi(
+  { apiUrl, token, path, etag }: { apiUrl: string; token: string | null; path: string; etag?: string },
+  reach: Reach,
+): Promise<Page> {
+  const headers = {
+    accept: 'application/vnd.github+json',
+    'x-github-api-version': VERSION,
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    ...(etag === undefined ? {} : { 'if-none-match': etag }),
+  }
+  const answer = await ask({ url: `${apiUrl}${path}`, headers, name: NAME, allow: READ }, reach)
+  const page = pageOf(answer)
+  const limited = limitOf(answer, page, reach.clock.now(), token !== null)
+  if (limited) throw limited
+  return page
+}
+
+/** @param config with a valid repo; of a stored credential with its token and address. */
+export function openApi(
+  config: Pick<GithubConfig, 'repo' | 'token' | 'api_url' | 'credential'>,
+  reach: Reach,
+): GithubApi {
   const repo = repoOf(config.repo)!
   const token = tokenOf(config.token)
+  const from = config.credential ? `the credential ${config.credential}` : null
   const refusal = ({ status, body }: Page) =>
-    new UpstreamError(sentence(status, repo, token !== null, messageOf(body, token)))
+    new UpstreamError(sentence(status, repo, token !== null, from, messageOf(body, token)))
   const api: GithubApi = {
     repo,
     hasToken: token !== null,
     left: null,
     refusal,
     async get(path, { etag, allow = [] } = {}) {
-      const headers = {
-        accept: 'application/vnd.github+json',
-        'x-github-api-version': VERSION,
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(etag === undefined ? {} : { 'if-none-match': etag }),
-      }
-      const url = `${apiOf(config)}/repos/${repo}${path}`
-      const answer = await ask({ url, headers, name: NAME, allow: READ }, reach)
-      api.left = leftOf(answer.headers) ?? api.left
-      const page = pageOf(answer)
-      const limited = limitOf(answer, page, reach.clock.now(), token !== null)
-      if (limited) throw limited
+      const asked = { apiUrl: apiOf(config), token, path: `/repos/${repo}${path}` }
+      const page = await askApi({ ...asked, ...(etag === undefined ? {} : { etag }) }, reach)
+      api.left = leftOf(page.headers) ?? api.left
       if (page.status >= 400 && !allow.includes(page.status)) throw refusal(page)
       return page
     },
@@ -112,6 +129,7 @@ function pageOf(answer: Answer): Page {
         : jsonOf(answer, NAME),
     etag: headers.get('etag'),
     hasNext: /;\s*rel="next"/.test(headers.get('link') ?? ''),
+    headers,
   }
 }
 
@@ -143,16 +161,26 @@ function limitOf({ headers }: Answer, page: Page, now: number, hasToken: boolean
 /** @param at epoch ms. */
 export const clockOf = (at: number): string => `${new Date(at).toISOString().slice(11, 16)} UTC`
 
-function messageOf(body: unknown, token: string | null): string {
+/** What GitHub itself says, shortened, without the token. */
+export function messageOf(body: unknown, token: string | null): string {
   const { message } = (body ?? {}) as { message?: unknown }
-  const text = typeof message === 'string' ? oneLine(message, TOLD_MAX) : ''
-  return token === null ? text : text.replaceAll(token, '•••')
+  if (typeof message !== 'string') return ''
+  return oneLine(token === null ? message : message.replaceAll(token, '•••'), TOLD_MAX)
 }
 
-function sentence(status: number, repo: string, hasToken: boolean, told: string): string {
+/** @param from the stored credential its token is of; null: it is the source's own. */
+function sentence(
+  status: number,
+  repo: string,
+  hasToken: boolean,
+  from: string | null,
+  told: string,
+): string {
   const own = told ? `: ${told.replace(/\.$/, '')}` : ''
   switch (status) {
     case 401:
+      if (from !== null)
+        return `GitHub does not take the token of ${from} (401); it may have expired: rotate it under Settings, GitHub`
       return hasToken
         ? 'GitHub does not take the token (401); it may have expired: enter a new one in token'
         : 'GitHub asks for a token (401); set token'

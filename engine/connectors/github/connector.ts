@@ -4,7 +4,7 @@ import type { PollConnector } from '../connector.ts'
 import { discoverRepository } from './discover.ts'
 import { compileItems } from './mapping.ts'
 import { pollRepository } from './poll.ts'
-import { repoFaults } from './repo.ts'
+import { repoFaults, tokenFaults } from './repo.ts'
 
 export const github: PollConnector = {
   kind: 'github',
@@ -31,7 +31,10 @@ export const github: PollConnector = {
   suggestedPoll: '2m',
   minPollMs: 10_000,
   identity: ['repo', 'branch', 'api_url'],
-  validate: (config) => repoFaults(config as Partial<GithubConfig>),
+  validate: (config) => [
+    ...repoFaults(config as Partial<GithubConfig>),
+    ...tokenFaults(config as Partial<GithubConfig>),
+  ],
   compile: (config) => compileItems(config as Partial<GithubConfig>),
   poll: (config, cursor, reach) => pollRepository(config as unknown as GithubConfig, cursor, reach),
   discover: discoverRepository,

@@ -35,7 +35,7 @@ export async function discoverRepository(
   if (page.status === 404) fail('invalid', `${api.repo} has no branch ${branch}`, { field: 'config.branch' })
   const commits = page.status === 409 ? [] : listOf<Listed>(page, ({ sha }) => typeof sha === 'string')
   const authors = [...new Set(commits.flatMap(authorOf))].slice(0, AUTHORS_TOLD)
-  const { token: _secret, ...shown } = config
+  const { token: _secret, api_url: address, ...shown } = config
   return {
     connector: 'github',
     summary: `${api.repo}, ${repository.isPrivate ? 'private' : 'public'}: ${
@@ -44,6 +44,8 @@ export async function discoverRepository(
     recent_authors: authors,
     proposed_config: {
       ...shown,
+      // A credential brings its address along.
+      ...(address === undefined || config.credential ? {} : { api_url: address }),
       repo: api.repo,
       branch,
       // What a person declared is better than a guess.

@@ -31,3 +31,7 @@ export function repoFaults({ repo, api_url: url }: Partial<GithubConfig>): strin
     faults.push('config.api_url must be an address without a user name or a password')
   return faults
 }
+
+/** A token of its own and a stored one: which would be sent is not to be guessed. @returns a sentence per fault. */
+export const tokenFaults = ({ token, credential }: Partial<GithubConfig>): string[] =>
+  token && credential ? ['config.token and config.credential exclude each other: keep one of them'] : []

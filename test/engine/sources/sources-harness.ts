@@ -26,6 +26,9 @@ import { ME, openTestStore } from '../open-test-store.ts'
 /** The mask of a secret. */
 export const MASK = '••••••••'
 
+/** None is stored. */
+const NO_CREDENTIALS = { has: () => false, find: (name: string) => `no credential is named ${name}` }
+
 export function openSources(secrets: Secrets = memorySecrets()) {
   const test = openTestStore()
   const { store, clock } = test
@@ -53,6 +56,7 @@ export function openSources(secrets: Secrets = memorySecrets()) {
     ),
     recent: (_sourceId: number, limit: number) => world.recent.slice(0, limit),
     storageReason: () => world.storageReason,
+    credentials: NO_CREDENTIALS,
   }
   const open = (secretsOfRun: Secrets) => {
     const live = createSources({ ...parts, secrets: secretsOfRun })

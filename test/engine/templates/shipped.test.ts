@@ -176,15 +176,15 @@ describe('shared_code_context', () => {
   it('watches each repository with a source of its own, all of them with one trigger', () => {
     const file = templates.get('shared_code_context')!
     const source_repos = [{ repo: 'acme/shop' }, { repo: 'acme/pay', branch: 'main' }]
-    const params = checkParams(file, { github_token: 'ghp_x', context_repo: 'acme/notes', source_repos })
+    const params = checkParams(file, { credential: 'main', context_repo: 'acme/notes', source_repos })
     const plan = planned(file, params)
     expect(plan['repo_acme-pay']!.spec).toMatchObject({
       poll: '60s',
-      config: { repo: 'acme/pay', branch: 'main', token: 'ghp_x' },
+      config: { repo: 'acme/pay', branch: 'main', credential: 'main' },
     })
     expect(plan['repo_acme-shop']!.spec.config).not.toHaveProperty('branch')
     expect(plan.changes!.spec.sources).toEqual(['ctx_acme-notes_acme-shop', 'ctx_acme-notes_acme-pay'])
-    expect(plan.github!.spec.auth_value).toBe('Bearer ghp_x')
+    expect(plan.github!.spec.auth_value).toBe('credential:github/main')
     expect(plan.maintainer!.spec).toMatchObject({ max_rounds: 12, mcp_servers: ['ctx_acme-notes_github'] })
   })
 })

@@ -48,6 +48,10 @@ export interface GithubServer extends UpstreamServer {
   pulls: { updated_at: string; [field: string]: unknown }[]
   /** Of every commit. */
   files: Json[]
+  /** Accounts by token; others are refused. Null: every request is let in. */
+  accounts: Record<string, string> | null
+  /** What a token may read: owner/name. */
+  repos: string[]
   /** Requests left; null: no limit is told. A 304 takes none. */
   left: number | null
   resetAt: number
@@ -66,6 +70,8 @@ export async function githubServer(): Promise<GithubServer> {
     defaultBranch: 'main',
     pulls: [],
     files: [],
+    accounts: null,
+    repos: [REPO],
     left: 5_000,
     resetAt: 0,
     says: () => null,
@@ -80,7 +86,9 @@ export async function githubServer(): Promise<GithubServer> {
 
 function answer(github: GithubServer, { path, headers }: Received): Said {
   const url = new URL(path, github.url)
-  const said = github.says(path) ?? content(github, url)
+  const account = github.accounts?.[headers.authorization?.replace('Bearer ', '') ?? '']
+  const isIn = github.accounts === null || account !== undefined
+  const said = github.says(path) ?? (isIn ? content(github, url, account ?? 'octocat') : BAD)
   const etag = `W/"${createHash('sha1').update(JSON.stringify(said.body)).digest('hex')}"`
   const isSame = (said.status ?? 200) === 200 && headers['if-none-match'] === etag
   if (!isSame && github.left !== null && github.left > 0) github.left--
@@ -93,11 +101,30 @@ function answer(github: GithubServer, { path, headers }: Received): Said {
     : { ...said, headers: { etag, ...rate, ...said.headers } }
 }
 
+const BAD: Said = { status: 401, body: { message: 'Bad credentials' } }
 const NOT_FOUND: Said = { status: 404, body: { message: 'Not Found' } }
 
-function content(github: GithubServer, url: URL): Said {
+function content(github: GithubServer, url: URL, account: string): Said {
   const path = url.pathname
   const root = `/repos/${REPO}`
+  if (path === '/user')
+    return {
+      body: { login: account, id: 1, type: 'User' },
+      headers: {
+        'x-oauth-scopes': 'repo, read:org',
+        'github-authentication-token-expiration': '2027-01-31 10:00:00 UTC',
+      },
+    }
+  if (path === '/user/repos')
+    return paged(
+      github.repos.map((name) => ({
+        full_name: name,
+        default_branch: 'main',
+        private: true,
+        pushed_at: '2026-11-20T10:00:00Z',
+      })),
+      url,
+    )
   if (path === root) return { body: { full_name: REPO, default_branch: github.defaultBranch, private: true } }
   if (path === `${root}/commits`) {
     const commits = github.branches[url.searchParams.get('sha')!]

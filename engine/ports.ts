@@ -1,0 +1,9 @@
+/** What the threads around the store need of it beyond Engine: secrets are in it, so it is not for doors. */
+import type { CredentialPort } from './credentials/calls.ts'
+import type { GraphPort } from './graph/ports.ts'
+import type { ModelPort } from './models/calls.ts'
+import type { TrialPort } from './polling/trials.ts'
+import type { PollPort } from './polling/types.ts'
+import type { TracingPort } from './tracing/calls.ts'
+
+export interface EnginePorts extends ModelPort, TracingPort, GraphPort, PollPort, TrialPort, CredentialPort {}
