@@ -8,6 +8,7 @@ import { guardOldVariables } from '../guards.ts'
 import { version } from '../version.ts'
 import { catalogCommand } from './commands/catalog.ts'
 import { changesCommand } from './commands/changes.ts'
+import { credentialsCommand } from './commands/credentials.ts'
 import { deliveriesCommand } from './commands/deliveries.ts'
 import { firingsCommand } from './commands/firings.ts'
 import { keysCommand } from './commands/keys.ts'
@@ -67,6 +68,7 @@ export function buildProgram(io: Io): Command {
   program.commandsGroup('Setup:')
   program.addCommand(sourcesCommand(io))
   program.addCommand(keysCommand(io))
+  program.addCommand(credentialsCommand(io))
   program.commandsGroup('Declared:')
   program.addCommand(projectsCommand(io))
   for (const command of partCommands(io)) program.addCommand(command)
