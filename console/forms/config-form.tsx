@@ -8,6 +8,7 @@ import Form from '@rjsf/mantine'
 import type { ErrorSchema, RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
 import { type ReactNode, useMemo } from 'react'
 import { configTemplates } from './config-templates.tsx'
+import { CredentialField } from './credential-field.tsx'
 import { JsonField } from './json-field.tsx'
 
 interface Property {
@@ -18,12 +19,13 @@ interface Property {
   'x-secret'?: boolean
   'x-advanced'?: boolean
   'x-discover-input'?: boolean
+  'x-credential'?: string
   'x-widget'?: string
 }
 
 /** Characters from which a text is a document, and not a line or a few. */
 const DOCUMENT = 65_536
-const FIELDS = { JsonField }
+const FIELDS = { JsonField, CredentialField }
 
 const trusting: ValidatorType = {
   validateFormData: () => ({ errors: [], errorSchema: {} }),
@@ -126,6 +128,8 @@ function uiOf(schema: RJSFSchema): UiSchema {
   const ui: UiSchema = { 'ui:submitButtonOptions': { norender: true }, 'ui:label': false }
   for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Property>)) {
     if (property['x-widget'] === 'json') ui[name] = { 'ui:field': 'JsonField' }
+    if (property['x-credential'] || property['x-widget'] === 'credential')
+      ui[name] = { 'ui:field': 'CredentialField' }
     if (property['x-secret'])
       ui[name] = {
         'ui:widget': 'password',

@@ -7,6 +7,7 @@ import type { McpServer } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { CredentialSelect } from '../../parts/credential-select.tsx'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -53,7 +54,8 @@ function ExistingServer({ name }: { name: string }) {
 }
 
 /** `${NAME}` is written as it is read: a reference, not a placeholder of ours. */
-const REFERENCES = 'It may be $' + '{NAME} of the environment, or credential:github/<name>.'
+const REFERENCES = 'It may be $' + '{NAME} of the environment.'
+const GITHUB = 'github/'
 
 /** @param onReload fills the form in again from what is stored now. */
 function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () => void }) {
@@ -64,11 +66,12 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
   const [url, setUrl] = useState(stored?.url ?? '')
   const [header, setHeader] = useState(stored?.auth_header ?? '')
   const [value, setValue] = useState('')
+  const [credential, setCredential] = useState(githubName(stored))
   const written = () => ({
     name: name.trim(),
     url: url.trim(),
     ...(header.trim() ? { auth_header: header.trim() } : {}),
-    auth_value: value,
+    auth_value: credential ? `credential:${GITHUB}${credential}` : value,
     ...(stored ? { headers: stored.headers } : {}),
   })
   const attempt = useChange((_: undefined) => {
@@ -123,17 +126,25 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
           value={header}
           onChange={(e) => setHeader(e.currentTarget.value)}
         />
-        <PasswordInput
-          label="Credential"
-          description={
-            stored?.auth_value_configured
-              ? `One is stored; blank keeps it. ${REFERENCES}`
-              : `Such as “Bearer …”. ${REFERENCES}`
-          }
-          value={value}
-          onChange={(e) => setValue(e.currentTarget.value)}
-          autoComplete="off"
+        <CredentialSelect
+          label="GitHub credential"
+          description="A stored token, sent as a bearer token."
+          value={credential}
+          onChange={setCredential}
         />
+        {!credential && (
+          <PasswordInput
+            label="Credential"
+            description={
+              stored?.auth_value_configured
+                ? `One is stored; blank keeps it. ${REFERENCES}`
+                : `Such as “Bearer …”. ${REFERENCES}`
+            }
+            value={value}
+            onChange={(e) => setValue(e.currentTarget.value)}
+            autoComplete="off"
+          />
+        )}
         <Refusal
           error={change.error}
           onKeepMine={() => change.mutate(undefined)}
@@ -159,4 +170,10 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
       </Stack>
     </form>
   )
+}
+
+/** Name of the GitHub credential it is called with; empty: of none. */
+function githubName(stored: McpServer | undefined): string {
+  const name = stored?.auth_credential ?? ''
+  return name.startsWith(GITHUB) ? name.slice(GITHUB.length) : ''
 }

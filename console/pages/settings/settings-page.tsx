@@ -1,8 +1,9 @@
-/** Settings of the instance: model providers, prices, the bounds of agents. */
+/** Settings of the instance: model providers, prices, the bounds of agents, tokens of GitHub. */
 import { Tabs } from '@mantine/core'
 import { useSearchParams } from 'react-router'
 import { PageHead } from '../../parts/page.tsx'
 import { AgentLimits } from './agent-limits.tsx'
+import { Credentials } from './github/credentials.tsx'
 import { Prices } from './prices.tsx'
 import { Providers } from './providers.tsx'
 
@@ -10,6 +11,7 @@ const TABS = [
   { value: 'providers', label: 'Model providers' },
   { value: 'prices', label: 'Prices' },
   { value: 'agents', label: 'Agents' },
+  { value: 'github', label: 'GitHub' },
 ]
 
 export default function SettingsPage() {
@@ -39,6 +41,9 @@ export default function SettingsPage() {
         </Tabs.Panel>
         <Tabs.Panel value="agents">
           <AgentLimits />
+        </Tabs.Panel>
+        <Tabs.Panel value="github">
+          <Credentials />
         </Tabs.Panel>
       </Tabs>
     </>

@@ -1,0 +1,43 @@
+/** Stored credentials in words, and as their form edits them. */
+import type { CredentialTested, StoredCredential } from '../../schemas/types.ts'
+
+const API_URL = 'https://api.github.com'
+const SOON_MS = 14 * 86_400_000
+
+/** GitHub itself, or the host of an Enterprise. */
+export const hostWords = (apiUrl: string): string =>
+  apiUrl === API_URL ? 'GitHub' : `GitHub Enterprise at ${new URL(apiUrl).host}`
+
+/** The address as the form shows it: blank stands for GitHub's own. */
+export const addressDraft = (apiUrl: string): string => (apiUrl === API_URL ? '' : apiUrl)
+
+/** "over", "soon" or neither, of a token that expires. @param now epoch ms */
+export function expiry({ expires_at: at }: StoredCredential, now: number): 'over' | 'soon' | null {
+  if (at === null) return null
+  const left = Date.parse(at) - now
+  return left <= 0 ? 'over' : left < SOON_MS ? 'soon' : null
+}
+
+/** What came of a test: a title, and what GitHub said. */
+export function testedWords({ ok, login, scopes, expires_at: expires, error }: CredentialTested): {
+  title: string
+  text: string
+} {
+  if (!ok) return { title: 'GitHub does not take it', text: error ?? 'GitHub gave no reason.' }
+  const told = [
+    login ? `It is a token of ${login}` : 'GitHub does not say whose it is',
+    ...(scopes?.length ? [`its scopes are ${scopes.join(', ')}`] : []),
+    ...(expires ? [`it expires on ${expires.slice(0, 10)}`] : []),
+  ]
+  return { title: 'GitHub takes it', text: `${told.join('; ')}.` }
+}
+
+/** What stops where a credential is deleted; null: nothing uses it. */
+export function breaksWords({ sources, mcp_servers }: StoredCredential): string | null {
+  const parts = [
+    ...(sources.length ? [`${sources.join(', ')} will no longer be polled`] : []),
+    ...(mcp_servers.length ? [`${mcp_servers.join(', ')} will be left out of runs`] : []),
+  ]
+  if (parts.length === 0) return null
+  return `${parts.join(', and ')} until a credential of the same name is added, or another is chosen there.`
+}
