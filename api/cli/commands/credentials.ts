@@ -63,7 +63,8 @@ async function list(io: Io, flags: Flags): Promise<void> {
   const { text } = await clientOf(io, flags).call(BASE)
   if (flags.json) return printJson(io, text)
   const { credentials } = JSON.parse(text) as CredentialsResult
-  if (credentials.length === 0) return io.out('no credentials yet; add one with: svc credentials add <name>\n')
+  if (credentials.length === 0)
+    return io.out('no credentials yet; add one with: svc credentials add <name>\n')
   io.out(
     table(
       io,
