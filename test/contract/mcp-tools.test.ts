@@ -81,9 +81,11 @@ describe('POST /api/mcp-servers/{name}/test', () => {
         ok: false,
         error: 'the variable NOT_SET is not set',
       })
+      await svc.post('/api/integrations/github', { name: 'main', token: 'x', api_url: 'http://127.0.0.1:1' })
       await svc.put(base, { ...body, auth_value: 'credential:github/main' })
+      await svc.del('/api/integrations/github/main')
       expect(await svc.post(`${base}/test`)).toMatchObject({
-        error: 'the credential github/main is not stored here',
+        error: 'no credential is named main; add it under Settings, GitHub, or name another',
       })
     } finally {
       await locked.close()

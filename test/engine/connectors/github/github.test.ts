@@ -331,7 +331,8 @@ describe('a config of github', () => {
     [{ repo: 'acme/..' }, 'config.repo must be owner/name'],
     [{ api_url: 'https://me:pass@host/api/v3' }, 'config.api_url must be an address without a user name'],
     [{ limit: 101 }, 'limit'],
-    [{ credential: 'team' }, 'credential'],
+    [{ credential: 'team', token: 'x' }, 'token and config.credential exclude each other'],
+    [{ credential: 'a team' }, 'credential'],
   ])('is refused with %j', (more, message) => {
     expect(() => validateConfig('github', { repo: 'acme/shop', ...more })).toThrow(message)
   })
