@@ -10,7 +10,7 @@ export function Held({ project: { id, name, held_by } }: { project: Project }) {
   if (held_by === null) return null
   return (
     <>
-      <Badge color="yellow" variant="light" tt="none">
+      <Badge color="gray" variant="light" tt="none">
         Held by a {held_by}
       </Badge>
       {held_by === 'crew' && (
