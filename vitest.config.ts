@@ -7,7 +7,8 @@ export default defineConfig({
     maxWorkers: 2,
     // Loading the product for each file again took a third of the time; no test changes what is global.
     isolate: false,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Ends what hangs; how fast a machine is must not decide a test.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 })

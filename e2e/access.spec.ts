@@ -72,7 +72,7 @@ test('everything is reached by keyboard alone', async ({ page, daemon }) => {
 
 test('no page has an accessibility fault, light or dark', async ({ page, daemon }) => {
   // Thirty pages, each looked through by axe.
-  test.setTimeout(240_000)
+  test.setTimeout(600_000)
   const url = await daemon.source('app', {
     text_template: '{msg}',
     event_type_field: 'level',

@@ -125,13 +125,10 @@ export async function prepareChain(daemon: RunningDaemon, models: ScriptedModels
 export async function ended(daemon: RunningDaemon, runs: number): Promise<Run[]> {
   let found: Run[] = []
   await expect
-    .poll(
-      async () => {
-        found = (await daemon.ask<{ runs: Run[] }>('GET', '/api/runs?practice=true')).runs.reverse()
-        return found.filter(({ status }) => status !== 'queued' && status !== 'running').length
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      found = (await daemon.ask<{ runs: Run[] }>('GET', '/api/runs?practice=true')).runs.reverse()
+      return found.filter(({ status }) => status !== 'queued' && status !== 'running').length
+    })
     .toBe(runs)
   return found
 }

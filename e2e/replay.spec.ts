@@ -5,7 +5,6 @@ import { accessibilityFaults } from './axe.ts'
 import type { RunningDaemon } from './daemon.ts'
 
 // A daemon, two agents and a browser share what the machine has.
-test.setTimeout(120_000)
 
 const player = (page: Page) => page.getByRole('region', { name: 'Player' })
 const slider = (page: Page) => page.getByRole('slider')
@@ -66,7 +65,7 @@ test('a result is replayed from its first event to its finding, and a permalink 
   await page.getByRole('option', { name: '× 10', exact: true }).click()
   await page.getByRole('tab', { name: 'Run' }).click()
   await page.getByRole('button', { name: 'Play' }).click()
-  await expect(page.getByRole('button', { name: 'Play' })).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByRole('button', { name: 'Play' })).toBeVisible()
   await expect(page.locator('[data-id="agent:digger"]')).toContainText('1 run today')
   await expect(page.getByRole('heading', { name: 'The deploy broke pay' })).toBeVisible()
   await expect(player(page)).toContainText('spent up to here')
@@ -103,7 +102,7 @@ test('what if: another threshold would not have fired, another prompt finds anot
   await dialog.getByRole('textbox', { name: 'Prompt' }).fill('Say whether it is worth a person’s time.')
   await dialog.getByRole('button', { name: 'Run it as practice' }).click()
   const outcome = dialog.getByRole('region', { name: 'What would have come of it' })
-  await expect(outcome.getByText('pay fails, said another way').first()).toBeVisible({ timeout: 20_000 })
+  await expect(outcome.getByText('pay fails, said another way').first()).toBeVisible()
   await expect(outcome.getByText('pay fails on every order').first()).toBeVisible()
   await expect(outcome.getByText('practice', { exact: true })).toBeVisible()
   expect(faults).toEqual([])

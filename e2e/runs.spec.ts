@@ -5,7 +5,6 @@ import { accessibilityFaults } from './axe.ts'
 import { goTo } from './go.ts'
 
 // A daemon, two agents and a browser share what the machine has.
-test.setTimeout(120_000)
 
 const rows = (page: Page, table: string) => page.getByRole('table', { name: table }).getByRole('row')
 const steps = (page: Page) => page.getByRole('list', { name: 'Steps', exact: true }).locator('> li')
@@ -120,7 +119,7 @@ test('a run is followed while it is at work, and ended by hand', async ({ page, 
   await expect(page.getByText('No runs yet')).toBeVisible()
   await trip(daemon, url)
   try {
-    await page.getByRole('link', { name: 'Run of triage for pay, running' }).click({ timeout: 25_000 })
+    await page.getByRole('link', { name: 'Run of triage for pay, running' }).click()
     await expect(page.getByText('It is at work. This page follows it.')).toBeVisible()
     await expect(steps(page).last()).toContainText('Round 1: the model is asked')
     await expect(steps(page).last()).toContainText('so far')
@@ -284,7 +283,7 @@ function looker(page: Page, url: string) {
 }
 
 test('runs and agents have no accessibility fault, light or dark', async ({ page, daemon, models }) => {
-  test.setTimeout(300_000)
+  test.setTimeout(600_000)
   const { faults, check, visit, text } = looker(page, daemon.url)
   await visit('/runs', () => text('No runs yet'))
   await visit('/agents', () => text('No Agents yet'))
@@ -316,7 +315,7 @@ test('runs and agents have no accessibility fault, light or dark', async ({ page
 })
 
 test('settings and usage have no accessibility fault, light or dark', async ({ page, daemon, models }) => {
-  test.setTimeout(240_000)
+  test.setTimeout(600_000)
   const { faults, check, visit, text } = looker(page, daemon.url)
   await visit('/usage', () => text('No model was called yet'))
   await wakeChain(daemon, models)

@@ -192,7 +192,6 @@ test('an event that fired nothing says why, and firings are narrowed by what the
 })
 
 test('triggers at work have no accessibility fault, light or dark', async ({ page, daemon }) => {
-  test.setTimeout(120_000)
   const receiver = await startReceiver()
   const faults: string[] = []
   const check = async (what: string): Promise<void> => {

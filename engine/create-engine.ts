@@ -3,6 +3,7 @@
  * writer thread of the daemon (threads/). Calls that change something run one at a time by nature:
  * everything here is synchronous between two commits.
  */
+
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import type { IngestResult } from '../schemas/types.ts'
@@ -68,6 +69,7 @@ import { Maintenance, type Retention } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
 import { Stamp } from './store/stamp.ts'
 import { lastIngest, metaSecret, requestPurge } from './stored-facts.ts'
+import { Tallies } from './tallies.ts'
 import { createReadContext } from './timeline/context.ts'
 import { tracingPort } from './tracing/calls.ts'
 import type { TracingEnvironment } from './tracing/environment.ts'
@@ -183,7 +185,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     return new SvcError('internal', `a fault of ours; the log has it under ${id}`)
   }
   const { waiting, onPending } = waitersNudgedBy(systemTimers, onFault, options.onPending)
+  const tallies = new Tallies()
   const triggers = new LiveTriggers({
+    tallies,
     store,
     clock,
     stamp,
@@ -248,7 +252,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       if (kinds.has('source')) options.onSourcesChanged?.()
     },
   })
-  const stored = openStoredModels(store, secrets, clock, options.models)
+  const stored = openStoredModels(store, secrets, clock, tallies, options.models)
   const network = openModels(stored.calls, clock)
   const view = snapshotsOf(ctx, false)
   const { subscriptions, outbox, fetches, ending } = openDeliveries({ store, clock, secrets, onPending })
@@ -256,6 +260,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const booted = bootCatalog(declared, catalog, options.boot ?? {})
   const findings = findingsParts(declared, ctx, (call) => pipeline.accept([call])[0]!, ending)
   const runs = runsParts({
+    tallies,
     declared,
     ctx,
     clock,
@@ -329,6 +334,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     }),
     ...tracing,
     ...openPolling({
+      tallies,
       sources,
       egress,
       env: options.env ?? {},
@@ -370,7 +376,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     dropSession: async (idHash) => sessions.drop(idHash),
     directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
     usage: async () => usageOf(capacity, sources, ctx, clock.now()),
-    status: async () => statusOf(capacity, sources, ctx, pipeline, reads, clock.now()),
+    status: async () => statusOf(capacity, sources, ctx, pipeline, reads, tallies, clock.now()),
     sourceSpec: (ingestKey) => specOf(sources.byIngestKey(ingestKey)),
     closeInstant: (instant) => stamp.close(instant),
     maintain: () => maintenance.step(clock.now()) || records.step(clock.now()),

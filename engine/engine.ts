@@ -29,6 +29,7 @@ import type {
   Usage,
 } from '../schemas/types.ts'
 import type { SessionRecord } from './keys/sessions.ts'
+import type { Tally } from './tallies.ts'
 
 export type { SessionRecord } from './keys/sessions.ts'
 
@@ -110,6 +111,8 @@ export interface EngineStatus {
   detail: string | null
   eventsStored: number
   bySource: { source: string; ingested: number; rejected: number; state: string }[]
+  /** What was done since the process started. */
+  tallies: Tally[]
   counters: Record<'commits' | 'fsync_batches' | 'events' | 'duplicates' | 'rejected' | 'reads', number>
   dbBytes: number
   walBytes: number

@@ -1,10 +1,12 @@
 /** The instance in figures: storage in use, counters, whether it is well. */
+
 import type { Usage } from '../schemas/types.ts'
 import type { EngineStatus } from './engine.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Reads } from './reads.ts'
 import type { Sources } from './sources/sources.ts'
 import type { Capacity } from './store/capacity.ts'
+import type { Tallies } from './tallies.ts'
 import type { ReadContext } from './timeline/context.ts'
 import { iso } from './timeline/present.ts'
 
@@ -35,6 +37,7 @@ export function statusOf(
   ctx: ReadContext,
   pipeline: Pipeline,
   reads: Reads,
+  tallies: Tallies,
   now: number,
 ): EngineStatus {
   const m = capacity.measure(now)
@@ -50,6 +53,7 @@ export function statusOf(
       rejected: source.counters.rejected,
       state: source.paused ? 'paused' : 'active',
     })),
+    tallies: tallies.list(),
     counters: { ...pipeline.counters, reads: reads.counters.reads },
     dbBytes: m.dbBytes,
     walBytes: m.walBytes,

@@ -11,6 +11,7 @@ import type { RunLimits, RunsParts } from './runs/parts.ts'
 import { runQueries } from './runs/queries.ts'
 import type { Origin } from './runs/types.ts'
 import type { Stamp } from './store/stamp.ts'
+import type { Tallies } from './tallies.ts'
 import type { ReadContext } from './timeline/context.ts'
 import { parseDuration } from './timeline/duration.ts'
 import { eventId } from './timeline/present.ts'
@@ -28,12 +29,13 @@ export function runsParts(parts: {
   clock: Clock
   stamp: Stamp
   findings: FindingsParts
+  tallies: Tallies
   secret: string
   limits(): RunLimits
   usage(entry: UsageEntry): void
   onPending(): void
 }): RunsParts & Pick<Parameters<typeof import('./runs/calls.ts').runWrites>[0], 'firingId' | 'ctx'> {
-  const { declared, ctx, clock, stamp, findings, secret, limits, usage, onPending } = parts
+  const { declared, ctx, clock, stamp, findings, tallies, secret, limits, usage, onPending } = parts
   const { store, kinds } = declared
   const firings = triggerQueries(store.db)
   const projectDocs = (ids: readonly string[]) =>
@@ -45,6 +47,7 @@ export function runsParts(parts: {
     store,
     ctx,
     clock,
+    tallies,
     queries: runQueries(store.db),
     closeInstant: (at) => stamp.close(at),
     agent: (name) => (kinds.agent.find(name)?.doc as unknown as AgentSpec | undefined) ?? null,

@@ -1,10 +1,12 @@
 /** Models put together: the part that calls providers, and the part that is with the store. */
+
 import type { AgentSettings } from '../../schemas/types.ts'
 import { type Clock, systemTimers } from '../clock.ts'
 import { createEgress, createEgressFetch } from '../egress/index.ts'
 import type { Secrets } from '../secrets.ts'
 import { openSettings } from '../settings/settings.ts'
 import type { StoreHandle } from '../store/handle.ts'
+import type { Tallies } from '../tallies.ts'
 import {
   type ModelNetworkCalls,
   type ModelPort,
@@ -60,10 +62,11 @@ export function openStoredModels(
   store: StoreHandle,
   secrets: Secrets,
   clock: Clock,
+  tallies: Tallies,
   env: ModelEnvironment = emptyModelEnvironment,
 ): StoredModels {
   const settings = createModelSettings({ env, settings: openSettings(store, clock), secrets })
-  const record = usageRecorder(store.db)
+  const record = usageRecorder(store, tallies)
   const { ofAgents, agents } = settings
   return { calls: modelWrites(settings, record), ofAgents, agents, record }
 }

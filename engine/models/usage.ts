@@ -1,6 +1,8 @@
 /** What models were used for: recorded as it is known, added up when asked. */
+
 import type { ModelSpend, ModelUsageResult } from '../../schemas/types.ts'
-import type { Database } from '../store/handle.ts'
+import type { Database, StoreHandle } from '../store/handle.ts'
+import type { Tallies } from '../tallies.ts'
 import type { Usage } from './types.ts'
 
 /** One run, or one turn of Ask; runs on several models have an entry for each. */
@@ -39,15 +41,29 @@ const NOTHING: ModelSpend = {
 }
 
 /** @returns how to record an entry, on the writing connection. */
-export function usageRecorder(db: Database): (entry: UsageEntry) => void {
-  const insert = db.prepare(`INSERT OR IGNORE INTO model_usage
+export function usageRecorder(store: StoreHandle, tallies: Tallies): (entry: UsageEntry) => void {
+  const insert = store.db.prepare(`INSERT OR IGNORE INTO model_usage
     (id, at, surface, agent, run_id, practice, model, provider, key_source, calls, input_tokens,
      output_tokens, cache_creation_input_tokens, cache_read_input_tokens, cost_usd)
     VALUES (@id, @at, @surface, @agent, @runId, @practice, @model, @provider, @keySource, @calls,
      @input_tokens, @output_tokens, @cache_creation_input_tokens, @cache_read_input_tokens, @costUsd)`)
   return ({ usage, practice, ...entry }) => {
-    insert.run({ ...entry, ...usage, practice: practice ? 1 : 0 })
+    const { changes } = insert.run({ ...entry, ...usage, practice: practice ? 1 : 0 })
+    if (changes > 0) store.afterCommit(() => countUsage(tallies, { usage, practice, ...entry }))
   }
+}
+
+function countUsage(tallies: Tallies, { provider, surface, calls, usage, costUsd }: UsageEntry): void {
+  tallies.add('model_calls', { provider, surface }, calls)
+  for (const [direction, tokens] of [
+    ['input', usage.input_tokens],
+    ['output', usage.output_tokens],
+    ['cache_creation', usage.cache_creation_input_tokens],
+    ['cache_read', usage.cache_read_input_tokens],
+  ] as const)
+    tallies.add('model_tokens', { provider, surface, direction }, tokens)
+  if (costUsd === null) tallies.add('model_unpriced_calls', { provider }, calls)
+  else tallies.add('model_spend_usd', { provider }, costUsd)
 }
 
 /**

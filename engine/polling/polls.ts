@@ -3,6 +3,7 @@
  * one transaction, written only over what the poll began with, so that whatever else happened meanwhile
  * (an edit, a crash, a second poll) the cursor says exactly what is stored.
  */
+
 import type { IngestResult } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import { fail, SvcError } from '../errors.ts'
@@ -15,6 +16,7 @@ import type { LiveSource } from '../sources/live.ts'
 import type { SourceStore } from '../sources/parts.ts'
 import { intervalOf } from '../sources/poll-interval.ts'
 import type { PollBegun } from '../sources/poll-queries.ts'
+import type { Tallies } from '../tallies.ts'
 import { prepareItems, runsOf } from './bodies.ts'
 import type { Begun, DuePoll, PollMade, PollPort, PollsDue } from './types.ts'
 import { afterError, afterPoll } from './wait.ts'
@@ -42,6 +44,7 @@ export interface PolledCall {
 export interface PollsParts {
   sources: SourceStore
   clock: Clock
+  tallies: Tallies
   /** The way in: one transaction. */
   accept(call: PolledCall): IngestResult | SvcError
   prepare: PrepareParts
@@ -113,7 +116,7 @@ class Polls {
     const error = oneLine(made.error, SENTENCE_MAX)
     const nextAt = afterError(made.ended, intervalMs, errors + 1, made.retryAfterMs, made.random)
     const isNoted = store.tx(() => polls.failed(begunOf(made), { nextAt, at: made.ended, error }))
-    if (isNoted) source.counters.polls++
+    if (isNoted) this.count(source, 'error')
   }
 
   /** Several runs are several transactions, the cursor with the last: keys absorb what a crash repeats. */
@@ -144,7 +147,12 @@ class Polls {
       this.refused(answer, made)
       return
     }
+    this.count(source, 'ok')
+  }
+
+  private count(source: LiveSource, outcome: 'ok' | 'error'): void {
     source.counters.polls++
+    this.parts.tallies.add('polls', { source: source.name, outcome })
   }
 
   private requireAsBegun(made: Begun): void {

@@ -60,7 +60,10 @@ export function createFinishing(parts: RunsParts, making: Making) {
     if (handoff) move(db, { kind: 'handoff', id: handoff.id, name: handoff.id }, { type: 'finish', at })
     // A test is of one agent: those after it would only cost.
     if (done && hasFinding && done.verdict && run.woken_by !== 'test') handOver(run, done.verdict, entity, at)
-    store.afterCommit(parts.onPending)
+    store.afterCommit(() => {
+      parts.tallies.add('runs', { agent: run.agent, status: queries.byId.get(run.id)!.state })
+      parts.onPending()
+    })
   }
 
   /** What the firing's delivery to the agent came to. @param reason null: it succeeded */

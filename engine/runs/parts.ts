@@ -1,9 +1,11 @@
 /** What runs need of the rest of the engine, on the connection that writes. */
+
 import type { AgentSpec, HandoffRule } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import type { FindingItem } from '../connectors/finding.ts'
 import type { UsageEntry } from '../models/usage.ts'
 import type { StoreHandle } from '../store/handle.ts'
+import type { Tallies } from '../tallies.ts'
 import type { RunQueries } from './queries.ts'
 import type { Origin } from './types.ts'
 
@@ -20,6 +22,7 @@ export interface RunLimits {
 export interface RunsParts {
   store: StoreHandle
   clock: Clock
+  tallies: Tallies
   queries: RunQueries
   /** Promises that nothing is stored any more with a time of ingest up to this one, epoch ms. */
   closeInstant(at: number): void

@@ -19,6 +19,8 @@ export interface FiringWriterParts {
   labels: LabelLookup
   /** Promises that nothing is stored any more with a time of ingest up to this one, epoch ms. */
   closeInstant(at: number): void
+  /** A firing of this trigger is told, once the transaction is committed. */
+  told(trigger: string): void
 }
 
 /** What a firing is about, besides its trigger. */
@@ -235,6 +237,7 @@ export class FiringWriter {
     this.parts.closeInstant(row.fired_at!)
     const { count, projects } = this.parts.recipients.deliver(definition.name, row)
     this.parts.queries.setProjects.run(JSON.stringify(projects), row.id)
+    this.parts.told(definition.name)
     return { dispatchId: row.dispatch_id, recipients: count }
   }
 

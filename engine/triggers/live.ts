@@ -6,6 +6,7 @@
 import type { Clock } from '../clock.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import type { Stamp } from '../store/stamp.ts'
+import type { Tallies } from '../tallies.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { createEvaluator } from './core/index.ts'
 import { readDefinitions } from './definitions.ts'
@@ -21,6 +22,7 @@ import { Wirings } from './wirings.ts'
 
 export interface LiveTriggersParts {
   store: StoreHandle
+  tallies: Tallies
   clock: Clock
   stamp: Stamp
   /** Of the writing connection. */
@@ -63,6 +65,7 @@ export class LiveTriggers {
       recipients: new Recipients(store.db, this.wirings, parts.wake, () => this.nudge()),
       labels: ctx.dictionary,
       closeInstant: (at) => stamp.close(at),
+      told: (trigger) => store.afterCommit(() => parts.tallies.add('firings', { trigger })),
     })
     this.schedules = new Schedules(this.queries, this.writer)
   }

@@ -43,25 +43,25 @@ describe.skipIf(!canTrace)('an acknowledgement', () => {
     const flushes = flushesPerAck('FULL')
     expect(flushes).toHaveLength(40)
     expect(Math.min(...flushes)).toBeGreaterThanOrEqual(1)
-  }, 60_000)
+  })
 
   it('shares its flush with the requests that arrived with it', () => {
     const flushes = flushesPerAck('GROUP')
     // Ten at a time: the first of each ten waits for a flush, the other nine need none of their own.
     expect(flushes.filter((n) => n > 0)).toHaveLength(4)
-  }, 60_000)
+  })
 })
 
 describe.skipIf(!canTrace)(`after a power cut (CHAOS_SEED=${seed})`, () => {
   it('every acknowledged event is there, no batch is there in part, and the file opens, in each of 1,000 states of the disk', () => {
     expect(run('FULL')).toEqual({ states: 1_000, lost: 0, corrupt: 0, half: 0 })
-  }, 120_000)
+  })
 
   it('nor is anything lost where another connection copied the log meanwhile', () => {
     expect(run('BESIDE')).toEqual({ states: 1_000, lost: 0, corrupt: 0, half: 0 })
-  }, 120_000)
+  })
 
   it('the same check finds losses when commits do not wait for the disk', () => {
     expect(run('NORMAL', 2_000).lost).toBeGreaterThan(0)
-  }, 120_000)
+  })
 })

@@ -21,7 +21,7 @@ it(`60 kills under load lose no acknowledged event and store none twice (CHAOS_S
   })
   expect(report.acknowledged).toBeGreaterThanOrEqual(60 * ANSWERS_BEFORE_KILL)
   rmSync(folder, { recursive: true, force: true })
-}, 240_000)
+}, 600_000)
 
 it('refuses a second daemon on the same folder, naming the first, and a SIGTERM under load loses nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-second-'))
@@ -31,4 +31,4 @@ it('refuses a second daemon on the same folder, naming the first, and a SIGTERM 
   )
   expect(await first.stop()).toBe(0)
   rmSync(folder, { recursive: true, force: true })
-}, 60_000)
+})

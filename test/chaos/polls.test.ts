@@ -12,4 +12,4 @@ it(`6 kills while an API is polled: cursor and events agree after each, and each
   expect(report).toMatchObject({ missing: [], doubled: [], disagreed: [] })
   expect(report.entries).toBeGreaterThanOrEqual(6 * POLLS_BEFORE_KILL)
   rmSync(folder, { recursive: true, force: true })
-}, 120_000)
+})

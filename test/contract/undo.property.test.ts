@@ -155,7 +155,7 @@ describe('after any sequence of change-sets', () => {
     )
     // Most are free, or this proved nothing.
     expect(restored).toBeGreaterThan(RUNS)
-  }, 60_000)
+  })
 
   it('rolling back to a version equals the state at that version, and undoing that equals the state before', async () => {
     await fc.assert(
@@ -174,5 +174,5 @@ describe('after any sequence of change-sets', () => {
       ),
       { numRuns: RUNS },
     )
-  }, 60_000)
+  })
 })

@@ -16,6 +16,22 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
   const commits = counter('commits_total', 'Transactions of ingest, each one fsync.')
   const reads = counter('reads_total', 'Reads answered.')
   const spans = counter('trace_spans_total', 'Spans of agent runs, sent or dropped.', ['result'])
+  const tallies = {
+    firings: counter('trigger_firings_total', 'Firings since the daemon started.', ['trigger']),
+    runs: counter('agent_runs_total', 'Runs that ended since the daemon started.', ['agent', 'status']),
+    polls: counter('polls_total', 'Polls since the daemon started.', ['source', 'outcome']),
+    model_calls: counter('model_calls_total', 'Calls of models, by runs and turns that ended.', [
+      'provider',
+      'surface',
+    ]),
+    model_tokens: counter('model_tokens_total', 'Tokens of those calls.', [
+      'provider',
+      'surface',
+      'direction',
+    ]),
+    model_spend_usd: counter('model_spend_usd_total', 'What those with a price cost.', ['provider']),
+    model_unpriced_calls: counter('model_unpriced_calls_total', 'Those without a price.', ['provider']),
+  }
   const state = gauge('source_state', 'One for the state a source is in.', ['source', 'state'])
   const stored = gauge('events_stored', 'Events stored.')
   const dbBytes = gauge('db_bytes', 'Data file and write-ahead log.')
@@ -60,6 +76,7 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
         for (const name of ['active', 'paused'])
           state.set({ source: source.source, state: name }, Number(source.state === name))
       }
+      for (const { name, labels, value } of status.tallies) set(tallies[name], name, labels, value)
       set(duplicates, 'duplicates', {}, status.counters.duplicates)
       set(commits, 'commits', {}, status.counters.commits)
       set(reads, 'reads', {}, status.counters.reads)

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { openDoor, ROOT } from './door.ts'
 
@@ -67,11 +68,18 @@ describe('the metrics', () => {
     const before = (await door.call('GET', '/metrics')).text
     expect(before).toContain('svc_events_ingested_total{source="app"} 0')
     await door.call('POST', url, '[{"service":"secret-entity"},{"service":"secret-entity"}]')
+    await door.call('POST', '/api/triggers', { name: 'any', sources: ['app'], condition: { event: 'any' } })
+    await door.call('POST', url, '{"service":"secret-entity"}')
     const after = (await door.call('GET', '/metrics')).text
-    expect(after).toContain('svc_events_ingested_total{source="app"} 2')
+    expect(after).toContain('svc_events_ingested_total{source="app"} 3')
+    expect(after).toContain('svc_trigger_firings_total{trigger="any"} 1')
     expect(after).toContain('svc_source_state{source="app",state="active"} 1')
-    expect(after).toContain('svc_http_requests_total{route="/ingest/:key",method="POST",status="202"} 1')
+    expect(after).toContain('svc_http_requests_total{route="/ingest/:key",method="POST",status="202"} 2')
     expect(after).not.toContain('secret-entity')
+    const documented = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8')
+    expect(documented.match(/(?<=^\| `)svc_\w+/gm)!.toSorted()).toEqual(
+      after.match(/(?<=^# TYPE )\w+/gm)!.toSorted(),
+    )
     const check = spawnSync('promtool', ['check', 'metrics'], { input: after, encoding: 'utf8' })
     if (!check.error) expect(`${check.stdout}${check.stderr}`).toBe('')
     await door.close()

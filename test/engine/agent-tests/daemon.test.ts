@@ -53,7 +53,7 @@ it('is finished once its runs are, and is there after a restart', async () => {
   expect(await again.get(`${base}/tests/${id}`)).toEqual(done)
   expect(await again.get(`${base}/examples`)).toMatchObject({ examples: [{ name: 'a' }] })
   expect(await second.stop()).toBe(0)
-}, 60_000)
+})
 
 /** Asks until there is an answer; the test's own limit ends it. */
 async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {

@@ -53,6 +53,10 @@ describe('what a poll brought', () => {
       polls: 1,
       events_since_start: 2,
     })
+    expect((await engine.status()).tallies).toEqual([
+      { name: 'firings', labels: { trigger: 'any' }, value: 2 },
+      { name: 'polls', labels: { source: 'api', outcome: 'ok' }, value: 1 },
+    ])
     expect(await cursorOf(engine, time)).toBe('next')
   })
 

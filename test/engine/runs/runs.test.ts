@@ -64,6 +64,15 @@ describe('a firing', () => {
       output_tokens: 10,
       error: null,
     })
+    const { tallies } = await engine.status()
+    expect(tallies).toContainEqual({
+      name: 'runs',
+      labels: { agent: 'first-look', status: 'succeeded' },
+      value: 1,
+    })
+    const surface = { provider: 'providera', surface: 'agent' }
+    expect(tallies).toContainEqual({ name: 'model_calls', labels: surface, value: 2 })
+    expect(tallies.filter(({ name }) => name === 'model_tokens')).toHaveLength(4)
     expect(done!.cost_usd).toBeCloseTo((20 * 10 + 10 * 100) / 1e6, 12)
     const detail = await run(done!.id)
     expect(detail.steps.map(({ kind }) => kind)).toEqual(['prompt', 'model', 'tool', 'model', 'conclude'])

@@ -49,7 +49,7 @@ describe('the event index', () => {
       for (const [j, e] of batch.entries()) known.push({ id: ids[j]!, ts: e.ts, labels: e.labels })
       batch = []
     }
-  }, 60_000)
+  })
 
   afterAll(() => {
     harness.store.close()
