@@ -6,9 +6,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import type { IngestResult } from '../schemas/types.ts'
 import { agentTestReads, agentTestWrites } from './agent-tests/calls.ts'
-import { type BootCatalog, type BootReport, bootCatalog } from './catalog/boot.ts'
+import { bootCatalog } from './catalog/boot.ts'
 import { openCatalog } from './catalog/catalog.ts'
 import { type Clock, systemClock, systemTimers } from './clock.ts'
 import { describeConnectors } from './connectors/index.ts'
@@ -25,7 +24,6 @@ import { removeSubscriptions } from './deliveries/subscriptions.ts'
 import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
-import type { TailFilter, TailMessage } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
 import { graphCalls } from './graph/calls.ts'
@@ -38,18 +36,17 @@ import { createKeys } from './keys/keys.ts'
 import { createSessions } from './keys/sessions.ts'
 import { checkKnownStates } from './lifecycle/known-states.ts'
 import { follow, Live } from './live.ts'
+import type { EngineOptions, LocalEngine } from './local-engine.ts'
 import { mcpToolWrites } from './mcp-tools/calls.ts'
 import { Pins } from './mcp-tools/pins.ts'
 import { mcpToolTests } from './mcp-tools/tests.ts'
-import type { ModelEnvironment } from './models/environment.ts'
 import { openModels, openStoredModels } from './models/open.ts'
 import { modelUsageOf } from './models/usage.ts'
-import { Pipeline, type PreparedCall } from './pipeline.ts'
+import { Pipeline } from './pipeline.ts'
 import { openPolling } from './polling/open.ts'
-import type { EnginePorts } from './ports.ts'
 import { openTemplates } from './projects/templates.ts'
 import { proposalCalls } from './proposals/proposals.ts'
-import { createReads, type Reads } from './reads.ts'
+import { createReads } from './reads.ts'
 import { newestOf, recentOf } from './recent.ts'
 import { Records } from './records.ts'
 import { remember } from './remember.ts'
@@ -59,82 +56,23 @@ import { createRunReads } from './runs/run-reads.ts'
 import { runsParts } from './runs-parts.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
 import { snapshotsOf } from './snapshot.ts'
-import { type SourceSpec, specOf } from './sources/live.ts'
+import { specOf } from './sources/live.ts'
 import { createSources } from './sources/sources.ts'
-import { type AppendedBatch, Appender } from './store/append.ts'
+import { Appender } from './store/append.ts'
 import { Capacity } from './store/capacity.ts'
-import type { Checkpointer } from './store/checkpoints.ts'
 import { Idempotency } from './store/idempotency.ts'
-import { Maintenance, type Retention } from './store/maintenance.ts'
+import { Maintenance } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
 import { Stamp } from './store/stamp.ts'
 import { lastIngest, metaSecret, requestPurge } from './stored-facts.ts'
 import { Tallies } from './tallies.ts'
 import { createReadContext } from './timeline/context.ts'
 import { tracingPort } from './tracing/calls.ts'
-import type { TracingEnvironment } from './tracing/environment.ts'
 import { openStoredTracing } from './tracing/settings.ts'
 import { createTracing } from './tracing/tracing.ts'
 import { triggerWrites } from './triggers/calls.ts'
 import { LiveTriggers } from './triggers/live.ts'
 import { createTriggerReads, requireTrigger } from './triggers/reads.ts'
-import type { Engine } from './whole-engine.ts'
-
-export interface EngineOptions {
-  /** Path of the data file; null keeps everything in memory (tests). */
-  dataFile: string | null
-  clock?: Clock
-  /** Storage limit in bytes; null: the volume's size. */
-  maxDbSize?: number | null
-  retention?: Retention
-  /** Read for `${NAME}` references and templates; none when absent. */
-  env?: Readonly<Record<string, string | undefined>>
-  /** Model providers of the environment; none when absent. */
-  models?: ModelEnvironment
-  /** Tracing as the environment says it; none when absent. */
-  tracing?: TracingEnvironment
-  /** The catalog file and the project to begin with. */
-  boot?: BootCatalog
-  /** Calls of template actions and detection go through it. */
-  http?: typeof fetch
-  /** Addresses subscribed by a key without scope admin may be private too. */
-  webhookAllowPrivate?: boolean
-  /** The disk failed while writing: the process must stop and reopen the file. */
-  onFatal?: (error: Error) => void
-  /** A fault of ours, with the id its caller was told. */
-  onFault?: (error: Error, id: string) => void
-  /** After a commit that left deliveries to be sent. */
-  onPending?: () => void
-  /** After a commit that made, changed or deleted sources. */
-  onSourcesChanged?: () => void
-  /** Copies the log beside the writer; absent: the writer does. */
-  checkpointer?: Checkpointer
-  /** What a commit stored. */
-  onStored?: (batches: readonly AppendedBatch[]) => void
-}
-
-/** The engine in process, with what its thread host needs beyond the Engine interface. */
-export interface LocalEngine extends Engine, EnginePorts {
-  /** Commits the calls in one transaction. */
-  ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
-  /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
-  sourceSpec(ingestKey: string): SourceSpec | null
-  /** Promises that what is stored later has a later time of ingest than `instant` (epoch ms). */
-  closeInstant(instant: number): void
-  /** One step of background work. @returns true when there is more to do at once. */
-  maintain(): boolean
-  /** Does what triggers have due by the clock. */
-  tick(): void
-  /** When `tick` has something to do, epoch ms; null: nothing waits. */
-  nextDue(): number | null
-  /** Registers a live listener without its backlog. */
-  listen(filter: TailFilter, send: (message: TailMessage) => void): () => void
-  /** Reads from `afterId` for a tail that resumes. */
-  backlog: Reads['backlog']
-  cursorSecret: string
-  /** What the boot did with the catalog. */
-  bootReport(): Promise<BootReport>
-}
 
 /**
  * Opens the store and builds the engine.

@@ -5,9 +5,10 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { systemClock, systemTimers } from '../clock.ts'
-import { createEngine, type LocalEngine } from '../create-engine.ts'
+import { createEngine } from '../create-engine.ts'
 import { SvcError } from '../errors.ts'
 import type { PackedEvents } from '../ingest/packed.ts'
+import type { LocalEngine } from '../local-engine.ts'
 import type { PreparedCall } from '../pipeline.ts'
 import { answer } from './answer.ts'
 import { BufferPool } from './buffer-pool.ts'

@@ -1,5 +1,5 @@
 /** What is done to the declared side while it is killed, on a world where each of it means much. */
-import { createEngine, type EngineOptions, type LocalEngine } from '../../engine/create-engine.ts'
+import { createEngine, type EngineOptions, type LocalEngine } from '../../engine/local.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'api' as const }

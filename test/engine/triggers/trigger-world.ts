@@ -1,5 +1,5 @@
 /** An engine in memory with a clock the test moves, a source, and triggers over it. */
-import { createEngine, type EngineOptions, type LocalEngine } from '../../../engine/create-engine.ts'
+import { createEngine, type EngineOptions, type LocalEngine } from '../../../engine/local.ts'
 import type { Firing, TriggerWrite } from '../../../schemas/types.ts'
 
 export const T0 = Date.parse('2026-11-20T12:00:00Z')
