@@ -4,8 +4,10 @@ export const EXIT = {
   ok: 0,
   /** The daemon refused, or is not reachable; or a start that failed for another reason. */
   failed: 1,
-  /** The command line is wrong. */
-  usage: 2,
+  /** As a diff: a plan has changes. */
+  changes: 2,
+  /** The command line is wrong (EX_USAGE). */
+  usage: 64,
   /** A fault of ours (EX_SOFTWARE). */
   fault: 70,
   /** The disk failed (EX_IOERR). */

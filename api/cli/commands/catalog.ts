@@ -16,8 +16,6 @@ import { planText } from '../plan-text.ts'
 import { escapeLine, type Io, printJson, printText } from '../terminal.ts'
 
 type Flags = ClientFlags & JsonFlag & { prune?: boolean }
-/** As a diff: 0 no change, 2 changes. */
-const CHANGES = 2
 
 /** The command and its subcommands. */
 export function catalogCommand(io: Io): Command {
@@ -94,7 +92,7 @@ async function plan(io: Io, file: string, flags: Flags): Promise<void> {
   if (flags.json) printJson(io, JSON.stringify(checked))
   if (!checked.plan) throw problemsError(file, checked.problems)
   if (!flags.json) io.out(planText(io, checked.plan))
-  if (changesOf(checked.plan) > 0) throw new CliError('', CHANGES)
+  if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
 }
 
 async function apply(io: Io, file: string, flags: Flags & { yes?: boolean; why?: string }): Promise<void> {

@@ -98,7 +98,7 @@ describe('svc agents example', () => {
       code: 1,
       err: 'svc: first-look has no example disk\n',
     })
-    expect((await agents('example', 'add', 'first-look')).code).toBe(2)
+    expect((await agents('example', 'add', 'first-look')).code).toBe(64)
   })
 })
 
@@ -199,8 +199,8 @@ describe('svc agents test', () => {
   it('refuses what makes no sense', async () => {
     const { agents } = await served()
     const file = fileOf('prompt: x\n')
-    expect((await agents('test', 'first-look', '--file', file, '--prompt-file', file)).code).toBe(2)
-    expect((await agents('test', 'first-look', '--min-pass', 'some')).code).toBe(2)
+    expect((await agents('test', 'first-look', '--file', file, '--prompt-file', file)).code).toBe(64)
+    expect((await agents('test', 'first-look', '--min-pass', 'some')).code).toBe(64)
     expect((await agents('test', 'first-look')).err).toContain('agent first-look has no examples')
   })
 })

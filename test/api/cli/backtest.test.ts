@@ -220,15 +220,15 @@ file   When the number of events is above 9 within 5m on gw
     [['errs', '--compare'], '--compare needs --file'],
     [['errs', '--expect-none', '--expect-firings', '1'], 'not both'],
     [['errs', '--expect-firings', 'some'], '--expect-firings must be a whole number of at least 0'],
-  ])('%j exits with 2', async (argv, message) => {
+  ])('%j exits with 64', async (argv, message) => {
     const ran = await test(...argv)
-    expect([ran.code, ran.out, stub.requests]).toEqual([2, '', []])
+    expect([ran.code, ran.out, stub.requests]).toEqual([64, '', []])
     expect(ran.err).toContain(message)
   })
 
   it('needs a name to compare a definition that has none', async () => {
     const ran = await test('--file', fileOf(JSON.stringify(definition)), '--compare')
-    expect(ran.code).toBe(2)
+    expect(ran.code).toBe(64)
     expect(ran.err).toContain('the name of the saved trigger')
   })
 })

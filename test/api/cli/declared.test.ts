@@ -182,7 +182,7 @@ describe('svc changes', () => {
   })
 
   it('takes only a number as --limit', async () => {
-    expect(await run('changes list --limit x')).toMatchObject({ code: 2, out: '' })
+    expect(await run('changes list --limit x')).toMatchObject({ code: 64, out: '' })
   })
 
   it('undoes, shows and rolls back', async () => {
@@ -195,7 +195,7 @@ describe('svc changes', () => {
     expect((await run('triggers list')).out).toMatch(/errs +active/)
     expect((await run('changes rollback 2')).code).toBe(0)
     expect((await run('triggers list')).out).toMatch(/errs +paused/)
-    expect((await run('changes undo nonsense')).code).toBe(2)
+    expect((await run('changes undo nonsense')).code).toBe(64)
   })
 })
 
@@ -222,7 +222,7 @@ describe('svc projects', () => {
     expect((await run('projects create --template custom --name Shop --object source:gw')).code).toBe(0)
     expect((await run('projects delete Shop')).out).toBe('deleted Shop with 0 parts; 1 stay\n')
     expect((await run('sources list')).out).toContain('gw')
-    expect((await run('projects create --template custom --name X --object view:v')).code).toBe(2)
+    expect((await run('projects create --template custom --name X --object view:v')).code).toBe(64)
   })
 })
 

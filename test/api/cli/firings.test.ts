@@ -124,9 +124,9 @@ describe('svc firings', () => {
     [['firings', '--state', 'open'], '--state'],
     [['firings', '--limit', '0'], '--limit must be a whole number'],
     [['deliveries', '--status', 'lost'], '--status'],
-  ])('%j exits with 2', async (argv, message) => {
+  ])('%j exits with 64', async (argv, message) => {
     const ran = await svc([...argv, ...(await daemon({}))])
-    expect([ran.code, ran.out]).toEqual([2, ''])
+    expect([ran.code, ran.out]).toEqual([64, ''])
     expect(ran.err).toContain(message)
     expect(stub.requests).toEqual([])
   })
@@ -374,9 +374,9 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
     [['subscribe', 'errs', 'https://x.example', '--fetch'], 'name a trigger, and no address with --fetch'],
     [['subscribe', '--project', 'p'], 'name an address'],
     [['subscribe', '--project', 'p', 'errs', 'https://x.example'], 'a trigger or --project, not both'],
-  ])('%j exits with 2', async (argv, message) => {
+  ])('%j exits with 64', async (argv, message) => {
     const ran = await svc([...argv, ...(await daemon({}))])
-    expect(ran.code).toBe(2)
+    expect(ran.code).toBe(64)
     expect(ran.err).toContain(message)
   })
 

@@ -31,9 +31,9 @@ describe('the command line', () => {
     [['send', 'logs', 'missing.json'], 'there is no file missing.json'],
     [['keys', 'create', 'x', '--scope', 'root'], '--scope root: must be read, ingest or admin'],
     [['sources', 'add', 'x', '--connector', 'webhook', '--primary', 'service'], 'give that label'],
-  ])('%j exits with 2 and names the mistake on standard error', async (argv, message) => {
+  ])('%j exits with 64 and names the mistake on standard error', async (argv, message) => {
     const ran = await svc(argv)
-    expect(ran.code).toBe(2)
+    expect(ran.code).toBe(64)
     expect(ran.out).toBe('')
     expect(ran.err).toContain(message)
   })

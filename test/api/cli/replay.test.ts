@@ -57,7 +57,7 @@ it('reads as a log, by a result or by a range', async () => {
   const json = await svc(['replay', 'Shop', '--result', run.id, '--json', '--svcd', url])
   expect((JSON.parse(json.out) as Replay).moments).toHaveLength(11)
   expect(await svc(['replay', 'Shop', '--from', at, '--svcd', url])).toMatchObject({
-    code: 2,
+    code: 64,
     err: expect.stringContaining('give --result, or --from and --to') as unknown as string,
   })
 })

@@ -148,7 +148,7 @@ describe('svc runs rerun and cancel', () => {
     expect(await again('--model', 'm2', '--provider', 'providera')).toMatchObject({
       definition: { model: 'm2', provider: 'providera' },
     })
-    expect((await runs('rerun', first.id, '--as-of', 'later')).code).toBe(2)
+    expect((await runs('rerun', first.id, '--as-of', 'later')).code).toBe(64)
   })
 
   it('ends one at work', async () => {

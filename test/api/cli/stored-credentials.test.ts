@@ -15,7 +15,7 @@ it('svc credentials keeps a token in one place, read from standard input', async
   const run = (line: string, stdin = '') => svc([...line.split(' '), '--svcd', daemon.url], { stdin })
   expect((await run('credentials')).out).toContain('no credentials yet')
   expect(await run('credentials add main')).toMatchObject({
-    code: 2,
+    code: 64,
     err: expect.stringContaining('give the token on standard input: svc credentials add main < token.txt'),
   })
   expect(await run(`credentials add main --api-url ${github.url}`, 'ghp_one\n')).toMatchObject({
