@@ -171,7 +171,7 @@ describe('svc triggers test --file', () => {
   })
 
   it.each([
-    [catalog, [], 2, 'has several triggers; name one of errs, slow'],
+    [catalog, [], 64, 'has several triggers; name one of errs, slow'],
     [catalog, ['fast'], 1, 'has no trigger fast; it has errs, slow'],
     ['sources: []\ntriggers: []\n', [], 1, 'has no triggers'],
     ['- a\n', [], 1, 'has no trigger: it is not a list of fields and values'],
