@@ -39,6 +39,8 @@ export interface Config {
   dataFile: string
   host: string
   port: number
+  /** Port of OTLP/gRPC; null: it is off. */
+  otlpGrpcPort: number | null
   auth: AuthChoice
   publicUrl: string | null
   allowedHosts: readonly string[]
@@ -95,6 +97,9 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     return value === undefined ? null : parse(value, name)
   }
   const { home, isDefaultHome } = resolveHome(flags.dataDir, env, around)
+  const otlpGrpcPort = read('SVC_OTLP_GRPC_PORT', (value, from) =>
+    value.toLowerCase() === 'off' ? { port: null } : { port: parsePort(value, from) },
+  )
   const hostedUrls = Object.entries(HOSTED_URLS).flatMap(([field, name]) => {
     const url = read(name, parseHttpUrl)
     return url === null ? [] : [[field, url] as const]
@@ -108,6 +113,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
         ? (read('SVC_HOST', parseBindHost) ?? '127.0.0.1')
         : parseBindHost(flags.host, '--host'),
     port: flags.port === undefined ? (read('SVC_PORT', parsePort) ?? 8787) : parsePort(flags.port, '--port'),
+    otlpGrpcPort: otlpGrpcPort === null ? 4317 : otlpGrpcPort.port,
     auth: chooseAuth(flags.auth, env),
     publicUrl: read('SVC_PUBLIC_URL', parseHttpUrl),
     allowedHosts: Object.freeze(read('SVC_ALLOWED_HOSTS', parseHosts) ?? []),

@@ -84,7 +84,7 @@ export const environment: readonly EnvironmentVariable[] = [
     'catalog imported on first boot if the store is empty',
   ),
   now('SVC_CATALOG_SYNC', daemon, null, 'on: the catalog is imported on every boot'),
-  later('SVC_OTLP_GRPC_PORT', daemon, '4317', 'OTLP/gRPC receiver port; off disables it'),
+  now('SVC_OTLP_GRPC_PORT', daemon, '4317', 'OTLP/gRPC receiver port; off disables it'),
   now('PROVIDERA_API_KEY', daemon, null, 'provider A key for Ask and agents'),
   now('PROVIDERA_AUTH_TOKEN', daemon, null, 'provider A bearer token for a gateway; wins over the key'),
   now('PROVIDERA_BASE_URL', daemon, null, "gateway address in provider A's message format"),

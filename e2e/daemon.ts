@@ -34,6 +34,7 @@ export async function startDaemon(
       HOME: home,
       SVC_LOG_FORMAT: 'json',
       SVC_LOG_LEVEL: 'debug',
+      SVC_OTLP_GRPC_PORT: 'off',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -17,6 +17,7 @@ import { tokenFor } from './credentials/types.ts'
 import { declaredCalls } from './declared/calls.ts'
 import { createBoundKey } from './declared/create-key.ts'
 import { openDeclared } from './declared/declared.ts'
+import { makeFirstSource } from './declared/self-made.ts'
 import { requireProject } from './declared/skill-writes.ts'
 import { fetchFiringBy } from './deliveries/fetching.ts'
 import { openDeliveries, waitersNudgedBy } from './deliveries/open.ts'
@@ -294,6 +295,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     sourceFields: async (name, limit) => sources.fields(name, limit),
     ingest: (call) => queue.add({ ...call, body: joined(call.body) }),
     ingestMany: (calls) => pipeline.accept(calls),
+    makeFirstSource: async (kind, post, caller) =>
+      makeFirstSource(declared, kind, post, {
+        caller,
+        nowMs: clock.now(),
+        prepare: { known: ctx.dictionary, onFault },
+      }),
     remember: (request, caller, key) => remember(declared, (call) => queue.add(call), request, caller, key),
     tail: (filter, listener) =>
       follow(

@@ -28,6 +28,7 @@ import type {
   StatsResult,
   Usage,
 } from '../schemas/types.ts'
+import type { OtlpForm } from './ingest/otlp/form.ts'
 import type { SessionRecord } from './keys/sessions.ts'
 import type { Tally } from './tallies.ts'
 
@@ -55,6 +56,8 @@ export interface IngestCall {
   caller: string
   /** How many items of the same request came before, in pieces of it stored already. */
   itemsBefore?: number
+  /** The body is an export of OpenTelemetry, and no list of items. */
+  otlp?: OtlpForm
 }
 
 /** The same as it came over the wire. */
@@ -68,9 +71,12 @@ export interface IngestRoute {
   ingestKey: string
   sourceId: number
   source: string
+  connector: string
   signed: boolean
   wantsHeaders: boolean
   paused: boolean
+  /** What the answer's x-vercel-verify holds: it proves to Vercel whose URL this is. */
+  verifyCode?: string
 }
 
 /** A stored key as the authenticator needs it. `hash` is lower-case hex SHA-256 of the secret. */
@@ -122,6 +128,15 @@ export interface EngineStatus {
 export interface EngineCore {
   // ingest
   ingest(call: IngestPost): Promise<IngestResult>
+  /**
+   * Makes a source of a connector that makes itself, unless there is one, where the body holds an event.
+   * @returns whether there is one now.
+   */
+  makeFirstSource(
+    kind: string,
+    post: Pick<IngestCall, 'body' | 'headers' | 'otlp'>,
+    caller: Caller,
+  ): Promise<boolean>
   remember(request: RememberRequest, caller: Caller, idempotencyKey?: string): Promise<RememberResult>
   // reads
   read(request: ReadRequest): Promise<ReadAnswer>

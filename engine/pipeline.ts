@@ -8,6 +8,7 @@ import type { IngestResult } from '../schemas/types.ts'
 import type { Clock } from './clock.ts'
 import type { IngestCall } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
+import { itemsOf } from './ingest/otlp/export-items.ts'
 import type { KnownLabels } from './ingest/packed.ts'
 import { type PreparedBody, prepareBody } from './ingest/prepare-body.ts'
 import { verifySignature } from './ingest/signature.ts'
@@ -18,7 +19,7 @@ import { hash, type Idempotency, idempotencyKeyOf } from './store/idempotency.ts
 import type { OpenStore } from './store/open.ts'
 import type { Stamp } from './store/stamp.ts'
 
-/** Rejected items listed in an answer; the rest is only counted by the difference. */
+/** Rejected items listed in an answer; the rest is only counted. */
 const REJECTED_LISTED = 100
 
 /** What the way in needs of triggers. */
@@ -135,7 +136,7 @@ export class Pipeline {
             storage: idempotencyKeyOf(call.caller, `ingest/${source.id}`, call.idempotencyKey),
             body: hash(call.body),
           }
-    this.parts.capacity.admit(call.body.length)
+    this.parts.capacity.admit(events.body.length)
     return { source, call, events, rejected, skewed, key }
   }
 
@@ -143,7 +144,7 @@ export class Pipeline {
   private bodyOf(call: PreparedCall, source: LiveSource, now: number): PreparedBody {
     const { labels, onFault } = this.parts
     if (call.prepared?.revision !== source.revision)
-      return prepareBody({ id: source.id, prepare: source.prepare! }, call.body, call, now, {
+      return prepareBody({ id: source.id, prepare: source.prepare! }, itemsOf(call), call, now, {
         known: labels,
         onFault,
       })
@@ -227,6 +228,7 @@ export class Pipeline {
       ingested,
       ...(duplicates ? { duplicates } : {}),
       ...(rejected.length ? { rejected: rejected.slice(0, REJECTED_LISTED) } : {}),
+      ...(rejected.length > REJECTED_LISTED ? { rejected_in_all: rejected.length } : {}),
       ...(ready.skewed ? { skewed: ready.skewed } : {}),
       ...(ingested ? { ids: [`evt_${batch.firstId}`, `evt_${batch.firstId + ingested - 1}`] } : {}),
     }

@@ -20,6 +20,18 @@ export type EntityLabel = string
  */
 export type Label = ConstLabel | FieldLabel
 /**
+ * Take what looks like a credential out of text and payload before it is stored.
+ */
+export type RedactCredentials = boolean
+/**
+ * Show what the agent thought in the text of its messages.
+ */
+export type IncludeThinking = boolean
+/**
+ * Sessions are pushed. There is no other way; the field is kept for catalogs of older versions.
+ */
+export type Pushed = boolean
+/**
  * Name of a container, or of a compose service: all of its replicas are read.
  */
 export type ContainerOrService = string
@@ -296,6 +308,18 @@ export type Documents = {
     [k: string]: string | number
   }
 }[]
+/**
+ * Signature secret of the drain. With it every body must be signed, and the URL needs no key.
+ */
+export type SignatureSecret = string
+/**
+ * The secret before, accepted as well while the drain moves to the new one.
+ */
+export type PreviousSignatureSecret = string
+/**
+ * Value of x-vercel-verify that Vercel shows where it asks to verify the endpoint; the ingest URL answers with it.
+ */
+export type VerificationCode = string
 /**
  * Fixed event type.
  */
@@ -2487,6 +2511,20 @@ export interface FieldLabel {
   }
 }
 /**
+ * Sessions of a coding agent, posted by its plugin. SPEC.md, Sources and labels 4.
+ */
+export interface ClaudeCodeConfig {
+  redact?: RedactCredentials
+  include_thinking?: IncludeThinking
+  push?: Pushed
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * Log lines of containers, over the Docker Engine API. SPEC.md, Sources and labels 4.
  */
 export interface DockerLogsConfig {
@@ -2594,6 +2632,17 @@ export interface MemoryConfig {
   labels?: Label[]
 }
 /**
+ * Logs, traces and metrics of OpenTelemetry. SPEC.md, Sources and labels 4.
+ */
+export interface OtlpConfig {
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * New rows of a PostgreSQL table. SPEC.md, Sources and labels 4.
  */
 export interface PostgresConfig {
@@ -2661,6 +2710,20 @@ export interface Query {
  */
 export interface ReferenceConfig {
   attachments: Documents
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
+ * Log drains of Vercel. SPEC.md, Sources and labels 4.
+ */
+export interface VercelConfig {
+  signature_secret?: SignatureSecret
+  signature_secret_previous?: PreviousSignatureSecret
+  verify_code?: VerificationCode
   /**
    * Labels put on each event; the primary one is the entity key.
    *
@@ -4530,6 +4593,10 @@ export interface IngestResult {
    */
   duplicates?: number
   rejected?: RejectedItem[]
+  /**
+   * Items rejected, where they are more than the 100 that are listed.
+   */
+  rejected_in_all?: number
   /**
    * Items whose own time was too far off to be used.
    */

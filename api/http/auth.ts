@@ -14,6 +14,8 @@ import {
   SvcError,
 } from '../../engine/index.ts'
 
+/** The connector whose first source has an address before it is there: POST /ingest/claude_code. */
+export const SELF_MADE = 'claude_code'
 export const SESSION_COOKIE = 'svc_session'
 const SESSION_IDLE_MS = 30 * 86_400_000
 const FAILURES_PER_MINUTE = 10
@@ -86,8 +88,16 @@ export class Authenticator {
     this.routes = new Map(directory.routes.map((route) => [route.ingestKey, route]))
   }
 
+  /** The source behind an ingest URL. */
   ingestRoute(key: string): IngestRoute | undefined {
-    return this.routes.get(key)
+    return this.routes.get(key) ?? (key === SELF_MADE ? this.routesOf(SELF_MADE)[0] : undefined)
+  }
+
+  /** What can be pushed to of a connector, in the order it was made. */
+  routesOf(connector: string): IngestRoute[] {
+    return [...this.routes.values()]
+      .filter((route) => route.connector === connector)
+      .sort((a, b) => a.sourceId - b.sourceId)
   }
 
   /**
@@ -109,6 +119,12 @@ export class Authenticator {
       this.usedSessions.add(idHash)
     } else this.sessions.delete(idHash)
     return { identity, cookie: true }
+  }
+
+  /** The caller of a door that has no cookies. @param token null: none was sent. @throws SvcError too_many */
+  identifyToken(token: string | null, address: string): Identity | null {
+    if (!this.secured) return OPEN
+    return token === null ? null : this.verify(token, address)
   }
 
   /** The identity behind a token. @throws SvcError too_many */

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { Clock, Engine } from '../../engine/index.ts'
 import type { Authenticator, Identity } from './auth.ts'
+import type { BodyBudget } from './body-budget.ts'
 
 export interface ServerConfig {
   host: string
@@ -19,6 +20,12 @@ export interface ServerConfig {
   consoleDir: string | null
 }
 
+/** Where OTLP/gRPC listens; a null port and why it does not; both null: it is switched off. */
+export interface OtlpGrpcState {
+  port: number | null
+  problem: string | null
+}
+
 /** What routes share. */
 export interface Doors {
   engine: Engine
@@ -26,6 +33,10 @@ export interface Doors {
   config: ServerConfig
   log: Logger
   clock: Clock
+  /** What bodies of producers may take in memory. */
+  bodies: BodyBudget
+  /** Where OTLP/gRPC listens, or why it does not. */
+  otlpGrpc(): OtlpGrpcState
   /** True once the process has been asked to stop. */
   stopping(): boolean
   /** Calls the listener for every answered request, with the route's pattern. */
@@ -39,6 +50,10 @@ declare module 'fastify' {
     identity: Identity
   }
   interface FastifyInstance {
-    svc: { beginStop(): void }
+    svc: {
+      beginStop(): void
+      /** Listens for OTLP/gRPC, until the server closes. @param port null: it is switched off. */
+      startOtlpGrpc(port: number | null): Promise<OtlpGrpcState>
+    }
   }
 }

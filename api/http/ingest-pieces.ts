@@ -43,6 +43,7 @@ class Sum {
   private ingested = 0
   private duplicates = 0
   private skewed = 0
+  private rejectedInAll = 0
   private readonly rejected: NonNullable<ErrorExtra['rejected']> = []
   private ids: string[] | undefined
   private allRefused: SvcError | undefined
@@ -51,7 +52,7 @@ class Sum {
     this.ingested += result.ingested
     this.duplicates += result.duplicates ?? 0
     this.skewed += result.skewed ?? 0
-    this.list(result.rejected ?? [])
+    this.list(result.rejected ?? [], result.rejected_in_all)
     if (result.ids) this.ids = [this.ids?.[0] ?? result.ids[0]!, result.ids[1]!]
   }
 
@@ -64,13 +65,14 @@ class Sum {
 
   /** @throws SvcError where nothing of all could be stored. */
   result(): IngestResult {
-    const { ingested, duplicates, skewed, rejected, ids, allRefused } = this
+    const { ingested, duplicates, skewed, rejected, rejectedInAll, ids, allRefused } = this
     if (allRefused && ingested + duplicates === 0)
       throw new SvcError(allRefused.code, allRefused.message, { ...allRefused.extra, rejected })
     return {
       ingested,
       ...(duplicates ? { duplicates } : {}),
       ...(rejected.length ? { rejected } : {}),
+      ...(rejectedInAll > rejected.length ? { rejected_in_all: rejectedInAll } : {}),
       ...(skewed ? { skewed } : {}),
       ...(ids ? { ids } : {}),
     }
@@ -86,7 +88,8 @@ class Sum {
     )
   }
 
-  private list(rejected: readonly { index: number; error: string }[]): void {
+  private list(rejected: readonly { index: number; error: string }[], inAll = rejected.length): void {
+    this.rejectedInAll += inAll
     this.rejected.push(...rejected.slice(0, REJECTED_LISTED - this.rejected.length))
   }
 }

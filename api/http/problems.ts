@@ -6,15 +6,20 @@ import { SvcError } from '../../engine/index.ts'
 
 /** Answers with an SvcError. */
 export function sendProblem(reply: FastifyReply, error: SvcError): FastifyReply {
-  const { retryAfter, field: _field, about: _about, ...more } = error.extra
+  const { retryAfter: _wait, field: _field, about: _about, ...more } = error.extra
+  return problemHeaders(reply, error)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ detail: error.message, ...more }))
+}
+
+/** Status and headers of a refusal, whatever its body is. */
+export function problemHeaders(reply: FastifyReply, error: SvcError): FastifyReply {
+  const { retryAfter } = error.extra
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
   // A refusal before the body was read leaves bytes on the wire that are no next request.
   if (!reply.request.raw.complete && error.status >= 400) reply.header('connection', 'close')
-  return reply
-    .code(error.status)
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ detail: error.message, ...more }))
+  return reply.code(error.status)
 }
 
 /** Fastify's own refusals in our words. */

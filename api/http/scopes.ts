@@ -16,6 +16,9 @@ export type Scope =
 export const scopes: Readonly<Record<string, Scope>> = {
   'GET /health': 'public',
   'GET /metrics': 'read',
+  'POST /v1/logs': 'ingest',
+  'POST /v1/traces': 'ingest',
+  'POST /v1/metrics': 'ingest',
   'GET /openapi.json': 'any',
   'GET /docs/json': 'any',
   'GET /docs/yaml': 'any',

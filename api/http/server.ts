@@ -8,9 +8,12 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { type Clock, type Engine, SvcError, systemClock } from '../../engine/index.ts'
 import { allSchemas } from '../../schemas/index.ts'
+import { otlpRoutes } from '../otlp/routes.ts'
+import { startOtlpGrpc } from '../otlp/start.ts'
 import { Authenticator, type Identity, requireScope } from './auth.ts'
+import { BodyBudget } from './body-budget.ts'
 import { limitBodyTime } from './body-time.ts'
-import type { Doors, ServerConfig } from './doors.ts'
+import type { Doors, OtlpGrpcState, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
 import { registerOpenapi } from './openapi.ts'
 import { asSvcError, problemHandler, sendProblem } from './problems.ts'
@@ -149,6 +152,7 @@ export async function buildServer({
     providerARoutes,
     credentialRoutes,
     ingestRoutes,
+    otlpRoutes,
   ])
     await app.register(async (scope) => routes(scope, doors))
   await registerConsole(app, config.consoleDir)
@@ -170,6 +174,7 @@ function createDoors(
     for (const listener of answered) listener(route, request.method, reply.statusCode)
   })
   let stopping = false
+  let closeGrpc = async (): Promise<void> => {}
   const touch = setInterval(
     () =>
       void auth
@@ -181,20 +186,17 @@ function createDoors(
   app.addHook('onClose', async () => {
     clearInterval(touch)
     for (const listener of listeners) listener()
+    await closeGrpc()
     await auth.flushUsed()
   })
-  app.decorate('svc', {
-    beginStop: () => {
-      stopping = true
-      for (const listener of [...listeners]) listener()
-    },
-  })
-  return {
+  const doors: Doors = {
     engine,
     auth,
     config,
     log,
     clock,
+    bodies: new BodyBudget(),
+    otlpGrpc: () => grpc,
     stopping: () => stopping,
     onAnswered: (listener) => answered.push(listener),
     onStop: (listener) => {
@@ -202,6 +204,20 @@ function createDoors(
       return () => listeners.delete(listener)
     },
   }
+  let grpc: OtlpGrpcState = { port: null, problem: null }
+  app.decorate('svc', {
+    beginStop: () => {
+      stopping = true
+      for (const listener of [...listeners]) listener()
+    },
+    startOtlpGrpc: async (port: number | null) => {
+      const { close, ...state } = await startOtlpGrpc(doors, port)
+      closeGrpc = close
+      grpc = state
+      return state
+    },
+  })
+  return doors
 }
 
 /** Headers that keep a browser from being used against the daemon; no CORS header ever. */

@@ -9,9 +9,9 @@ import { BODY_MS, keepsTime } from './body-time.ts'
 export const RATIO_MAX = 100
 export const RATIO_FREE = 1024 * 1024
 
-/** @returns whether it is gzip. @throws SvcError unsupported_media */
-export function isGzip(request: IncomingMessage): boolean {
-  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+/** @param given a Content-Encoding, if there is one. @throws SvcError unsupported_media */
+export function isGzipped(given: string | undefined): boolean {
+  const encoding = (given ?? 'identity').trim().toLowerCase()
   if (encoding === 'identity' || encoding === '') return false
   if (encoding === 'gzip' || encoding === 'x-gzip') return true
   return fail('unsupported_media', 'the Content-Encoding must be gzip, once, or none')
@@ -23,7 +23,7 @@ export function isGzip(request: IncomingMessage): boolean {
  */
 export async function* streamOf(request: IncomingMessage, idleMs = BODY_MS): AsyncGenerator<Buffer> {
   keepsTime(request)
-  if (!isGzip(request)) {
+  if (!isGzipped(request.headers['content-encoding'])) {
     yield* parts(request, idleMs)
     return
   }

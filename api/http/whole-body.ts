@@ -4,18 +4,23 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { fail, SvcError } from '../../engine/index.ts'
-import { isGzip, RATIO_FREE, RATIO_MAX } from './stream-body.ts'
+import { isGzipped, RATIO_FREE, RATIO_MAX } from './stream-body.ts'
 
 export const WIRE_MAX = 16 * 1024 * 1024
-const INFLATED_MAX = 64 * 1024 * 1024
+const INFLATED_MAX_MIB = 64
 
 const inflate = promisify(gunzip)
 
 /**
  * The body in the parts it arrived in: they are handed on as they are, for joining them here would
- * hold up the other requests. @throws SvcError too_large, invalid
+ * hold up the other requests. @param limit what is said of one that is too long.
+ * @throws SvcError too_large, invalid
  */
-export function partsOf(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer[]> {
+export function partsOf(
+  request: FastifyRequest,
+  payload: IncomingMessage,
+  limit = '16 MiB; NDJSON sent as application/x-ndjson may be longer',
+): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     let size = 0
@@ -23,12 +28,7 @@ export function partsOf(request: FastifyRequest, payload: IncomingMessage): Prom
     const refuse = (): void => {
       // The stream is left as it is: the answer closes the connection.
       payload.off('data', take).off('end', end)
-      reject(
-        new SvcError(
-          'too_large',
-          'the body is larger than this route takes (16 MiB; NDJSON sent as application/x-ndjson may be longer)',
-        ),
-      )
+      reject(new SvcError('too_large', `the body is larger than this route takes (${limit})`))
     }
     const cut = (): void => reject(new SvcError('invalid', 'the body was cut short'))
     const take = (part: Buffer): void => {
@@ -43,23 +43,26 @@ export function partsOf(request: FastifyRequest, payload: IncomingMessage): Prom
 
 /**
  * The body inflated, with its bytes on the wire; null where it is not compressed.
+ * @param encoding the Content-Encoding, if there is one. @param mostMiB inflated.
  * @throws SvcError unsupported_media, invalid, too_large
  */
 export async function decode(
-  request: FastifyRequest,
-  parts: readonly Buffer[],
+  encoding: string | undefined,
+  parts: readonly Uint8Array[],
+  mostMiB = INFLATED_MAX_MIB,
 ): Promise<{ body: Buffer; wireBody: Buffer } | null> {
-  if (!isGzip(request.raw)) return null
+  if (!isGzipped(encoding)) return null
   const wire = Buffer.concat(parts)
-  const limit = Math.min(INFLATED_MAX, Math.max(RATIO_FREE, wire.length * RATIO_MAX))
+  const most = mostMiB * 1024 * 1024
+  const limit = Math.min(most, Math.max(RATIO_FREE, wire.length * RATIO_MAX))
   try {
     return { body: await inflate(wire, { maxOutputLength: limit }), wireBody: wire }
   } catch (error) {
     if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
       return fail(
         'too_large',
-        limit === INFLATED_MAX
-          ? 'the body decompresses to more than 64 MB'
+        limit === most
+          ? `the body decompresses to more than ${mostMiB} MB`
           : 'the body decompresses to more than 100 times its size',
       )
     return fail('invalid', 'the body is not valid gzip')

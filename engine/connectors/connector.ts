@@ -4,7 +4,9 @@
  * schemas/connectors/<kind>.json.
  */
 
+import type { Label } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
+import type { SignatureScheme } from '../ingest/signature.ts'
 
 /** One item of a body or a poll. */
 export interface Item {
@@ -90,6 +92,12 @@ export interface FlatMapping {
 
 export interface PushConnector extends MappingConnector {
   mode: 'push'
+  /** How its producer signs, where a signature_secret is set; absent: the config names a scheme, or none. */
+  signatureScheme?: SignatureScheme
+  /** Where there is no source of it, the first that is sent makes one, with these labels. */
+  selfMade?: { labels: Label[] }
+  /** Delivery ids and event names come to it in headers. */
+  wantsHeaders?: boolean
   /** What a test says of a source that waits for producers. */
   note(ingestPath: string): string
 }

@@ -2,6 +2,7 @@
 import { schemaOf } from '../../schemas/all.ts'
 import type { Connector, ConnectorField } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
+import { claudeCode } from './claude-code/connector.ts'
 import type { ConnectorDefinition } from './connector.ts'
 import { dockerLogs } from './docker-logs.ts'
 import { finding } from './finding.ts'
@@ -9,11 +10,13 @@ import { github } from './github/connector.ts'
 import { httpPoll } from './http-poll/connector.ts'
 import { loki } from './loki/loki.ts'
 import { memory } from './memory.ts'
+import { otlp } from './otlp.ts'
 import { postgres } from './postgres.ts'
 import { alertmanager } from './prometheus/alertmanager.ts'
 import { prometheusAlerts } from './prometheus/alerts.ts'
 import { prometheus } from './prometheus/metrics.ts'
 import { reference } from './reference.ts'
+import { vercel } from './vercel.ts'
 import { webhook } from './webhook.ts'
 
 const connectors: readonly ConnectorDefinition[] = [
@@ -28,6 +31,9 @@ const connectors: readonly ConnectorDefinition[] = [
   loki,
   github,
   postgres,
+  otlp,
+  vercel,
+  claudeCode,
   finding,
 ]
 /** Those a person can add; the others are of the service itself. */

@@ -20,6 +20,7 @@ export const webhook: PushConnector = {
     'Any system that can POST JSON: one object, a list, or NDJSON. Signatures of GitHub, Linear or plain HMAC-SHA256 can be checked. With the GitHub scheme and no event type set, the type is the X-GitHub-Event header and the action, such as pull_request.opened.',
   sourceType: 'event_stream',
   configSchema: 'connector-webhook.json',
+  wantsHeaders: true,
   provides: [
     { name: 'header.x-github-event', help: 'Event name GitHub sends beside the payload.' },
     { name: 'header.linear-event', help: 'Event name Linear sends beside the payload.' },

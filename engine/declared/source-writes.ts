@@ -1,6 +1,7 @@
 /** Writes of sources: made, edited, moved and deleted, each one change-set. */
 import type { KeyCreated, PartMoved, SourceCreated, SourceWrite } from '../../schemas/types.ts'
 import type { Edit } from '../changes/edit.ts'
+import type { ConnectorDefinition } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { fail } from '../errors.ts'
 import { checkNew, normaliseSource } from '../sources/check-write.ts'
@@ -38,7 +39,7 @@ export function createSource(
       stageNew(edit, 'source', body.name, doc, joiningProject(edit, body.project))
     })
     const row = declared.sources.store.queries.byName(body.name)!
-    const isSigned = body.config?.signature_scheme !== undefined
+    const isSigned = checksSignatures(connector, body.config ?? {})
     const key =
       mintKey && row.ingest_key !== null && !isSigned ? mint(declared, row.id, body.name, by) : undefined
     return {
@@ -51,6 +52,14 @@ export function createSource(
       ...(key ? { key } : {}),
     }
   })
+}
+
+/** Whether bodies prove by themselves where they come from. */
+function checksSignatures(connector: ConnectorDefinition, config: Record<string, unknown>): boolean {
+  if (config.signature_scheme !== undefined) return true
+  return (
+    connector.mode === 'push' && connector.signatureScheme !== undefined && Boolean(config.signature_secret)
+  )
 }
 
 /**

@@ -1,10 +1,10 @@
 /**
- * Webhook signatures: HMAC-SHA256 over the raw body as sent (SPEC.md, Webhook connector config:
- * signature_scheme). GitHub and Linear name their headers; the plain scheme's header is configurable.
+ * Webhook signatures: an HMAC over the raw body as sent, SHA-256 but of Vercel (SPEC.md, Webhook connector
+ * config: signature_scheme). Senders name their headers; the plain scheme's header is configurable.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-export type SignatureScheme = 'github' | 'linear' | 'hmac_sha256'
+export type SignatureScheme = 'github' | 'linear' | 'hmac_sha256' | 'vercel'
 
 /** How far Linear's webhookTimestamp may be from now, either way: an older delivery is a replay. */
 const LINEAR_WINDOW_MS = 60_000
@@ -31,16 +31,18 @@ export function verifySignature(
   const header = headerOf(scheme, keys.header)
   const given = headers[header.toLowerCase()]?.trim()
   if (!given) return `missing ${header} header`
-  const digest = digestOf(scheme, given)
+  const digest = scheme === 'vercel' ? sha1Of(given) : digestOf(scheme, given)
   if (typeof digest === 'string') return digest
+  const algorithm = scheme === 'vercel' ? 'sha1' : 'sha256'
   // All are tried, so that the time taken does not tell which one matched.
-  const matching = secrets.filter((secret) => timingSafeEqual(hmac(secret, wireBody), digest))
+  const matching = secrets.filter((secret) => timingSafeEqual(hmac(algorithm, secret, wireBody), digest))
   if (matching.length === 0) return `${scheme} signature does not match`
   return scheme === 'linear' ? ageFault(wireBody, nowMs) : null
 }
 
 function headerOf(scheme: SignatureScheme, configured: string | undefined): string {
   if (scheme === 'github') return 'X-Hub-Signature-256'
+  if (scheme === 'vercel') return 'x-vercel-signature'
   return scheme === 'linear' ? 'Linear-Signature' : (configured ?? DEFAULT_HEADER)
 }
 
@@ -54,7 +56,12 @@ function digestOf(scheme: SignatureScheme, given: string): Buffer | string {
   return scheme === 'github' ? 'signature is not sha256=<hex>' : 'signature is not 64 hexadecimal digits'
 }
 
-const hmac = (secret: string, body: Uint8Array): Buffer => createHmac('sha256', secret).update(body).digest()
+/** The 20 bytes of a signature of Vercel, or what is wrong with it. */
+const sha1Of = (given: string): Buffer | string =>
+  /^[0-9a-f]{40}$/i.test(given) ? Buffer.from(given, 'hex') : 'signature is not 40 hexadecimal digits'
+
+const hmac = (algorithm: 'sha1' | 'sha256', secret: string, body: Uint8Array): Buffer =>
+  createHmac(algorithm, secret).update(body).digest()
 
 function ageFault(body: Uint8Array, nowMs: number): string | null {
   let parsed: unknown

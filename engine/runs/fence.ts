@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import type { Row } from '../engine.ts'
-import { redact } from './redact.ts'
+import { redact } from '../redact.ts'
 
 /** Of one event; a stack trace says what it says in its first lines. */
 const TEXT_MAX = 600

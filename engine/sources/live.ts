@@ -1,6 +1,6 @@
 /** A source as ingest uses it: its config open, its mapping and labels compiled once. */
 import type { WebhookConfig } from '../../schemas/types.ts'
-import type { ConnectorDefinition } from '../connectors/connector.ts'
+import type { ConnectorDefinition, PushConnector } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
 import type { IngestRoute } from '../engine.ts'
 import { compileSource, type Prepare } from '../ingest/prepare.ts'
@@ -50,7 +50,10 @@ export function compileLive(
     ingestKey: row.ingest_key ?? '',
     paused: row.state === 'paused',
     unresolved,
-    signature: signatureOf(config as WebhookConfig),
+    signature:
+      connector.mode === 'push'
+        ? signatureOf(connector, config, [...open.unreadable, ...unresolved.map(({ field }) => field)])
+        : null,
     stored: row.config,
     revision: isSame ? before.revision : revision,
     prepare: connector.mode === 'reference' ? null : compileSource(connector, config),
@@ -58,14 +61,18 @@ export function compileLive(
   }
 }
 
-/** The previous secret only helps the current one: without that a source refuses everything. */
-function signatureOf(config: WebhookConfig): LiveSource['signature'] {
-  const {
-    signature_scheme: scheme,
-    signature_secret: secret,
-    signature_secret_previous: previous,
-    signature_header: header,
-  } = config
+/**
+ * The previous secret only helps the current one: without that a source refuses everything.
+ * @param missing secret fields that are set and cannot be read: a signature is asked for all the same.
+ */
+function signatureOf(
+  { signatureScheme }: PushConnector,
+  config: WebhookConfig,
+  missing: readonly string[],
+): LiveSource['signature'] {
+  const { signature_secret: secret, signature_secret_previous: previous, signature_header: header } = config
+  const isSet = secret !== undefined || missing.includes('signature_secret')
+  const scheme = config.signature_scheme ?? (isSet ? signatureScheme : undefined)
   if (scheme === undefined) return null
   const secrets = secret === undefined ? [] : previous === undefined ? [secret] : [secret, previous]
   return { scheme, secrets, header }
@@ -73,14 +80,17 @@ function signatureOf(config: WebhookConfig): LiveSource['signature'] {
 
 /** What a door must know of a source before it reads a body. */
 export function routeOf(source: LiveSource): IngestRoute {
+  const { connector } = source
+  const { verify_code: verifyCode } = source.config
   return {
     ingestKey: source.ingestKey,
     sourceId: source.id,
     source: source.name,
     signed: source.signature !== null,
-    // Delivery ids and event names come in headers; only webhooks look at them.
-    wantsHeaders: source.connector.kind === 'webhook',
+    connector: connector.kind,
+    wantsHeaders: source.signature !== null || (connector.mode === 'push' && connector.wantsHeaders === true),
     paused: source.paused,
+    ...(typeof verifyCode === 'string' ? { verifyCode } : {}),
   }
 }
 

@@ -11,6 +11,7 @@ import type { IngestCall } from '../engine.ts'
 import { SvcError } from '../errors.ts'
 import { Kernel } from '../ingest/kernel/kernel.ts'
 import { prepareLines, suits } from '../ingest/kernel/prepare-lines.ts'
+import { itemsOf } from '../ingest/otlp/export-items.ts'
 import { compileSource, type Prepare } from '../ingest/prepare.ts'
 import { mapperOf, type PreparedBody, prepareBody } from '../ingest/prepare-body.ts'
 import type { SourceSpec } from '../sources/live.ts'
@@ -110,7 +111,7 @@ class Preparation {
 
   private byItem(source: Source, call: IngestCall, wait: (learn: Learn) => void): PreparedBody {
     const { labels, onFault } = this
-    const prepared = prepareBody(source, call.body, call, systemClock.now(), {
+    const prepared = prepareBody(source, itemsOf(call), call, systemClock.now(), {
       known: labels,
       onFault,
     })
@@ -136,8 +137,8 @@ function buffersOf(call: IngestCall, prepared: PreparedMessage['prepared']): Arr
   const views: (Uint8Array | Float64Array | Uint32Array)[] = [call.body]
   if (call.wireBody) views.push(call.wireBody)
   if (prepared && 'body' in prepared) {
-    const { ts, labels, labelEnds, hasEntity, text, textEnds, ranges } = prepared.body.events
-    views.push(ts, labels, labelEnds, hasEntity, text, textEnds, ranges)
+    const { body, ts, labels, labelEnds, hasEntity, text, textEnds, ranges } = prepared.body.events
+    views.push(body, ts, labels, labelEnds, hasEntity, text, textEnds, ranges)
   }
   return [...new Set(views.map((view) => view.buffer as ArrayBuffer))]
 }

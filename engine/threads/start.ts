@@ -85,6 +85,7 @@ const READS = [
 ] as const
 const WRITES = [
   'remember',
+  'makeFirstSource',
   'listConnectors',
   'previewLabel',
   'sourceEvents',

@@ -2,7 +2,7 @@
  * Values as spans carry them: without what looks like a secret, within 32,768 characters, and absent
  * where there is nothing to say.
  */
-import { redact } from '../runs/redact.ts'
+import { redact } from '../redact.ts'
 
 export type Attribute = string | number | boolean | string[]
 export type Attributes = Record<string, Attribute>

@@ -4,7 +4,7 @@
  */
 import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
-import { redact } from '../runs/redact.ts'
+import { redact } from '../redact.ts'
 import type { EncodedTrace } from './encode.ts'
 import type { TracingTarget } from './settings.ts'
 

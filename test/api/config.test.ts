@@ -15,6 +15,7 @@ describe('the configuration', () => {
       dataFile: '/users/ann/.svc/svc.db',
       host: '127.0.0.1',
       port: 8787,
+      otlpGrpcPort: 4317,
       auth: { mode: 'open' },
       publicUrl: null,
       allowedHosts: [],

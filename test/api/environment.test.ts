@@ -11,7 +11,6 @@ describe('the environment table', () => {
     const env = {
       SVC_PORT: '1',
       SVC_PROT: '1',
-      SVC_OTLP_GRPC_PORT: 'x',
       SVC_DEMO_API: 'x',
       SVC_MCP_PORT: 'secret-value',
       SVC_TEST_BROWSER: 'x',
@@ -20,7 +19,6 @@ describe('the environment table', () => {
     }
     expect(describeUnread(env)).toEqual([
       'SVC_DEMO_API is set, but nothing in this version reads it',
-      'SVC_OTLP_GRPC_PORT is set, but nothing in this version reads it',
       'SVC_PROT is set, but svc has no variable of that name',
     ])
   })

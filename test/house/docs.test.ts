@@ -191,7 +191,7 @@ describe('ARCHITECTURE.md', () => {
       Record<string, string>
     >
     const text = textOf('ARCHITECTURE.md')
-    const families = ['@mantine/', '@rjsf/', '@types/']
+    const families = ['@mantine/', '@rjsf/', '@types/', '@opentelemetry/exporter-']
     const missing = Object.keys({ ...dependencies, ...devDependencies }).filter(
       (name) => !families.some((family) => name.startsWith(family)) && !text.includes(name),
     )

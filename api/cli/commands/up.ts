@@ -13,7 +13,7 @@ import { guardOldDataFile } from '../../guards.ts'
 import type { buildServer } from '../../http/server.ts'
 import { createLog, logRequests } from '../../log.ts'
 import { version } from '../../version.ts'
-import { consoleUrl, describeStart, warnIfExposed } from '../daemon/announce.ts'
+import { consoleUrl, describeOtlpGrpc, describeStart, warnIfExposed } from '../daemon/announce.ts'
 import { openBrowser } from '../daemon/open-browser.ts'
 import { resolveRootToken } from '../daemon/root-token.ts'
 import { createStop, endOnFault } from '../daemon/shutdown.ts'
@@ -49,6 +49,9 @@ export async function up(io: Io, flags: Flags & { open?: boolean }): Promise<voi
   const url = consoleUrl(config.host, portOf(server.server))
   io.out(warnIfExposed(config.host, portOf(server.server), rootToken) ?? '')
   io.out(describeStart(url, dataFolder(config), rootToken))
+  const grpc = await server.svc.startOtlpGrpc(config.otlpGrpcPort)
+  io.out(describeOtlpGrpc(config.host, grpc))
+  if (grpc.problem !== null) log.warn({ problem: grpc.problem }, 'OTLP/gRPC is off')
   log.info({ url, version, secured: rootToken !== null, dataFile: config.dataFile }, 'listening')
   if (flags.open)
     openBrowser(rootToken === null ? url : `${url}/?token=${encodeURIComponent(rootToken)}`, (reason) =>

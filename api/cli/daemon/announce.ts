@@ -15,6 +15,15 @@ export function describeStart(url: string, folder: string, rootToken: string | n
     : `${first}\nsvc: auth ON; log in at ${url}/?token=${encodeURIComponent(rootToken)}\n`
 }
 
+/** Where OTLP/gRPC listens, or why it does not; nothing where it is switched off. */
+export function describeOtlpGrpc(
+  host: string,
+  { port, problem }: { port: number | null; problem: string | null },
+): string {
+  if (problem !== null) return `svc: OTLP/gRPC is off: ${problem}\n`
+  return port === null ? '' : `svc: OTLP/gRPC at ${isIPv6(host) ? `[${host}]` : host}:${port}\n`
+}
+
 /** A warning for an open daemon that other machines can reach, or null when they cannot. */
 export function warnIfExposed(host: string, port: number, rootToken: string | null): string | null {
   if (rootToken !== null || isLoopbackHost(host)) return null

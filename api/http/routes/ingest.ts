@@ -1,8 +1,10 @@
 /** Events in (SPEC.md, Ingest and reads): POST /ingest/<ingest_key> and POST /remember. */
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fail, type IngestPost, type IngestRoute, SvcError } from '../../../engine/index.ts'
 import type { IngestResult, RememberRequest } from '../../../schemas/types.ts'
+import { SELF_MADE } from '../auth.ts'
+import { announced, idempotencyKey } from '../body-budget.ts'
 import type { Doors } from '../doors.ts'
 import { storePieces } from '../ingest-pieces.ts'
 import { LIMITS, piecesOf } from '../ndjson.ts'
@@ -10,8 +12,6 @@ import { streamOf } from '../stream-body.ts'
 import { answers, body } from '../validate.ts'
 import { decode, partsOf, WIRE_MAX } from '../whole-body.ts'
 
-/** Bodies in memory at once; past it producers are told to wait. */
-const IN_FLIGHT_MAX = 128 * 1024 * 1024
 /** Types producers give NDJSON; there is no registered one. */
 const NDJSON_TYPES = new Set([
   'application/x-ndjson',
@@ -21,8 +21,8 @@ const NDJSON_TYPES = new Set([
   'application/jsonlines',
 ])
 
-export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
-  const budget = new Budget()
+export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
+  const { engine, auth, bodies } = doors
   const routeOf = (request: FastifyRequest): IngestRoute | undefined =>
     auth.ingestRoute((request.params as { key: string }).key)
   app.register(async (raw) => {
@@ -32,9 +32,10 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       isStreamed(request, routeOf(request)) ? payload : partsOf(request, payload),
     )
     raw.addHook('onRequest', async (request) =>
-      budget.reserve(request, isStreamed(request, routeOf(request))),
+      // Of a stream one piece is read while another is stored.
+      bodies.reserve(request, isStreamed(request, routeOf(request)) ? 2 * LIMITS.piece : announced(request)),
     )
-    raw.addHook('onResponse', async (request) => budget.release(request))
+    raw.addHook('onResponse', async (request) => bodies.release(request))
     raw.post<{ Params: { key: string }; Body?: Buffer[] | IncomingMessage }>(
       '/ingest/:key',
       {
@@ -46,15 +47,17 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
         },
       },
       async (request, reply) => {
-        const route = routeOf(request) ?? fail('not_found', 'unknown ingest key: no source has it')
-        const echo = request.headers['x-vercel-verify']
-        if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo))
-          reply.header('x-vercel-verify', echo)
         const wire = request.body ?? []
+        const given = Array.isArray(wire) ? await wholeOf(request, wire) : null
+        const route = routeOf(request) ?? (await selfMade(request, given?.body ?? [], doors))
+        if (!route) return reply.code(202).send({ ingested: 0 })
+        answerVerification(request, reply, route)
+        if (route.connector === 'vercel' && given && sizeOf(given.body) === 0)
+          return reply.code(200).send({ ingested: 0 })
         const call = callOf(request, route)
-        const result = Array.isArray(wire)
-          ? await engine.ingest({ ...call, ...((await decode(request, wire)) ?? { body: wire }) })
-          : await ingestStream(engine, wire, call)
+        const result = given
+          ? await engine.ingest({ ...call, ...given })
+          : await ingestStream(engine, wire as IncomingMessage, call)
         return reply.code(202).send(result)
       },
     )
@@ -70,8 +73,7 @@ export function ingestRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       },
     },
     async (request, reply) => {
-      const echo = request.headers['x-vercel-verify']
-      if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo)) reply.header('x-vercel-verify', echo)
+      answerVerification(request, reply, auth.ingestRoute(request.params.key))
       return {
         ok: true,
         detail:
@@ -144,14 +146,44 @@ function ingestStream(
   )
 }
 
-/** @throws SvcError invalid */
-function idempotencyKey(request: FastifyRequest): string | undefined {
-  const key = request.headers['idempotency-key']
-  if (key === undefined) return undefined
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
-    fail('invalid', 'Idempotency-Key must be 1 to 255 visible ASCII characters', { field: 'Idempotency-Key' })
-  return key
+/** Vercel asks for a value it showed to whoever made the drain; what it sends along is returned otherwise. */
+function answerVerification(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  route: IngestRoute | undefined,
+): void {
+  const echo = route?.verifyCode ?? request.headers['x-vercel-verify']
+  if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo)) reply.header('x-vercel-verify', echo)
 }
+
+/**
+ * Makes the source at the address that needs none, where the body is for it.
+ * @returns null where the body holds nothing. @throws SvcError not_found for any other address
+ */
+async function selfMade(
+  { identity, params }: FastifyRequest,
+  body: Uint8Array | readonly Uint8Array[],
+  { engine, auth }: Doors,
+): Promise<IngestRoute | null> {
+  if ((params as { key: string }).key !== SELF_MADE)
+    return fail('not_found', 'unknown ingest key: no source has it')
+  if (identity.sourceId !== null) fail('forbidden', 'this key only writes to the source it was made for')
+  const whole = body instanceof Uint8Array ? body : Buffer.concat(body)
+  if (!(await engine.makeFirstSource(SELF_MADE, { body: whole }, identity))) return null
+  await auth.refresh()
+  return auth.ingestRoute(SELF_MADE) ?? null
+}
+
+/** @throws SvcError unsupported_media, invalid, too_large */
+async function wholeOf(
+  request: FastifyRequest,
+  parts: readonly Buffer[],
+): Promise<{ body: Uint8Array | readonly Uint8Array[]; wireBody?: Buffer }> {
+  return (await decode(request.headers['content-encoding'], parts)) ?? { body: parts }
+}
+
+const sizeOf = (body: Uint8Array | readonly Uint8Array[]): number =>
+  body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0)
 
 /** Headers a connector may look at; never a credential. */
 function headersOf(request: FastifyRequest): Record<string, string> {
@@ -161,27 +193,4 @@ function headersOf(request: FastifyRequest): Record<string, string> {
         typeof value === 'string' && name !== 'authorization' && name !== 'cookie' && name !== 'x-svc-token',
     ),
   ) as Record<string, string>
-}
-
-class Budget {
-  private used = 0
-  private readonly held = new WeakMap<FastifyRequest, number>()
-
-  /** @throws SvcError too_many */
-  reserve(request: FastifyRequest, streamed: boolean): void {
-    const said = Math.min(WIRE_MAX, Number(request.headers['content-length'] ?? 64 * 1024)) || 0
-    // One piece is read while another is stored.
-    const size = streamed ? 2 * LIMITS.piece : said
-    if (this.used + size > IN_FLIGHT_MAX)
-      throw new SvcError('too_many', 'too much is being ingested at once; try again in a second', {
-        retryAfter: 1,
-      })
-    this.used += size
-    this.held.set(request, size)
-  }
-
-  release(request: FastifyRequest): void {
-    this.used -= this.held.get(request) ?? 0
-    this.held.delete(request)
-  }
 }

@@ -6,7 +6,8 @@ import type { AlertmanagerConfig } from '../../../schemas/types.ts'
 import { isLabelName } from '../../ingest/label.ts'
 import { oneLine } from '../../ingest/template.ts'
 import type { Item, MappedEvent, PushConnector } from '../connector.ts'
-import { labelsOf, objectOf, type SeriesLabels } from './api.ts'
+import { objectOf } from '../scalar.ts'
+import { labelsOf, type SeriesLabels } from './api.ts'
 
 const EVENT_TYPE_MAX = 200
 const TEXT_MAX = 500

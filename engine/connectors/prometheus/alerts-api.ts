@@ -1,7 +1,8 @@
 /** The alerts of a Prometheus and their rules, as it lists them. */
 import { type Reach, UpstreamError } from '../connector.ts'
+import { objectOf } from '../scalar.ts'
 import type { Alert } from './alert-states.ts'
-import { askPrometheus, labelsOf, objectOf, type PrometheusConnection, type SeriesLabels } from './api.ts'
+import { askPrometheus, labelsOf, type PrometheusConnection, type SeriesLabels } from './api.ts'
 
 export interface AlertRule {
   name: string

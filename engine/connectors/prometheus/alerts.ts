@@ -12,11 +12,12 @@ import {
   type Reach,
   UpstreamError,
 } from '../connector.ts'
+import { objectOf } from '../scalar.ts'
 import { upstreamFaults } from '../upstream.ts'
 import { compareAlerts, fingerprintOf, type KnownAlerts } from './alert-states.ts'
 import { type AlertRule, askAlerts, askRules } from './alerts-api.ts'
 import { discoverAlerts } from './alerts-discover.ts'
-import { labelsOf, objectOf } from './api.ts'
+import { labelsOf } from './api.ts'
 
 const EVENTS_MAX = 1_000
 const EVENT_TYPE_MAX = 200

@@ -1,5 +1,6 @@
 /** Prometheus's HTTP API: what is asked of it, and its answers read with care. */
 import { type Reach, UpstreamError } from '../connector.ts'
+import { objectOf } from '../scalar.ts'
 import { type Answer, ask, refusal, type Upstream } from '../upstream.ts'
 
 /** Where Prometheus is, as the configs of its connectors say it. */
@@ -106,13 +107,6 @@ export function labelsOf(value: unknown): SeriesLabels {
       (entry): entry is [string, string] => typeof entry[1] === 'string',
     ),
   )
-}
-
-/** The object, or one without fields where it is none. */
-export function objectOf(value: unknown): Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {}
 }
 
 /** The texts of a list; none where it is no list. */

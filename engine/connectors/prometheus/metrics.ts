@@ -13,8 +13,9 @@ import {
   type Reach,
   UpstreamError,
 } from '../connector.ts'
+import { objectOf } from '../scalar.ts'
 import { upstreamFaults } from '../upstream.ts'
-import { instantQuery, labelsOf, objectOf, type QueryAnswer, QueryError, type Sample } from './api.ts'
+import { instantQuery, labelsOf, type QueryAnswer, QueryError, type Sample } from './api.ts'
 import { atMost } from './at-most.ts'
 import { onlyChanges } from './changes.ts'
 import { discoverMetrics } from './discover.ts'

@@ -34,6 +34,9 @@ describe('the connectors', () => {
       ['loki', 'poll', 'application_log'],
       ['github', 'poll', 'event_stream'],
       ['postgres', 'poll', 'event_stream'],
+      ['otlp', 'push', 'application_log'],
+      ['vercel', 'push', 'application_log'],
+      ['claude_code', 'push', 'agent_session'],
     ])
   })
 

@@ -27,8 +27,24 @@ describe('the live sources', () => {
     const notes = create('notes', { connector: 'memory' }).ingest_key
     create('docs', { connector: 'reference', config: { attachments: [{ name: 'a', content: 'b' }] } })
     expect(sources.routes()).toEqual([
-      { ingestKey: app, sourceId: 1, source: 'app', signed: false, wantsHeaders: true, paused: false },
-      { ingestKey: notes, sourceId: 2, source: 'notes', signed: false, wantsHeaders: false, paused: false },
+      {
+        ingestKey: app,
+        sourceId: 1,
+        source: 'app',
+        connector: 'webhook',
+        signed: false,
+        wantsHeaders: true,
+        paused: false,
+      },
+      {
+        ingestKey: notes,
+        sourceId: 2,
+        source: 'notes',
+        connector: 'memory',
+        signed: false,
+        wantsHeaders: false,
+        paused: false,
+      },
     ])
   })
 

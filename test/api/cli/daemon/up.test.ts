@@ -39,7 +39,13 @@ function launch(
   env: Record<string, string> = {},
 ): { child: ChildProcess; output: () => string } {
   const child = spawn(process.execPath, [command, ...args], {
-    env: { PATH: process.env.PATH, HOME: join(home, '..'), SVC_HOME: home, ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: join(home, '..'),
+      SVC_HOME: home,
+      SVC_OTLP_GRPC_PORT: 'off',
+      ...env,
+    },
   })
   let text = ''
   child.stdout.on('data', (chunk) => {

@@ -1,0 +1,157 @@
+/**
+ * OTLP/gRPC (SPEC.md, SVC_OTLP_GRPC_PORT): the three Export calls, on a port of their own. A gRPC call is a
+ * POST over HTTP/2 whose outcome is in the trailers; Node has HTTP/2, so no library is needed, and as on
+ * HTTP the credential is looked at before the body is read.
+ */
+import {
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import { fail, type OtlpSignal, SvcError } from '../../engine/index.ts'
+import { type Identity, requireScope } from '../http/auth.ts'
+import type { Doors } from '../http/doors.ts'
+import { asSvcError } from '../http/problems.ts'
+import { decode } from '../http/whole-body.ts'
+import { codeOf, protobufAnswer, protobufStatus } from './answer.ts'
+import { framed, readMessage } from './grpc-message.ts'
+import { INFLATED_MAX_MIB, receive } from './receive.ts'
+
+const SIGNALS: Record<string, OtlpSignal> = {
+  '/opentelemetry.proto.collector.logs.v1.LogsService/Export': 'logs',
+  '/opentelemetry.proto.collector.trace.v1.TraceService/Export': 'traces',
+  '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export': 'metrics',
+}
+const CALL_MS = 30_000
+const IDLE_MS = 300_000
+/** A client that does not leave by itself is cut. */
+const LEAVE_MS = 3_000
+const WINDOW_BYTES = 1024 * 1024
+const OK = 0
+
+export interface OtlpGrpc {
+  port: number
+  close(): Promise<void>
+}
+
+/** Listens. @throws Error with the code of the system where the port cannot be bound. */
+export async function listenGrpc(doors: Doors, host: string, port: number): Promise<OtlpGrpc> {
+  const server = createServer({
+    settings: { maxConcurrentStreams: 100, maxHeaderListSize: 16_384, initialWindowSize: WINDOW_BYTES },
+  })
+  server.maxConnections = 256
+  const sessions = new Set<ServerHttp2Session>()
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.setLocalWindowSize(WINDOW_BYTES * 4)
+    session.setTimeout(IDLE_MS, () => session.close())
+    session.on('close', () => sessions.delete(session))
+    session.on('error', () => session.destroy())
+  })
+  server.on('stream', (stream, headers) => void serve(doors, stream, headers))
+  await bind(server, host, port)
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () => close(server, sessions),
+  }
+}
+
+function bind(server: Http2Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+/** Calls under way are answered first. */
+function close(server: Http2Server, sessions: ReadonlySet<ServerHttp2Session>): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => {
+      for (const session of sessions) session.destroy()
+    }, LEAVE_MS)
+    server.close(() => {
+      clearTimeout(cut)
+      resolve()
+    })
+    for (const session of sessions) session.close()
+  })
+}
+
+async function serve(doors: Doors, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+  stream.setTimeout(CALL_MS, () => stream.close())
+  stream.on('error', (error) => doors.log.debug({ err: error }, 'a gRPC call broke off'))
+  try {
+    doors.bodies.reserve(stream, 0)
+    respond(stream, OK, '', await exported(doors, stream, headers))
+  } catch (thrown) {
+    const error = asSvcError(thrown as Error, doors.log)
+    respond(stream, codeOf(error), error.message, protobufStatus(error))
+  } finally {
+    doors.bodies.release(stream)
+  }
+}
+
+/** @returns the answer's message. @throws SvcError */
+async function exported(
+  doors: Doors,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+): Promise<Buffer> {
+  const caller = identify(doors, headers, stream.session?.socket.remoteAddress ?? '')
+  if (doors.stopping()) throw new SvcError('unavailable', 'the daemon is stopping', { retryAfter: 5 })
+  const path = headers[':path'] ?? ''
+  const isGrpc = /^application\/grpc(\+proto)?(;|$)/i.test(headers['content-type'] ?? '')
+  const signal = Object.hasOwn(SIGNALS, path) && isGrpc ? SIGNALS[path] : undefined
+  if (headers[':method'] !== 'POST' || signal === undefined)
+    return fail('method_not_allowed', 'this port takes the Export calls of OTLP: logs, traces and metrics')
+  const { isCompressed, message } = await readMessage(stream, doors.bodies)
+  const encoding = isCompressed ? textOf(headers['grpc-encoding']) : undefined
+  const plain = await decode(encoding, [message], INFLATED_MAX_MIB)
+  const result = await receive(doors, {
+    form: { signal, encoding: 'protobuf' },
+    body: plain?.body ?? message,
+    source: textOf(headers['x-svc-source'])?.trim(),
+    idempotencyKey: undefined,
+    caller,
+  })
+  return protobufAnswer(result)
+}
+
+/** As over HTTP: a bearer token with the scope ingest. @throws SvcError unauthenticated, forbidden, too_many */
+function identify({ auth }: Doors, headers: IncomingHttpHeaders, address: string): Identity {
+  const token = /^bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1] ?? textOf(headers['x-svc-token'])
+  return requireScope(auth.identifyToken(token?.trim() || null, address), 'ingest')
+}
+
+const textOf = (header: string | string[] | undefined): string | undefined =>
+  typeof header === 'string' ? header : undefined
+
+/** One message and the outcome, or the outcome alone where it is a refusal. */
+function respond(stream: ServerHttp2Stream, code: number, message: string, body: Buffer): void {
+  if (stream.destroyed || stream.closed) return
+  const outcome = {
+    'grpc-status': String(code),
+    ...(message === '' ? {} : { 'grpc-message': encodeURIComponent(message) }),
+    ...(code === OK ? {} : { 'grpc-status-details-bin': body.toString('base64').replaceAll('=', '') }),
+  }
+  const head = {
+    ':status': 200,
+    'content-type': 'application/grpc+proto',
+    'grpc-accept-encoding': 'identity,gzip',
+  }
+  if (code !== OK) {
+    stream.respond({ ...head, ...outcome }, { endStream: true })
+    // What is still being sent is of no use.
+    stream.close()
+    return
+  }
+  stream.respond(head, { waitForTrailers: true })
+  stream.once('wantTrailers', () => stream.sendTrailers(outcome))
+  stream.end(framed(body))
+}

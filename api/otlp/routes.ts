@@ -1,0 +1,83 @@
+/** OTLP/HTTP (SPEC.md, Ingest and reads): POST /v1/logs, /v1/traces and /v1/metrics, in JSON or protobuf. */
+import type { IncomingMessage } from 'node:http'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { fail, type OtlpForm, type OtlpSignal, type SvcError } from '../../engine/index.ts'
+import { announced, idempotencyKey } from '../http/body-budget.ts'
+import type { Doors } from '../http/doors.ts'
+import { asSvcError, problemHeaders } from '../http/problems.ts'
+import { answers } from '../http/validate.ts'
+import { decode, partsOf } from '../http/whole-body.ts'
+import { codeOf, jsonAnswer, protobufAnswer, protobufStatus } from './answer.ts'
+import { INFLATED_MAX_MIB, receive } from './receive.ts'
+
+const PROTOBUF = 'application/x-protobuf'
+const ENCODINGS: Record<string, OtlpForm['encoding']> = {
+  'application/json': 'json',
+  [PROTOBUF]: 'protobuf',
+  'application/protobuf': 'protobuf',
+}
+const SIGNALS: readonly OtlpSignal[] = ['logs', 'traces', 'metrics']
+
+export function otlpRoutes(app: FastifyInstance, doors: Doors): void {
+  app.register(async (raw) => {
+    raw.removeAllContentTypeParsers()
+    raw.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
+      partsOf(request, payload, '16 MiB'),
+    )
+    raw.setErrorHandler((error: FastifyError | SvcError, request, reply) =>
+      refuse(request, reply, asSvcError(error, doors.log)),
+    )
+    raw.addHook('onRequest', async (request) => doors.bodies.reserve(request, announced(request)))
+    raw.addHook('onResponse', async (request) => doors.bodies.release(request))
+    for (const signal of SIGNALS)
+      raw.post<{ Body?: Buffer[] }>(
+        `/v1/${signal}`,
+        {
+          schema: {
+            tags: ['ingest'],
+            operationId: `export${signal[0]!.toUpperCase()}${signal.slice(1)}`,
+            summary: `Store ${signal} of OpenTelemetry, OTLP/HTTP in JSON or protobuf; gzip is taken`,
+            response: answers(200, null),
+          },
+        },
+        async (request, reply) => exported(signal, request, reply, doors),
+      )
+  })
+}
+
+async function exported(
+  signal: OtlpSignal,
+  request: FastifyRequest<{ Body?: Buffer[] }>,
+  reply: FastifyReply,
+  doors: Doors,
+): Promise<FastifyReply> {
+  const encoding =
+    encodingOf(request) ??
+    fail('unsupported_media', `the Content-Type must be application/json or ${PROTOBUF}`)
+  const wire = request.body ?? []
+  const plain = await decode(request.headers['content-encoding'], wire, INFLATED_MAX_MIB)
+  const source = request.headers['x-svc-source']
+  const result = await receive(doors, {
+    form: { signal, encoding },
+    body: plain?.body ?? wire,
+    source: typeof source === 'string' ? source.trim() : undefined,
+    idempotencyKey: idempotencyKey(request),
+    caller: request.identity,
+  })
+  if (encoding === 'protobuf') return reply.type(PROTOBUF).send(protobufAnswer(result))
+  return reply.type('application/json').send(JSON.stringify(jsonAnswer(signal, result)))
+}
+
+function encodingOf(request: FastifyRequest): OtlpForm['encoding'] | undefined {
+  const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  return Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type] : undefined
+}
+
+/** As every refusal is, and as exporters read it: {detail} and {code, message} in one, or a Status. */
+function refuse(request: FastifyRequest, reply: FastifyReply, error: SvcError): FastifyReply {
+  problemHeaders(reply, error)
+  if (encodingOf(request) === 'protobuf') return reply.type(PROTOBUF).send(protobufStatus(error))
+  return reply
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ detail: error.message, code: codeOf(error), message: error.message }))
+}

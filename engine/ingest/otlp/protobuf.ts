@@ -1,0 +1,189 @@
+/**
+ * Reads protobuf by a table of its fields into what OTLP/JSON says of the same message, so that one
+ * mapping serves both. Wire format: https://protobuf.dev/programming-guides/encoding. Fields that are not
+ * in the table are passed over, as the format wants; nothing is read past the end of the bytes.
+ */
+import { fail } from '../../errors.ts'
+import type { Fields } from './form.ts'
+import type { Field, Message, Scalar } from './messages.ts'
+
+/** As the reference implementations have it. */
+const DEPTH_MAX = 100
+/** Values of two bytes take fifty in memory: past it a body would take many times its size. */
+const VALUES_MAX = 4_000_000
+
+const VARINT = 0
+const FIXED64 = 1
+const BYTES = 2
+const FIXED32 = 5
+
+/**
+ * @param bytes one message, whole.
+ * @throws SvcError invalid: it is cut short, nests too deep or has another form; too_large: too many values
+ */
+export function readMessage(bytes: Uint8Array, message: Message): Fields {
+  const reader = new Reader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  return reader.message(message, bytes.byteLength, 0)
+}
+
+class Reader {
+  private at = 0
+  private values = 0
+
+  constructor(private readonly bytes: Buffer) {}
+
+  message(message: Message, end: number, depth: number): Fields {
+    if (depth > DEPTH_MAX) fail('invalid', `the body nests deeper than ${DEPTH_MAX}`)
+    const found: Fields = {}
+    while (this.at < end) {
+      const tag = this.varint(end)
+      const wire = tag % 8
+      const field = message[Math.floor(tag / 8)]
+      if (tag < 8) this.refuse('has a field without a number')
+      if (field) this.field(field, wire, end, depth, found)
+      else this.skip(wire, end)
+    }
+    return found
+  }
+
+  private field(field: Field, wire: number, end: number, depth: number, found: Fields): void {
+    const { name, type, isList } = field
+    this.count(1)
+    if (wire === BYTES && typeof type === 'object') {
+      const stop = this.lengthTo(end)
+      const value = this.message(type, stop, depth + 1)
+      // A message given twice is one, merged; the last of a list is its own.
+      if (isList) listAt(found, name).push(value)
+      else found[name] = found[name] === undefined ? value : { ...(found[name] as Fields), ...value }
+    } else if (typeof type === 'object') this.skip(wire, end)
+    else if (wire === BYTES && wireOf(type) !== BYTES) {
+      if (isList) this.packed(type, end, listAt(found, name))
+      else this.skip(wire, end)
+    } else if (wire !== wireOf(type)) this.skip(wire, end)
+    else if (isList) listAt(found, name).push(this.scalar(type, end))
+    else found[name] = this.scalar(type, end)
+  }
+
+  private packed(type: Scalar, end: number, into: unknown[]): void {
+    const stop = this.lengthTo(end)
+    this.count(stop - this.at)
+    while (this.at < stop) into.push(this.scalar(type, stop))
+  }
+
+  private count(values: number): void {
+    this.values += values
+    if (this.values > VALUES_MAX) fail('too_large', 'the body has too many values')
+  }
+
+  private scalar(type: Scalar, end: number): unknown {
+    switch (type) {
+      case 'string':
+        return this.text('utf8', end)
+      case 'bytes':
+        return this.text('base64', end)
+      case 'id':
+        return this.text('hex', end)
+      case 'double':
+        return finite(this.bytes.readDoubleLE(this.take(8, end)))
+      case 'fixed32':
+        return this.bytes.readUInt32LE(this.take(4, end))
+      case 'fixed64':
+        return this.bytes.readBigUInt64LE(this.take(8, end)).toString()
+      case 'sfixed64':
+        return this.bytes.readBigInt64LE(this.take(8, end)).toString()
+      default:
+        return this.whole(type, end)
+    }
+  }
+
+  /** Integers of variable length. */
+  private whole(type: Scalar, end: number): unknown {
+    const start = this.at
+    const value = this.varint(end)
+    switch (type) {
+      case 'bool':
+        return value !== 0
+      case 'uint32':
+        return value % 2 ** 32
+      case 'sint32': {
+        const low = value % 2 ** 32
+        return low % 2 === 0 ? low / 2 : -(low + 1) / 2
+      }
+      default: {
+        if (value <= Number.MAX_SAFE_INTEGER) return type === 'int32' ? value | 0 : String(value)
+        const exact = this.exact(start)
+        if (type === 'uint64') return BigInt.asUintN(64, exact).toString()
+        if (type === 'int32') return Number(BigInt.asIntN(32, exact))
+        return BigInt.asIntN(64, exact).toString()
+      }
+    }
+  }
+
+  /** As a number, rounded past 2^53. */
+  private varint(end: number): number {
+    let value = 0
+    let scale = 1
+    for (let i = 0; i < 10; i++) {
+      const byte = this.bytes[this.take(1, end)]!
+      value += (byte & 0x7f) * scale
+      if (byte < 0x80) return value
+      scale *= 0x80
+    }
+    return this.refuse('has a number longer than ten bytes')
+  }
+
+  /** The number that begins there and ends here, of all its digits. */
+  private exact(start: number): bigint {
+    let value = 0n
+    for (let i = this.at - 1; i >= start; i--) value = (value << 7n) | BigInt(this.bytes[i]! & 0x7f)
+    return value
+  }
+
+  private text(encoding: 'utf8' | 'base64' | 'hex', end: number): string {
+    const stop = this.lengthTo(end)
+    const start = this.at
+    this.at = stop
+    return this.bytes.toString(encoding, start, stop)
+  }
+
+  private skip(wire: number, end: number): void {
+    if (wire === VARINT) this.varint(end)
+    else if (wire === FIXED64) this.take(8, end)
+    else if (wire === BYTES) this.at = this.lengthTo(end)
+    else if (wire === FIXED32) this.take(4, end)
+    else this.refuse(`has a field of the unknown form ${wire}`)
+  }
+
+  /** Reads a length. @returns where what has it ends. */
+  private lengthTo(end: number): number {
+    const length = this.varint(end)
+    if (length > end - this.at) this.refuse('is cut short')
+    return this.at + length
+  }
+
+  /** Passes over so many bytes. @returns where they begin. */
+  private take(size: number, end: number): number {
+    const start = this.at
+    if (size > end - start) this.refuse('is cut short')
+    this.at = start + size
+    return start
+  }
+
+  private refuse(why: string): never {
+    return fail('invalid', `the body is no protobuf message of this signal: it ${why} at byte ${this.at}`)
+  }
+}
+
+function wireOf(type: Scalar): number {
+  if (type === 'string' || type === 'bytes' || type === 'id') return BYTES
+  if (type === 'double' || type === 'fixed64' || type === 'sfixed64') return FIXED64
+  return type === 'fixed32' ? FIXED32 : VARINT
+}
+
+function listAt(found: Fields, name: string): unknown[] {
+  found[name] ??= []
+  return found[name] as unknown[]
+}
+
+/** JSON has no such numbers; its protobuf form names them. */
+const finite = (value: number): number | string => (Number.isFinite(value) ? value : String(value))

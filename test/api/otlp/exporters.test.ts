@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ENCODINGS, exportLog, exportMetrics, exportSpan } from './exporters.ts'
+import { openReceiver, type Receiver, type StoredRow } from './receiver.ts'
+
+let receiver: Receiver
+beforeAll(async () => {
+  receiver = await openReceiver()
+})
+afterAll(() => receiver.close())
+
+const byType = (rows: readonly StoredRow[], type: string): StoredRow => {
+  const row = rows.find((one) => one.event_type === type)
+  if (!row) throw new Error(`no event ${type} among ${rows.map((one) => one.event_type).join(', ')}`)
+  return row
+}
+
+describe.each(ENCODINGS)('exporters of the OpenTelemetry SDK, %s', (encoding) => {
+  it('bring a log record, a span and metric points to the timeline of their service', async () => {
+    const service = `checkout-${encoding}`
+    const to = { ...receiver, encoding }
+    await exportLog(to, service)
+    const span = await exportSpan(to, service)
+    await exportMetrics(to, service)
+    const rows = await receiver.read({ service })
+    expect(rows.every((row) => row.source === 'otlp' && row.labels.service === service)).toBe(true)
+
+    expect(byType(rows, 'ERROR')).toMatchObject({
+      text: 'payment declined',
+      raw: {
+        signal: 'logs',
+        severityNumber: 17,
+        severityText: 'ERROR',
+        body: 'payment declined',
+        attributes: { 'http.route': '/pay', 'user.id': 42, tags: ['a', 'b'], ratio: 0.25, done: false },
+        resourceAttributes: { 'service.name': service, 'deployment.environment.name': 'prod' },
+        scope: { name: 'shop', version: '1.2.3' },
+      },
+    })
+    expect(byType(rows, 'span')).toMatchObject({
+      text: 'charge card (12.5ms) ERROR',
+      raw: {
+        signal: 'traces',
+        traceId: span.traceId,
+        spanId: span.spanId,
+        name: 'charge card',
+        attributes: { 'card.brand': 'visa' },
+        events: [expect.objectContaining({ name: 'retried', attributes: { attempt: 2 } })],
+        status: { code: 2, message: 'declined' },
+      },
+    })
+    expect(byType(rows, 'orders')).toMatchObject({
+      text: 'orders=3 1',
+      raw: {
+        signal: 'metrics',
+        metricType: 'sum',
+        metricName: 'orders',
+        unit: '1',
+        isMonotonic: true,
+        attributes: { region: 'eu' },
+      },
+    })
+    expect(byType(rows, 'temperature')).toMatchObject({ text: 'temperature=21.5 Cel' })
+    expect(byType(rows, 'took')).toMatchObject({
+      text: 'took=2 (sum 2010 ms)',
+      raw: { metricType: 'histogram', count: 2, sum: 2010, min: 10, max: 2000 },
+    })
+    const { bucketCounts, explicitBounds } = byType(rows, 'took').raw as Record<string, number[]>
+    expect(bucketCounts).toHaveLength(explicitBounds!.length + 1)
+    expect(byType(rows, 'size')).toMatchObject({
+      raw: { metricType: 'exponentialHistogram', count: 2, sum: 1_000_001, zeroCount: 0 },
+    })
+  })
+})

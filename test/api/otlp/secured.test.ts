@@ -1,0 +1,98 @@
+import { connect } from 'node:http2'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ENCODINGS, exportLog } from './exporters.ts'
+import { openReceiver, type Receiver } from './receiver.ts'
+
+const LOGS = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
+
+/** One gRPC call by hand. @returns its outcome. */
+function callGrpc(
+  port: number,
+  headers: Record<string, string> = {},
+  body: Uint8Array = new Uint8Array(5),
+): Promise<{ status: number; message: string }> {
+  const session = connect(`http://127.0.0.1:${port}`)
+  return new Promise((resolve, reject) => {
+    const request = session.request({
+      ':method': 'POST',
+      ':path': LOGS,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...headers,
+    })
+    const settle = (found: Record<string, unknown>): void => {
+      if (found['grpc-status'] === undefined) return
+      resolve({
+        status: Number(found['grpc-status']),
+        message: decodeURIComponent(String(found['grpc-message'] ?? '')),
+      })
+    }
+    request.on('response', settle).on('trailers', settle).on('error', reject)
+    request.on('close', () => session.close()).resume()
+    request.end(body)
+  })
+}
+
+describe('OTLP on a secured instance', () => {
+  let receiver: Receiver
+  beforeAll(async () => {
+    receiver = await openReceiver({ secured: true })
+  })
+  afterAll(() => receiver.close())
+
+  it('wants a key with the scope ingest, over HTTP and over gRPC', async () => {
+    const read = { authorization: `Bearer ${await receiver.key(['read'])}` }
+    const ingest = { authorization: `Bearer ${await receiver.key(['ingest'])}` }
+    expect((await receiver.post('logs', '{}')).status).toBe(401)
+    expect((await receiver.post('logs', '{}', read)).status).toBe(403)
+    expect((await receiver.post('logs', '{}', ingest)).status).toBe(200)
+    expect(await callGrpc(receiver.grpcPort)).toEqual({ status: 16, message: 'authentication required' })
+    expect(await callGrpc(receiver.grpcPort, read)).toMatchObject({ status: 7 })
+    expect(await callGrpc(receiver.grpcPort, ingest)).toMatchObject({ status: 0 })
+  })
+
+  it('takes the key of a source for that source, wherever there are several', async () => {
+    const { key } = await receiver.source('edge', 'otlp')
+    await receiver.source('core', 'otlp')
+    const headers = { authorization: `Bearer ${key!.secret}` }
+    for (const encoding of ENCODINGS) await exportLog({ ...receiver, encoding, headers }, 'bound')
+    const rows = await receiver.read({ service: 'bound' })
+    expect(rows.map((row) => row.source)).toEqual(['edge', 'edge', 'edge'])
+    expect((await receiver.post('logs', '{}', { ...headers, 'x-svc-source': 'core' })).status).toBe(403)
+    expect(await callGrpc(receiver.grpcPort, { ...headers, 'x-svc-source': 'core' })).toMatchObject({
+      status: 7,
+    })
+  })
+
+  it('says over gRPC what is wrong with a call', async () => {
+    const { key } = await receiver.source('calls', 'otlp')
+    const headers = { authorization: `Bearer ${key!.secret}` }
+    const port = receiver.grpcPort
+    expect(await callGrpc(port, { ...headers, ':path': '/other.Service/Export' })).toMatchObject({
+      status: 12,
+    })
+    expect(await callGrpc(port, headers, new Uint8Array(2))).toEqual({
+      status: 3,
+      message: 'the call holds no message',
+    })
+    expect(await callGrpc(port, headers, new Uint8Array([0, 0, 0, 0, 3, 0x0a, 0x7f, 0]))).toMatchObject({
+      status: 3,
+      message: expect.stringContaining('no protobuf message'),
+    })
+    const packed = new Uint8Array([1, 0, 0, 0, 1, 0])
+    expect(await callGrpc(port, { ...headers, 'grpc-encoding': 'br' }, packed)).toMatchObject({ status: 12 })
+  })
+})
+
+describe('OTLP/gRPC on a port in use', () => {
+  it('is off and says why, and the daemon goes on', async () => {
+    const first = await openReceiver()
+    const second = await openReceiver()
+    expect(await second.app.svc.startOtlpGrpc(first.grpcPort)).toEqual({
+      port: null,
+      problem: `port ${first.grpcPort} on 127.0.0.1 is in use; set SVC_OTLP_GRPC_PORT to a free port, or to off`,
+    })
+    expect((await second.post('logs', '{}')).status).toBe(200)
+    await Promise.all([first.close(), second.close()])
+  })
+})
