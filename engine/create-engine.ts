@@ -43,7 +43,7 @@ import { Pins } from './mcp-tools/pins.ts'
 import { mcpToolTests } from './mcp-tools/tests.ts'
 import { openModels, openStoredModels } from './models/open.ts'
 import { modelUsageOf } from './models/usage.ts'
-import { Pipeline } from './pipeline.ts'
+import { type InnerCall, Pipeline } from './pipeline.ts'
 import { openPolling } from './polling/open.ts'
 import { openTemplates } from './projects/templates.ts'
 import { proposalCalls } from './proposals/proposals.ts'
@@ -56,6 +56,7 @@ import { createMaking } from './runs/making.ts'
 import { createRunReads } from './runs/run-reads.ts'
 import { runsParts } from './runs-parts.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
+import { openSetup } from './setup-parts.ts'
 import { snapshotsOf } from './snapshot.ts'
 import { specOf } from './sources/live.ts'
 import { createSources } from './sources/sources.ts'
@@ -141,6 +142,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
         label: firing.label,
         entity: firing.value_text ?? firing.key,
         at: firing.fired_at!,
+        practice: firing.practice === 1,
       }),
     onPending,
   })
@@ -184,7 +186,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     purge: (sourceId) => requestPurge(store, sourceId, clock.now()),
     gone: (of, at) => {
       removeSubscriptions(store.db, of, at)
-      if ('project' in of) positions.forget(of.project)
+      if (!('project' in of)) return
+      positions.forget(of.project)
+      // A draft that is deleted is planned no more.
+      store.afterCommit(onPending)
     },
     changed: (kinds) => {
       if (['source', 'trigger', 'project'].some((kind) => kinds.has(kind as 'source'))) triggers.changed()
@@ -197,7 +202,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const { subscriptions, outbox, fetches, ending } = openDeliveries({ store, clock, secrets, onPending })
   const catalog = openCatalog(declared)
   const booted = bootCatalog(declared, catalog, options.boot ?? {})
-  const findings = findingsParts(declared, ctx, (call) => pipeline.accept([call])[0]!, ending)
+  const accept = (call: InnerCall) => pipeline.accept([call])[0]!
+  const findings = findingsParts(declared, ctx, accept, ending)
   const runs = runsParts({
     tallies,
     declared,
@@ -239,6 +245,15 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       agentModels: stored.ofAgents,
     }),
     ...proposalCalls(declared),
+    ...openSetup({
+      declared,
+      triggers,
+      onPending,
+      secret: cursorSecret,
+      modelConfig: stored.calls.modelConfig,
+      accept,
+      newest: (name, limit) => newestOf(ctx, sources, name, limit, clock.now()),
+    }),
     ...triggerReads,
     ...triggerWrites({
       subscriptions,
@@ -279,7 +294,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       env: options.env ?? {},
       clock,
       timers: systemTimers,
-      accept: (call) => pipeline.accept([call])[0]!,
+      accept,
       prepare: { known: ctx.dictionary, onFault },
     }),
     ...createTracing({

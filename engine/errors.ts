@@ -39,6 +39,11 @@ export const errorTable = {
   too_large: { status: 413, fix: 'caller', meaning: 'The body, an item or their number is over its limit.' },
   unsupported_media: { status: 415, fix: 'caller', meaning: 'The content type or encoding is not accepted.' },
   key_reused: { status: 422, fix: 'caller', meaning: 'The Idempotency-Key was used with another body.' },
+  faulty_plan: {
+    status: 422,
+    fix: 'caller',
+    meaning: 'The plan of guided setup cannot be applied; the message names each problem and its card.',
+  },
   too_many: {
     status: 429,
     fix: 'caller',

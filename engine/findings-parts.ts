@@ -8,6 +8,8 @@ import { SvcError } from './errors.ts'
 import { type FindingsParts, primaryOf } from './findings/findings.ts'
 import { findingQueries } from './findings/queries.ts'
 import type { InnerCall } from './pipeline.ts'
+import { setupQueries } from './setup/queries.ts'
+import { answersPractice } from './setup/tryout/practice.ts'
 import type { ReadContext } from './timeline/context.ts'
 
 const FINDINGS_SOURCE = 'findings'
@@ -31,6 +33,8 @@ export function findingsParts(
         .filter(({ name }) => projects.users('source', name).includes(project))
         .flatMap(({ config }) => primaryOf((config.labels ?? []) as Label[]) ?? []),
     isKnownLabel: (name, value) => ctx.dictionary.find(name, value) !== undefined,
+    answersPractice: (project, writer) => answersPractice(declared, project, writer),
+    practiceAnswered: (project, run) => void setupQueries(store.db).found(project, run),
     append: async (item, alongside) => {
       const answer = accept({
         ingestKey: findingsSource(declared),

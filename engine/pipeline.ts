@@ -10,6 +10,7 @@ import type { IngestCall } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import { itemsOf } from './ingest/otlp/export-items.ts'
 import type { KnownLabels } from './ingest/packed.ts'
+import { practised } from './ingest/prepare.ts'
 import { type PreparedBody, prepareBody } from './ingest/prepare-body.ts'
 import { verifySignature } from './ingest/signature.ts'
 import type { LiveSource, Sources } from './sources/sources.ts'
@@ -70,6 +71,8 @@ export interface PipelineCounters {
 
 /** A call of the service's own, which may write rows of its own with its event. */
 export interface InnerCall extends PreparedCall {
+  /** Events of practice: labelled as such, and no trigger judges them. No signature is asked for. */
+  practice?: true
   /** Called in the same transaction, once, after the first event of the call is written. */
   alongside?(eventId: string): void
   /** What a poll brought: for this source, which has no ingest key. Even nothing is stored. */
@@ -116,7 +119,7 @@ export class Pipeline {
       call.polled?.source ??
       this.parts.sources.byIngestKey(call.ingestKey) ??
       fail('not_found', 'unknown ingest key: no source has it')
-    this.checkSignature(source, call, now)
+    if (!call.practice) this.checkSignature(source, call, now)
     if (source.paused) fail('invalid', `source ${source.name} is paused; resume it to ingest`)
     const full = this.parts.capacity.refusal(now)
     // What the service concludes is small and asked for; producers wait.
@@ -141,10 +144,11 @@ export class Pipeline {
   }
 
   /** @throws SvcError */
-  private bodyOf(call: PreparedCall, source: LiveSource, now: number): PreparedBody {
+  private bodyOf(call: InnerCall, source: LiveSource, now: number): PreparedBody {
     const { labels, onFault } = this.parts
+    const prepare = call.practice ? practised(source.prepare!) : source.prepare!
     if (call.prepared?.revision !== source.revision)
-      return prepareBody({ id: source.id, prepare: source.prepare! }, itemsOf(call), call, now, {
+      return prepareBody({ id: source.id, prepare }, itemsOf(call), call, now, {
         known: labels,
         onFault,
       })
@@ -220,7 +224,7 @@ export class Pipeline {
       idempotency.claimItem(source.id, item, id, at),
     )
     const ingested = sizeOfBatch(batch)
-    if (ingested) triggers.judge({ ...batch, bypass: ready.call.bypassCooldown })
+    if (ingested && !ready.call.practice) triggers.judge({ ...batch, bypass: ready.call.bypassCooldown })
     const duplicates = ready.events.n - ingested
     source.counters.events += ingested
     this.counters.duplicates += duplicates

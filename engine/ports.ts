@@ -4,6 +4,14 @@ import type { GraphPort } from './graph/ports.ts'
 import type { ModelPort } from './models/calls.ts'
 import type { TrialPort } from './polling/trials.ts'
 import type { PollPort } from './polling/types.ts'
+import type { PlanningPort } from './setup/planning/port.ts'
 import type { TracingPort } from './tracing/calls.ts'
 
-export interface EnginePorts extends ModelPort, TracingPort, GraphPort, PollPort, TrialPort, CredentialPort {}
+export interface EnginePorts
+  extends ModelPort,
+    TracingPort,
+    GraphPort,
+    PollPort,
+    TrialPort,
+    CredentialPort,
+    PlanningPort {}

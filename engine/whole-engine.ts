@@ -14,6 +14,7 @@ import type { McpToolCalls } from './mcp-tools/calls.ts'
 import type { ModelCalls } from './models/calls.ts'
 import type { ProposalCalls } from './proposals/proposals.ts'
 import type { RunCalls } from './runs/calls.ts'
+import type { SetupCalls } from './setup/calls.ts'
 import type { TracingCalls } from './tracing/calls.ts'
 import type { TriggerCalls } from './triggers/calls.ts'
 
@@ -21,6 +22,7 @@ export interface Engine
   extends EngineCore,
     DeclaredCalls,
     ProposalCalls,
+    SetupCalls,
     TriggerCalls,
     FetchCalls,
     McpToolCalls,

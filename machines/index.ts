@@ -14,7 +14,6 @@ import { source } from './source.ts'
 import type { Lifecycle } from './step.ts'
 import { trigger } from './trigger.ts'
 
-/** Those of which the store has rows. */
 export const lifecycles = {
   source,
   key,
@@ -29,16 +28,8 @@ export const lifecycles = {
   run,
   handoff,
   proposal,
-} satisfies Record<string, Lifecycle>
-
-/** Those of which the store has no rows yet: a kind moves up with its table. */
-export const laterLifecycles = {
   draft,
 } satisfies Record<string, Lifecycle>
 
-export const allLifecycles = { ...lifecycles, ...laterLifecycles }
-
-/** A kind that has rows. */
+/** A kind of object with a lifecycle. */
 export type Kind = keyof typeof lifecycles
-/** Any kind of object with a lifecycle. */
-export type AnyKind = keyof typeof allLifecycles

@@ -3434,6 +3434,190 @@ export interface GraphPosition {
   y: number
 }
 /**
+ * A draft whose plan is being written.
+ */
+export interface DraftStarted {
+  project: Project
+}
+/**
+ * A named set of parts with their wiring.
+ */
+export interface Project {
+  /**
+   * Project id.
+   */
+  id: string
+  /**
+   * Template key, custom or default.
+   */
+  template: string
+  /**
+   * Title of the template.
+   */
+  template_title: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * What it is for.
+   */
+  goal: string
+  /**
+   * Parameters of the template; a blank secret keeps the stored one.
+   */
+  params: {
+    [k: string]: unknown
+  }
+  /**
+   * active, paused or draft.
+   */
+  status: 'active' | 'paused' | 'draft'
+  /**
+   * Lifecycle state.
+   */
+  state: 'draft' | 'connect' | 'try' | 'done' | 'running' | 'paused'
+  /**
+   * Lifecycle events it accepts now.
+   */
+  accepts: string[]
+  /**
+   * Who holds it: crew or person.
+   */
+  held_by: 'crew' | 'person' | null
+  /**
+   * Holds what is made outside another project.
+   */
+  default: boolean
+  /**
+   * Its parts.
+   */
+  objects: ProjectObject[]
+  wiring: Wiring
+  /**
+   * Parts by kind.
+   */
+  counts: {
+    [k: string]: number
+  }
+  /**
+   * What last went wrong.
+   */
+  last_error: string | null
+  /**
+   * Change-set that last changed it; the ETag carries it.
+   */
+  version: number
+  /**
+   * Created (ISO 8601, UTC).
+   */
+  created_at: string
+  /**
+   * Changed (ISO 8601, UTC).
+   */
+  updated_at: string
+  /**
+   * Old word for template.
+   */
+  recipe: string
+  /**
+   * Old word for template_title.
+   */
+  recipe_title: string
+}
+/**
+ * A part of a project.
+ */
+export interface ProjectObject {
+  /**
+   * Kind of part.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill'
+  /**
+   * Key in the plan of the template; the name otherwise.
+   */
+  key: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * Edited by hand.
+   */
+  customized: boolean
+  /**
+   * Deleted by hand; repair makes it again.
+   */
+  missing: boolean
+  /**
+   * planned, customized, missing or adopted in a template project; used otherwise.
+   */
+  state: 'planned' | 'customized' | 'missing' | 'adopted' | 'used'
+  /**
+   * Ids of other projects that use it.
+   */
+  shared_with: string[]
+  /**
+   * Created (ISO 8601, UTC).
+   */
+  created_at: string | null
+}
+/**
+ * What wakes whom in a project, and who takes over.
+ */
+export interface Wiring {
+  /**
+   * Which trigger wakes which agent.
+   *
+   * @maxItems 500
+   */
+  wakes: Wake[]
+  /**
+   * Which agent takes over on whose verdict.
+   *
+   * @maxItems 500
+   */
+  handoffs: HandoffRule[]
+}
+/**
+ * A trigger wakes an agent.
+ */
+export interface Wake {
+  /**
+   * Trigger.
+   */
+  trigger: string
+  /**
+   * Agent.
+   */
+  agent: string
+  /**
+   * On or off; off when absent.
+   */
+  enabled?: boolean
+}
+/**
+ * An agent takes over on the verdict of another.
+ */
+export interface HandoffRule {
+  /**
+   * Agent that gives the verdict.
+   */
+  agent: string
+  /**
+   * Verdict, one lowercase word.
+   */
+  verdict: string
+  /**
+   * Agent that takes over.
+   */
+  to: string
+  /**
+   * Wait before handing the same entity over again; 30m when absent.
+   */
+  cooldown?: string
+}
+/**
  * Answer of GET /api/entities without a label.
  */
 export interface EntitiesResult {
@@ -4463,27 +4647,6 @@ export interface GraphPositions {
    * By node; those of nodes that are gone are left out.
    */
   positions: GraphPosition[]
-}
-/**
- * An agent takes over on the verdict of another.
- */
-export interface HandoffRule {
-  /**
-   * Agent that gives the verdict.
-   */
-  agent: string
-  /**
-   * Verdict, one lowercase word.
-   */
-  verdict: string
-  /**
-   * Agent that takes over.
-   */
-  to: string
-  /**
-   * Wait before handing the same entity over again; 30m when absent.
-   */
-  cooldown?: string
 }
 /**
  * Answer of GET /health. Without a credential on a secured instance only status, auth_required and the hosted URLs are given.
@@ -7610,6 +7773,7 @@ export interface ModelUsageResult {
   by_surface: {
     agent: ModelSpend
     ask: ModelSpend
+    setup: ModelSpend
   }
   /**
    * By where the credential was from.
@@ -7739,6 +7903,369 @@ export interface PartWritten {
    * What to do next.
    */
   note?: string
+}
+/**
+ * An agent of a plan.
+ */
+export interface PlanAgent {
+  /**
+   * Names it in problems: a1, a2.
+   */
+  key: string
+  /**
+   * It is there already, and is used as it is.
+   */
+  existing: boolean
+  /**
+   * Name of the agent.
+   */
+  name: string
+  /**
+   * Trigger that wakes it; empty: it only takes over.
+   */
+  trigger: string
+  /**
+   * What it is told; empty for one that exists.
+   */
+  prompt: string
+  /**
+   * Model; empty: the default.
+   */
+  model: string
+  /**
+   * Verdicts it may give.
+   */
+  verdicts: Verdict[]
+  /**
+   * Who takes over from it, per verdict.
+   */
+  handoffs: AgentHandoff[]
+  /**
+   * Tools it may use, by name of the plan's tools.
+   *
+   * Items: MCP server.
+   */
+  mcp_servers: string[]
+  /**
+   * What it does, derived.
+   */
+  sentence: string
+  /**
+   * The project works without it.
+   */
+  optional: boolean
+  /**
+   * It is made.
+   */
+  enabled: boolean
+}
+/**
+ * A number of a trigger that a person may change.
+ */
+export interface PlanKnob {
+  /**
+   * Which number.
+   */
+  id: 'threshold' | 'window_minutes' | 'cooldown_minutes' | 'every_minutes'
+  /**
+   * What it is, in words.
+   */
+  label: string
+  /**
+   * Value.
+   */
+  value: number
+  /**
+   * Least value.
+   */
+  min: number
+  /**
+   * Greatest value.
+   */
+  max: number
+}
+/**
+ * The person's own agent.
+ */
+export interface PlanOwnAgent {
+  /**
+   * Name of its key, which its findings carry.
+   */
+  name: string
+  /**
+   * How it learns of a firing: it is sent to an address, or it asks.
+   */
+  wake: 'webhook' | 'poll'
+  /**
+   * What it does, derived.
+   */
+  sentence: string
+}
+/**
+ * What keeps a plan from being applied.
+ */
+export interface PlanProblem {
+  /**
+   * Card and key, such as wakes.k1; a card alone, own_agent, or plan.
+   */
+  where: string
+  /**
+   * What is wrong, and the rule.
+   */
+  message: string
+}
+/**
+ * A secret a source of a plan can take.
+ */
+export interface PlanSecret {
+  /**
+   * Config field.
+   */
+  field: string
+  /**
+   * What it is.
+   */
+  help: string
+  /**
+   * Without it the source cannot be made.
+   */
+  required: boolean
+}
+/**
+ * A skill of a plan.
+ */
+export interface PlanSkill {
+  /**
+   * Names it in problems: s1, s2.
+   */
+  key: string
+  /**
+   * Name of the skill.
+   */
+  name: string
+  /**
+   * It is there already, and is used as it is.
+   */
+  existing: boolean
+  /**
+   * What it is for.
+   */
+  description: string
+  /**
+   * Markdown; empty for one that exists.
+   */
+  body: string
+  /**
+   * It is used.
+   */
+  enabled: boolean
+}
+/**
+ * An MCP server of a plan.
+ */
+export interface PlanTool {
+  /**
+   * Names it in problems: t1, t2.
+   */
+  key: string
+  /**
+   * Name of the MCP server.
+   */
+  name: string
+  /**
+   * Address; empty for one that exists.
+   */
+  url: string
+  /**
+   * What it is for.
+   */
+  why: string
+  /**
+   * It may change things; agents call only what reads until a person allows more.
+   */
+  can_act: boolean
+  /**
+   * It is used.
+   */
+  enabled: boolean
+  /**
+   * It is there already.
+   */
+  existing: boolean
+}
+/**
+ * A trigger of a plan.
+ */
+export interface PlanWake {
+  /**
+   * Names it in problems: k1, k2.
+   */
+  key: string
+  /**
+   * Name of the trigger.
+   */
+  name: string
+  /**
+   * Sources it watches, by name.
+   *
+   * Items: Source.
+   */
+  sources: string[]
+  /**
+   * All must hold.
+   */
+  filters: Filter[]
+  /**
+   * Label that is the entity; empty: the primary label of the first source that has one.
+   */
+  key_field: string
+  /**
+   * When it trips, as of a trigger; its numbers are those of the knobs.
+   */
+  condition: {
+    [k: string]: unknown
+  }
+  /**
+   * Wait before waking again, per entity.
+   */
+  cooldown: string
+  /**
+   * How much of the timeline a firing carries; empty: 15m.
+   */
+  window: string
+  /**
+   * When it wakes, derived.
+   */
+  sentence: string
+  /**
+   * How often at most, derived.
+   */
+  cooldown_sentence: string
+  /**
+   * Numbers a person may change; each rewrites the condition or the cooldown.
+   */
+  knobs: PlanKnob[]
+}
+/**
+ * A source of a plan.
+ */
+export interface PlanWatch {
+  /**
+   * Names it in problems: w1, w2.
+   */
+  key: string
+  /**
+   * It is there already, and is used as it is.
+   */
+  existing: boolean
+  /**
+   * Name of the source.
+   */
+  name: string
+  /**
+   * Connector.
+   */
+  connector: string
+  /**
+   * Poll interval; null: the connector's own, or it does not poll.
+   */
+  poll: string | null
+  /**
+   * Connector fields and labels, as of a source; empty for one that exists.
+   */
+  config: {
+    [k: string]: unknown
+  }
+  /**
+   * What it does, derived.
+   */
+  sentence: string
+  /**
+   * What the person has to do: send events to it, enter a credential, or nothing.
+   */
+  needs: 'send' | 'credential' | 'none'
+  /**
+   * Config fields that hold a secret and have none yet.
+   */
+  secrets: PlanSecret[]
+  /**
+   * An event as it could be sent, for a source events are sent to; null: none.
+   */
+  sample: {
+    [k: string]: unknown
+  } | null
+}
+/**
+ * What guided setup would make of a goal: four cards, and the tools agents can use.
+ */
+export interface Plan {
+  /**
+   * What it is for, one line.
+   */
+  goal: string
+  /**
+   * Name of the project.
+   */
+  name: string
+  /**
+   * What it does, in sentences that are derived from the cards.
+   */
+  summary: string
+  /**
+   * Who looks: agents of the service, or the person's own agent.
+   */
+  who: 'svc' | 'own'
+  /**
+   * Sources.
+   */
+  watches: PlanWatch[]
+  /**
+   * Triggers.
+   */
+  wakes: PlanWake[]
+  /**
+   * Agents of the service, at most 3.
+   */
+  agents: PlanAgent[]
+  /**
+   * The person's own agent; null with agents of the service.
+   */
+  own_agent: PlanOwnAgent | null
+  /**
+   * MCP servers; one that exists is on, a new one off until it is turned on.
+   */
+  tools: PlanTool[]
+  /**
+   * Know-how, at most 2 skills.
+   */
+  skills: PlanSkill[]
+  /**
+   * What the person should know, such as what no connector fits.
+   *
+   * Items: Note.
+   */
+  notes: string[]
+}
+/**
+ * A practice run that was started.
+ */
+export interface PracticeStarted {
+  /**
+   * Run of the agent that looks first.
+   */
+  run_id?: string
+  /**
+   * Practice firing.
+   */
+  dispatch_id?: string
+  /**
+   * Subscriptions it is told to.
+   */
+  delivered?: number
+  /**
+   * Subscriptions of the project.
+   */
+  subscribers?: number
 }
 /**
  * Every error body: one plain sentence that names the rule.
@@ -7902,43 +8429,6 @@ export interface ProjectHealth {
      */
     view: string
   }[]
-}
-/**
- * A part of a project.
- */
-export interface ProjectObject {
-  /**
-   * Kind of part.
-   */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill'
-  /**
-   * Key in the plan of the template; the name otherwise.
-   */
-  key: string
-  /**
-   * Name.
-   */
-  name: string
-  /**
-   * Edited by hand.
-   */
-  customized: boolean
-  /**
-   * Deleted by hand; repair makes it again.
-   */
-  missing: boolean
-  /**
-   * planned, customized, missing or adopted in a template project; used otherwise.
-   */
-  state: 'planned' | 'customized' | 'missing' | 'adopted' | 'used'
-  /**
-   * Ids of other projects that use it.
-   */
-  shared_with: string[]
-  /**
-   * Created (ISO 8601, UTC).
-   */
-  created_at: string | null
 }
 /**
  * What a project does, in sentences.
@@ -8188,126 +8678,6 @@ export interface ProjectToday {
 export interface ProjectUpdated {
   project: Project
   report: ProjectReport
-}
-/**
- * A named set of parts with their wiring.
- */
-export interface Project {
-  /**
-   * Project id.
-   */
-  id: string
-  /**
-   * Template key, custom or default.
-   */
-  template: string
-  /**
-   * Title of the template.
-   */
-  template_title: string
-  /**
-   * Name.
-   */
-  name: string
-  /**
-   * What it is for.
-   */
-  goal: string
-  /**
-   * Parameters of the template; a blank secret keeps the stored one.
-   */
-  params: {
-    [k: string]: unknown
-  }
-  /**
-   * active, paused or draft.
-   */
-  status: 'active' | 'paused' | 'draft'
-  /**
-   * Lifecycle state.
-   */
-  state: 'draft' | 'connect' | 'try' | 'done' | 'running' | 'paused'
-  /**
-   * Lifecycle events it accepts now.
-   */
-  accepts: string[]
-  /**
-   * Who holds it: crew or person.
-   */
-  held_by: 'crew' | 'person' | null
-  /**
-   * Holds what is made outside another project.
-   */
-  default: boolean
-  /**
-   * Its parts.
-   */
-  objects: ProjectObject[]
-  wiring: Wiring
-  /**
-   * Parts by kind.
-   */
-  counts: {
-    [k: string]: number
-  }
-  /**
-   * What last went wrong.
-   */
-  last_error: string | null
-  /**
-   * Change-set that last changed it; the ETag carries it.
-   */
-  version: number
-  /**
-   * Created (ISO 8601, UTC).
-   */
-  created_at: string
-  /**
-   * Changed (ISO 8601, UTC).
-   */
-  updated_at: string
-  /**
-   * Old word for template.
-   */
-  recipe: string
-  /**
-   * Old word for template_title.
-   */
-  recipe_title: string
-}
-/**
- * What wakes whom in a project, and who takes over.
- */
-export interface Wiring {
-  /**
-   * Which trigger wakes which agent.
-   *
-   * @maxItems 500
-   */
-  wakes: Wake[]
-  /**
-   * Which agent takes over on whose verdict.
-   *
-   * @maxItems 500
-   */
-  handoffs: HandoffRule[]
-}
-/**
- * A trigger wakes an agent.
- */
-export interface Wake {
-  /**
-   * Trigger.
-   */
-  trigger: string
-  /**
-   * Agent.
-   */
-  agent: string
-  /**
-   * On or off; off when absent.
-   */
-  enabled?: boolean
 }
 /**
  * The projects, Default first.
@@ -9986,6 +10356,110 @@ export interface SessionCreate {
   token: string
 }
 /**
+ * Body of POST /api/setup/apply.
+ */
+export interface SetupApply {
+  /**
+   * A plan, as plan.json; what is left out is filled in.
+   */
+  plan: {
+    [k: string]: unknown
+  }
+  /**
+   * Draft that becomes the project; absent: a new one.
+   */
+  project?: string
+}
+/**
+ * Body of POST /api/setup/check.
+ */
+export interface SetupCheck {
+  /**
+   * A plan, as plan.json; what is left out is filled in.
+   */
+  plan: {
+    [k: string]: unknown
+  }
+  /**
+   * Draft it is of.
+   */
+  project?: string
+}
+/**
+ * Body of POST /api/setup/drafts.
+ */
+export interface SetupDraft {
+  /**
+   * What it is for, in plain words.
+   */
+  goal: string
+  /**
+   * Who looks: agents of the service (svc, when absent), or the person's own agent.
+   */
+  who?: 'svc' | 'own'
+  /**
+   * Name of the project; absent: from the plan.
+   */
+  name?: string
+  /**
+   * More about the goal.
+   */
+  description?: string
+  /**
+   * A plan written by hand: no model is asked.
+   */
+  plan?: {
+    [k: string]: unknown
+  }
+}
+/**
+ * Body of POST /api/projects/{id}/setup/plan.
+ */
+export interface SetupReplan {
+  /**
+   * What it is for, in plain words.
+   */
+  goal?: string
+  /**
+   * Who looks: agents of the service (svc, when absent), or the person's own agent.
+   */
+  who?: 'svc' | 'own'
+  /**
+   * What to change in the plan; wins over goal.
+   */
+  instruction?: string
+  /**
+   * The plan to change; absent: the one that is kept.
+   */
+  plan?: {
+    [k: string]: unknown
+  }
+}
+/**
+ * Body of PUT /api/projects/{id}/setup.
+ */
+export interface SetupSave {
+  /**
+   * A plan, as plan.json; what is left out is filled in.
+   */
+  plan?: {
+    [k: string]: unknown
+  }
+  /**
+   * Step to go to, once it is set up.
+   */
+  step?: 'connect' | 'try' | 'done'
+}
+/**
+ * Body of POST /api/projects/{id}/setup/test-event.
+ */
+export interface SetupTestEvent {
+  /**
+   * Source of the project events are sent to.
+   */
+  source: string
+}
+/**
  * Body of PUT of a skill: an omitted field keeps its value.
  */
 export interface SkillUpdate {
@@ -10784,6 +11258,332 @@ export interface RunsResult {
    * How many there are with these filters.
    */
   total: number
+}
+/**
+ * A project that was set up.
+ */
+export interface SetupApplied {
+  project: Project
+  plan: Plan
+  connect: SetupConnect
+  /**
+   * Change-set that made everything.
+   */
+  change_set: number
+}
+/**
+ * What Connect shows.
+ */
+export interface SetupConnect {
+  /**
+   * Sources.
+   */
+  sources: SetupConnectSource[]
+  /**
+   * MCP servers.
+   */
+  tools: SetupConnectTool[]
+  /**
+   * The person's own agent; null: there is none.
+   */
+  own_agent: SetupConnectAgent | null
+}
+/**
+ * What to do so that a source has events.
+ */
+export interface SetupConnectSource {
+  /**
+   * Source.
+   */
+  name: string
+  /**
+   * Connector.
+   */
+  connector: string
+  /**
+   * poll, push or reference.
+   */
+  mode: string
+  /**
+   * What is still to be done.
+   */
+  needs: 'send' | 'credential' | 'none'
+  /**
+   * Path that events are posted to; null: nothing is pushed to it.
+   */
+  ingest_url: string | null
+  /**
+   * An event as it could be sent; null: none.
+   */
+  sample: {
+    [k: string]: unknown
+  } | null
+  /**
+   * Which credential it needs, and where it is entered; null: none.
+   */
+  credential_hint: string | null
+  /**
+   * Ingest key of its own, in the answer that makes it and never again.
+   */
+  key: string | null
+}
+/**
+ * An MCP server of the project.
+ */
+export interface SetupConnectTool {
+  /**
+   * MCP server.
+   */
+  name: string
+  /**
+   * Address.
+   */
+  url: string
+  /**
+   * It has no credential yet.
+   */
+  needs_token: boolean
+}
+/**
+ * How the person's own agent joins.
+ */
+export interface SetupConnectAgent {
+  /**
+   * Name of its key.
+   */
+  name: string
+  /**
+   * Its key, in the answer that makes it and never again.
+   */
+  key: string | null
+  /**
+   * Address of the MCP server.
+   */
+  mcp_url: string
+  /**
+   * A line that adds the MCP server to a command-line agent.
+   */
+  command: string
+  /**
+   * How it learns of firings.
+   */
+  subscribe_hint: string
+}
+/**
+ * Whether the person's own agent is here.
+ */
+export interface SetupCheckAgent {
+  /**
+   * waiting, or joined once its key was used.
+   */
+  state: 'waiting' | 'joined'
+  /**
+   * When it was last here, in words.
+   */
+  detail: string | null
+}
+/**
+ * Whether a source sends.
+ */
+export interface SetupCheckSource {
+  /**
+   * Source.
+   */
+  name: string
+  /**
+   * waiting, receiving, paused or error.
+   */
+  state: 'waiting' | 'receiving' | 'paused' | 'error'
+  /**
+   * Why, where it is in error.
+   */
+  detail: string | null
+  /**
+   * Newest event, ISO 8601.
+   */
+  last_event_at: string | null
+  /**
+   * Fields of its newest events.
+   *
+   * Items: Field.
+   */
+  fields_seen: string[]
+}
+/**
+ * Whether an MCP server answers.
+ */
+export interface SetupCheckTool {
+  /**
+   * MCP server.
+   */
+  name: string
+  /**
+   * untested, or ok once its tools are listed.
+   */
+  state: 'untested' | 'ok'
+  /**
+   * What was listed.
+   */
+  detail: string | null
+}
+/**
+ * A plan as it would be applied.
+ */
+export interface SetupChecked {
+  plan: Plan
+  /**
+   * What keeps it from being applied.
+   */
+  problems: PlanProblem[]
+  /**
+   * What applying would make; null where there are problems.
+   */
+  changes: ChangePlan | null
+}
+/**
+ * What is connected already.
+ */
+export interface SetupChecks {
+  /**
+   * Sources.
+   */
+  sources: SetupCheckSource[]
+  /**
+   * MCP servers.
+   */
+  tools: SetupCheckTool[]
+  /**
+   * The person's own agent; null: there is none.
+   */
+  own_agent: SetupCheckAgent | null
+}
+/**
+ * The planning of a draft.
+ */
+export interface SetupPlanning {
+  /**
+   * running; done with a plan; failed or interrupted, until it is asked for again.
+   */
+  state: 'running' | 'done' | 'failed' | 'interrupted'
+  /**
+   * Sub-steps, in their order.
+   */
+  steps: SetupStep[]
+  /**
+   * Why it failed.
+   */
+  error: string | null
+  /**
+   * It failed for want of a model provider.
+   */
+  no_provider: boolean
+  /**
+   * The change that was asked for; null: it was planned from the goal.
+   */
+  instruction: string | null
+  /**
+   * Lifecycle events the draft accepts now.
+   */
+  accepts: string[]
+}
+/**
+ * A sub-step of planning.
+ */
+export interface SetupStep {
+  /**
+   * What is done.
+   */
+  text: string
+  /**
+   * How it stands.
+   */
+  state: 'running' | 'done' | 'stopped'
+  /**
+   * When it began, ISO 8601.
+   */
+  at: string
+}
+/**
+ * The practice run that was started last.
+ */
+export interface SetupPractice {
+  /**
+   * Run of an agent of the service.
+   */
+  run_id: string | null
+  /**
+   * Practice firing the person's own agent was told.
+   */
+  dispatch_id: string | null
+  /**
+   * When it was started, ISO 8601.
+   */
+  at: string
+  /**
+   * Run whose finding answers it; null: none yet.
+   */
+  found: string | null
+}
+/**
+ * Guided setup of a project.
+ */
+export interface Setup {
+  /**
+   * Project id.
+   */
+  project: string
+  /**
+   * Step of guided setup.
+   */
+  step: 'plan' | 'connect' | 'try' | 'done'
+  /**
+   * It is not applied yet.
+   */
+  draft: boolean
+  /**
+   * What it is for.
+   */
+  goal: string
+  /**
+   * Name of the project.
+   */
+  name: string
+  /**
+   * More about the goal.
+   */
+  description: string
+  /**
+   * Who looks: agents of the service, or the person's own agent.
+   */
+  who: 'svc' | 'own'
+  /**
+   * The plan; null: there is none yet.
+   */
+  plan: Plan | null
+  /**
+   * What keeps the plan from being applied.
+   */
+  problems: PlanProblem[]
+  /**
+   * What applying would make; null: there is no plan, it has problems, or it is applied.
+   */
+  changes: ChangePlan | null
+  /**
+   * How the plan was made; null: it is applied.
+   */
+  planning: SetupPlanning | null
+  /**
+   * The last practice; null: none yet.
+   */
+  practice_run: SetupPractice | null
+  /**
+   * What is connected; null while it is a draft.
+   */
+  checks: SetupChecks | null
+  /**
+   * What to connect; null while it is a draft.
+   */
+  connect: SetupConnect | null
 }
 /**
  * Answer of a removal of a skill from a project.
@@ -11725,6 +12525,25 @@ export interface Template {
  */
 export interface TemplatesResult {
   templates: Template[]
+}
+/**
+ * A test event that was stored.
+ */
+export interface TestEventSent {
+  /**
+   * It was stored.
+   */
+  ok: true
+  /**
+   * Events.
+   */
+  ingested: number
+  /**
+   * First and last event.
+   *
+   * Items: Event.
+   */
+  ids: string[]
 }
 /**
  * Tracing of agents: whether runs are exported as OpenTelemetry traces, to where, and how that goes.

@@ -3,12 +3,12 @@
  * and events in words. `npm run generate` writes it; test/machines/lifecycles-doc.test.ts fails when it
  * is stale.
  */
-import { type AnyKind, allLifecycles, lifecycles } from '../machines/index.ts'
+import { type Kind, lifecycles } from '../machines/index.ts'
 import { type Lifecycle, start } from '../machines/step.ts'
 
 type State = Lifecycle['machine']['states'][string]
 
-const ABOUT: Record<AnyKind, { title: string; text: string }> = {
+const ABOUT: Record<Kind, { title: string; text: string }> = {
   source: { title: 'Source', text: 'What takes events in.' },
   key: { title: 'Key', text: 'An API key. Revoking is for good.' },
   trigger: { title: 'Trigger', text: 'What watches sources and fires.' },
@@ -51,19 +51,18 @@ const ABOUT: Record<AnyKind, { title: string; text: string }> = {
 
 /** @returns the whole file. */
 export function renderLifecycles(): string {
-  const kinds = Object.keys(allLifecycles) as AnyKind[]
+  const kinds = Object.keys(lifecycles) as Kind[]
   return [
     '# Lifecycles',
     'Drawn from `machines/` by `npm run generate`: do not edit.',
     'An event that a state does not take is answered 409, naming the state and what it takes; whatever is read says in `accepts` what it takes now. A label in brackets is a condition: the first that holds decides, and `[otherwise]` is what is left.',
-    `Rows are kept of ${listOf(Object.keys(lifecycles))}; the machines of the others are ready for theirs.`,
-    ...kinds.map((kind) => renderLifecycle(kind, allLifecycles[kind])),
+    ...kinds.map((kind) => renderLifecycle(kind, lifecycles[kind])),
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-function renderLifecycle(kind: AnyKind, lifecycle: Lifecycle): string {
+function renderLifecycle(kind: Kind, lifecycle: Lifecycle): string {
   const states = Object.values(lifecycle.machine.states) as State[]
   return [
     `## ${ABOUT[kind].title}`,
@@ -114,5 +113,3 @@ function table(head: string[], rows: string[][]): string {
 
 const words = (name: string): string => name.replaceAll('_', ' ')
 const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
-const listOf = (names: string[]): string =>
-  `${names.slice(0, -1).map(words).join(', ')} and ${words(names.at(-1)!)}`

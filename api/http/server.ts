@@ -43,6 +43,7 @@ import { resultRoutes } from './routes/results.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { settingsRoutes } from './routes/settings.ts'
+import { setupRoutes } from './routes/setup.ts'
 import { skillRoutes } from './routes/skills.ts'
 import { sourceRoutes } from './routes/sources.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
@@ -142,6 +143,7 @@ export async function buildServer({
     graphRoutes,
     changeRoutes,
     proposalRoutes,
+    setupRoutes,
     catalogRoutes,
     readRoutes,
     tailRoutes,

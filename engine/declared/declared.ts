@@ -17,6 +17,7 @@ import { ProjectKind } from '../projects/project-kind.ts'
 import { type ProjectQueries, projectQueries } from '../projects/queries.ts'
 import type { Templates } from '../projects/templates.ts'
 import type { Secrets } from '../secrets.ts'
+import { followDrafts } from '../setup/follow.ts'
 import { SkillKind } from '../skills/skill-kind.ts'
 import { SourceKind } from '../sources/source-kind.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -96,6 +97,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
     projectsOf: (kind, key) => projects.users(kind, key),
     follow: (_edit, staged, stroke) => {
       followEdit(follow, staged, stroke)
+      followDrafts(db, staged, stroke)
       for (const { kind, key, doc } of staged) {
         if (doc) continue
         if (kind === 'trigger') parts.gone({ trigger: key }, stroke.at)

@@ -248,13 +248,15 @@ function requireIn(edit: Edit, word: string): string {
   return findProject(edit, word) ?? fail('not_found', `no project has the id or name ${word}`)
 }
 
-function freeName(edit: Edit, name: string): string {
+/** @returns the name. @throws SvcError conflict when a project has it */
+export function freeName(edit: Edit, name: string): string {
   for (const doc of projectsOf(edit).values())
     if (doc.name === name) fail('conflict', `a project named ${name} exists`, { field: 'name' })
   return name
 }
 
-function unusedName(edit: Edit, title: string): string {
+/** @returns the title, or the first of "title 2", "title 3" that no project has. */
+export function unusedName(edit: Edit, title: string): string {
   const names = new Set([...projectsOf(edit).values()].map((doc) => doc.name))
   let name = title
   for (let n = 2; names.has(name); n++) name = `${title} ${n}`

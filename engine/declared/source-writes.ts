@@ -169,6 +169,13 @@ function lastSealed({ changes }: Declared, changeSet: number, name: string): str
   return changes.sealedBefore(changeSet, 'source', name)
 }
 
+/** An ingest key of one source alone, in the transaction that makes the source. @throws SvcError not_found */
+export function mintIngestKey(declared: Declared, source: string, by: WriteBy): KeyCreated {
+  const row =
+    declared.sources.store.queries.byName(source) ?? fail('not_found', `no source is named ${source}`)
+  return mint(declared, row.id, source, by)
+}
+
 function mint({ keys }: Declared, sourceId: number, source: string, { caller }: WriteBy): KeyCreated {
   const name = `ingest ${source}`.slice(0, KEY_NAME_MAX)
   return keys.create({ name, scopes: ['ingest'], source }, caller, { sourceId })

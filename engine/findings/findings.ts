@@ -37,6 +37,10 @@ export interface FindingsParts {
   isKnownLabel(name: string, value: string): boolean
   /** Whether a firing is held, and what ends it. */
   ending: Ending
+  /** Whether a finding of this writer answers a practice firing of the project. */
+  answersPractice(project: string, writer: string): boolean
+  /** Notes that it did; inside the transaction of the finding. */
+  practiceAnswered(project: string, runId: string): void
   /** Stores the event and calls `alongside` in the same transaction. */
   append(item: FindingItem, alongside: (eventId: string) => void): Promise<void>
 }
@@ -71,6 +75,7 @@ export async function recordFinding(
   const end =
     firing &&
     parts.ending(firing.subscription_id, { deliveryId: firing.delivery_id, lease: firing.lease }, fetcher)
+  const practice = parts.answersPractice(project, writer)
   let event_id = ''
   await parts.append(
     {
@@ -98,8 +103,10 @@ export async function recordFinding(
         finding,
         at: parts.clock.now(),
         event_id: id,
+        practice: practice ? 1 : 0,
       })
       end?.()
+      if (practice) parts.practiceAnswered(project, run_id)
     },
   )
   return { ok: true, run_id, agent: writer, entity, verdict: verdict ?? null, event_id }

@@ -47,6 +47,7 @@ export interface ExternalFinding {
   finding: string
   at: number
   event_id: string
+  practice: 0 | 1
 }
 
 /** Narrows a list; null narrows nothing. `before` is epoch ms and a run id, as of the last row seen. */
@@ -75,7 +76,7 @@ export function findingQueries(db: Database) {
     `INSERT INTO runs (id, seq, agent, definition, definition_hash, woken_by, label, entity, root_run_id, depth,
        practice, made_at, as_of, started_at, finished_at, outcome, verdict, headline, next_step, note, event_id, snapshot)
      VALUES (@run_id, (SELECT coalesce(max(seq), 0) + 1 FROM runs), @agent, '{}', '', 'external', @label, @entity,
-       @run_id, 0, 0, @at, @at, @at, @at, 'finding', @verdict, @headline, @next_step, @finding, @event_id, @snapshot)`,
+       @run_id, 0, @practice, @at, @at, @at, @at, 'finding', @verdict, @headline, @next_step, @finding, @event_id, @snapshot)`,
   )
   const addProject = db.prepare<[string, string]>('INSERT INTO run_projects (run_id, project) VALUES (?, ?)')
   const byRun = db.prepare<[string, string], ResultRow>(

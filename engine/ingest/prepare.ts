@@ -22,6 +22,7 @@ export interface Prepare {
   plan: FlatPlan | null
 }
 
+const PRACTICE: [string, string] = ['practice', 'true']
 const NO_TIME: EventTime = { ts: null, claimed: null }
 
 /** Compiles a source, once. @param config validated, secrets opened. */
@@ -54,6 +55,17 @@ export function compileSource(connector: MappingConnector, config: Record<string
     projection: projectionOf(connector, config, labels),
     plan: flatPlanOf(connector.flat?.(config) ?? null, labels),
   })
+}
+
+/** The same for events of practice: labelled as such, and never a duplicate of a real one. */
+export function practised(prepare: Prepare): Prepare {
+  const labelled = (...of: Parameters<Prepare>): PreparedEvent[] =>
+    prepare(...of).map((event) => ({
+      ...event,
+      strings: [...event.strings.filter(([name]) => name !== PRACTICE[0]), PRACTICE],
+      dedupeKey: null,
+    }))
+  return Object.assign(labelled, { projection: prepare.projection, plan: null })
 }
 
 function projectionOf(

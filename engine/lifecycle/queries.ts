@@ -16,6 +16,7 @@ export const lifecycleTables = {
   run: 'runs',
   handoff: 'handoffs',
   proposal: 'proposals',
+  draft: 'setups',
 } as const satisfies Record<Kind, string>
 
 export interface StoredState {

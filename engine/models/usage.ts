@@ -5,13 +5,13 @@ import type { Database, StoreHandle } from '../store/handle.ts'
 import type { Tallies } from '../tallies.ts'
 import type { Usage } from './types.ts'
 
-/** One run, or one turn of Ask; runs on several models have an entry for each. */
+/** One run, one turn of Ask, or one call of guided setup; runs on several models have an entry for each. */
 export interface UsageEntry {
   /** Recorded once: an entry with an id that is there is left out. */
   id: string
   /** Epoch ms. */
   at: number
-  surface: 'agent' | 'ask'
+  surface: 'agent' | 'ask' | 'setup'
   agent: string | null
   runId: string | null
   practice: boolean
@@ -87,7 +87,11 @@ export function modelUsageOf(db: Database, days: number, now: number): ModelUsag
   const from = Math.floor(now / DAY_MS - days + 1) * DAY_MS
   return {
     total: calls === null ? NOTHING : { calls, ...total },
-    by_surface: { agent: bySurface.agent ?? NOTHING, ask: bySurface.ask ?? NOTHING },
+    by_surface: {
+      agent: bySurface.agent ?? NOTHING,
+      ask: bySurface.ask ?? NOTHING,
+      setup: bySurface.setup ?? NOTHING,
+    },
     by_key_source: by('key_source'),
     by_provider: by('provider'),
     days: db

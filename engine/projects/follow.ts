@@ -57,7 +57,8 @@ function followProject(
       }
   }
   syncPlan(parts, key, after.plan ?? {}, stroke)
-  if (!doc) parts.revokeKeys(key, stroke)
+  // A project that is a draft again has nothing that a key could read.
+  if (!doc || (after.draft && !before.draft)) parts.revokeKeys(key, stroke)
 }
 
 function syncPlan(

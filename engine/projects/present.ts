@@ -24,7 +24,8 @@ export function presentProject({ queries, templates }: PresentParts, stored: Sto
   const doc = stored.doc as unknown as ProjectDoc
   const row = queries.byId(stored.key)!
   const snapshot = JSON.parse(row.snapshot) as Snapshot
-  const title = TITLES[doc.template] ?? templates.get(doc.template)?.title ?? doc.template
+  const title =
+    (doc.setup ? 'Guided setup' : TITLES[doc.template]) ?? templates.get(doc.template)?.title ?? doc.template
   const objects = objectsOf(queries, stored.key, doc)
   return {
     id: stored.key,

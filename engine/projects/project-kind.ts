@@ -57,7 +57,7 @@ export class ProjectKind implements DeclaredKind {
         changeSet: stroke.changeSet,
         at: stroke.at,
       })
-      this.advance(key, doc, doc.draft === true ? 'draft' : 'create', stroke)
+      this.advance(key, doc, firstEvent(doc), stroke)
     }
     if (doc.paused === true) this.advance(key, doc, 'pause', stroke)
     return sealedJson(key, sealed)
@@ -70,9 +70,9 @@ export class ProjectKind implements DeclaredKind {
     })
     const spec = JSON.stringify(withoutState(sealed))
     this.queries.update(stored.key, String(doc.name), spec, stroke.changeSet, stroke.at)
-    const isDraft = stored.doc.draft === true
-    if (!isDraft && declaresOther(stored.doc, doc)) this.advance(stored.key, doc, 'update', stroke)
-    if (isDraft && doc.draft !== true) this.advance(stored.key, doc, 'apply', stroke)
+    const [wasDraft, isDraft] = [stored.doc.draft === true, doc.draft === true]
+    if (wasDraft !== isDraft) this.advance(stored.key, doc, isDraft ? 'unapply' : 'apply', stroke)
+    else if (!isDraft && declaresOther(stored.doc, doc)) this.advance(stored.key, doc, 'update', stroke)
     const isPaused = doc.paused === true
     if (isPaused !== (stored.state === 'paused'))
       this.advance(stored.key, doc, isPaused ? 'pause' : 'resume', stroke)
@@ -150,6 +150,10 @@ export class ProjectKind implements DeclaredKind {
     return this.parts.secretParams(String(doc.template))
   }
 }
+
+/** A draft, a plan that is applied without one, or a project made in another way. */
+const firstEvent = ({ draft, setup }: Doc): string =>
+  draft === true ? 'draft' : setup === true ? 'apply' : 'create'
 
 /** The machine holds these; the document only shows them. */
 function withoutState(doc: Doc): Doc {

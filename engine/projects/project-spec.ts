@@ -9,6 +9,7 @@ import { wiringOf, withWiring } from '../wiring/wires.ts'
 
 const NAME_MAX = 80
 const GOAL_MAX = 200
+const DESCRIPTION_MAX = 4_000
 const FIELDS = new Set([
   'name',
   'template',
@@ -22,6 +23,7 @@ const FIELDS = new Set([
   'stopped',
   'paused',
   'draft',
+  'setup',
 ])
 
 /** @returns the name, trimmed. @throws SvcError invalid */
@@ -44,6 +46,18 @@ export function checkGoal(goal: unknown): string | undefined {
   return text || undefined
 }
 
+/** @returns the description, trimmed; undefined when it is blank. @throws SvcError invalid */
+export function checkDescription(description: unknown): string | undefined {
+  if (description === undefined) return undefined
+  const text =
+    typeof description === 'string'
+      ? description.trim()
+      : fail('invalid', 'description must be text', { field: 'description' })
+  if (text.length > DESCRIPTION_MAX)
+    fail('invalid', `description must have at most ${DESCRIPTION_MAX} characters`, { field: 'description' })
+  return text || undefined
+}
+
 /**
  * A project document given whole, as in a change-set. What a template planned and what a pause
  * stopped are the service's own and stay as they are.
@@ -57,12 +71,14 @@ export function normaliseProject(edit: Edit, id: string, given: Doc): Doc {
   const doc = given as unknown as ProjectDoc
   if (doc.template !== undefined && doc.template !== now.template)
     fail('invalid', `template must stay ${now.template}`, { field: 'template' })
-  const { plan, stopped, paused, draft, template } = now
+  const { plan, stopped, paused, draft, setup, template } = now
   const goal = checkGoal(doc.goal)
+  const description = checkDescription(doc.description ?? now.description)
   const next: ProjectDoc = {
     name: checkProjectName(doc.name ?? now.name),
     template,
     ...(goal ? { goal } : {}),
+    ...(description ? { description } : {}),
     ...(doc.params ? { params: doc.params } : {}),
     uses: usesOf(doc.uses ?? now.uses),
     ...wiredOf(doc),
@@ -70,6 +86,7 @@ export function normaliseProject(edit: Edit, id: string, given: Doc): Doc {
     ...(stopped ? { stopped } : {}),
     ...(paused ? { paused } : {}),
     ...(draft ? { draft } : {}),
+    ...(setup ? { setup } : {}),
   }
   return next as unknown as Doc
 }

@@ -1,6 +1,7 @@
 /**
  * Deleting a project: a template's objects go with it unless another project uses them; a custom
- * project's objects are released and stay; a draft has nothing (SPEC.md, Project lifecycle).
+ * project's objects are released and stay; a draft has nothing (SPEC.md, Project lifecycle). What
+ * guided setup made goes as what a template made.
  */
 import { type PartKind, partKinds } from '../changes/declared.ts'
 import type { Edit } from '../changes/edit.ts'
@@ -45,7 +46,7 @@ export function planRemoval(
   const goes = ({ kind, name, use }: (typeof parts)[number]): boolean => {
     if (kind === 'skill' && !picked) return true
     if (picked) return picked.includes(`${kind}:${name}`)
-    return !isHandMade(doc) && use.owned === true && !adopted.has(`${kind}:${name}`)
+    return (!isHandMade(doc) || doc.setup === true) && use.owned === true && !adopted.has(`${kind}:${name}`)
   }
   const removal: Removal = { deletes: [], releases: [], shared: [] }
   for (const part of parts) {

@@ -21,6 +21,8 @@ export interface Wake {
   label: string | null
   entity: string
   at: number
+  /** The firing is practice. */
+  practice?: boolean
 }
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
@@ -61,7 +63,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
       const agent = parts.agent(wake.agent)
       if (!agent) return null
       const label = wake.label ?? NO_LABEL
-      const waiting = queries.waiting.get(wake.agent, label, wake.entity)
+      const waiting = wake.practice ? undefined : queries.waiting.get(wake.agent, label, wake.entity)
       if (waiting) {
         queries.fold.run(wake.firingId, wake.dispatchId, wake.trigger, waiting.id)
         for (const project of wake.projects) queries.addProject(waiting.id, project)
@@ -73,7 +75,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
         {
           id,
           agent: wake.agent,
-          woken_by: wake.isSchedule ? 'schedule' : 'trigger',
+          woken_by: wake.practice ? 'practice' : wake.isSchedule ? 'schedule' : 'trigger',
           trigger_name: wake.trigger,
           firing_id: wake.firingId,
           dispatch_id: wake.dispatchId,
@@ -83,7 +85,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           root_run_id: id,
           depth: 0,
           rerun_of: null,
-          practice: 0,
+          practice: wake.practice ? 1 : 0,
           tape: 0,
           made_at: wake.at,
           as_of: null,

@@ -35,6 +35,9 @@ import type { TrialPort } from '../polling/trials.ts'
 import type { PollPort } from '../polling/types.ts'
 import { proposalCallNames } from '../proposals/proposals.ts'
 import { runReadNames, runWriteNames } from '../runs/calls.ts'
+import { setupCallNames } from '../setup/calls.ts'
+import type { Planner } from '../setup/planning/planner.ts'
+import { type PlanningPort, planningPortNames } from '../setup/planning/port.ts'
 import type { Retention } from '../store/maintenance.ts'
 import { type TracingPort, tracingPortNames } from '../tracing/calls.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
@@ -44,6 +47,7 @@ import type { Engine } from '../whole-engine.ts'
 import { type AgentsAtWork, startAgents } from './agents.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { packCalls } from './call-bytes.ts'
+import { startPlanning } from './planning.ts'
 import { pollingNames, startPolling } from './polling.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
 
@@ -102,6 +106,7 @@ const WRITES = [
   'status',
   ...declaredCallNames,
   ...proposalCallNames,
+  ...setupCallNames,
   ...triggerWriteNames,
   ...fetchWriteNames,
   ...mcpToolWriteNames,
@@ -127,6 +132,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   let dispatcher: Dispatcher | null = null
   let agents: AgentsAtWork | null = null
   let poller: Poller | null = null
+  let planner: Planner | null = null
   const waiting = createWaiting(systemTimers, (error) =>
     options.onFault('deliveries', error.stack ?? error.message),
   )
@@ -136,6 +142,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     onPending: () => {
       dispatcher?.nudge()
       agents?.nudge()
+      planner?.nudge()
       waiting.nudge()
     },
     onSourcesChanged: () => poller?.nudge(),
@@ -226,7 +233,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       ),
     close: async () => {
       waiting.stop()
-      await Promise.all([dispatcher?.stop(), agents?.stop(), poller?.stop()])
+      await Promise.all([dispatcher?.stop(), agents?.stop(), poller?.stop(), planner?.stop()])
       // Runs that have just ended are read for it yet.
       await tracing.stop()
       egress.close()
@@ -279,9 +286,17 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   Object.assign(engine, polling.calls)
   const credentials = forward(writer, credentialPortNames) as unknown as CredentialPort
   Object.assign(engine, askingGithub({ port: credentials, egress, ...time }))
+  planner = startPlanning({
+    engine,
+    port: forward(writer, planningPortNames) as unknown as PlanningPort,
+    models: network.models,
+    ...time,
+    onError: (error) => options.onFault('setup', error.stack ?? error.message),
+  })
   dispatcher.nudge()
   agents.nudge()
   poller.nudge()
+  planner.nudge()
   return engine
 }
 

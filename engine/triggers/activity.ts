@@ -23,7 +23,7 @@ export function activities(db: Database, now: number): (name: string) => Activit
   const last = new Map(
     db
       .prepare<[], [number, number]>(
-        'SELECT trigger_id, max(fired_at) FROM firings WHERE fired_at IS NOT NULL AND resolves IS NULL GROUP BY trigger_id',
+        'SELECT trigger_id, max(fired_at) FROM firings WHERE fired_at IS NOT NULL AND resolves IS NULL AND practice = 0 GROUP BY trigger_id',
       )
       .raw()
       .all() as [number, number][],
@@ -32,7 +32,7 @@ export function activities(db: Database, now: number): (name: string) => Activit
   for (const [id, ago, n] of db
     .prepare<[number, number, number]>(
       `SELECT trigger_id, CAST((? - fired_at) / ${DAY_MS} AS INTEGER), count(*) FROM firings
-       WHERE fired_at > ? AND fired_at <= ? AND resolves IS NULL GROUP BY 1, 2`,
+       WHERE fired_at > ? AND fired_at <= ? AND resolves IS NULL AND practice = 0 GROUP BY 1, 2`,
     )
     .raw()
     .all(now, now - DAYS * DAY_MS, now) as [number, number, number][]) {

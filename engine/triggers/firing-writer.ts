@@ -36,6 +36,14 @@ export interface Cause {
   resolves?: string
   lateBy?: number
   slot?: number
+  /** It is tried, not tripped: it counts for nothing. */
+  practice?: boolean
+}
+
+/** Whom a practice firing is told: one agent, or the subscriptions of the project. */
+export interface PracticeOf {
+  project: string
+  agent: string | null
 }
 
 /** An open burst in memory. */
@@ -67,6 +75,17 @@ export class FiringWriter {
     this.addEvents(row.id, 0, cause.eventIds)
     this.addKey(row, cause.key, cause.eventIds.length, cause.eventId)
     return this.tell(definition, row)
+  }
+
+  /** Fires in practice, for one project alone; no cooldown begins with it. */
+  practise(definition: TriggerDefinition, cause: Cause, of: PracticeOf): Written & { runId: string | null } {
+    const row = this.insert(definition, { ...cause, practice: true }, null)
+    if (!row) throw new Error(`practice firing ${cause.cause} was there before`)
+    this.addEvents(row.id, 0, cause.eventIds)
+    this.released(row)
+    const { count, runId } = this.parts.recipients.practise(row, of)
+    this.parts.queries.setProjects.run(JSON.stringify([of.project]), row.id)
+    return { dispatchId: row.dispatch_id, recipients: count, runId }
   }
 
   /** Opens a burst that gathers, or is held back. */
@@ -220,7 +239,7 @@ export class FiringWriter {
       late_by: cause.lateBy ?? null,
       slot: cause.slot ?? null,
       resolves: cause.resolves ?? null,
-      practice: 0,
+      practice: cause.practice ? 1 : 0,
       parent_run_id: null,
       snapshot: firstSnapshot('firing'),
     }
@@ -228,13 +247,17 @@ export class FiringWriter {
     return id === null ? null : { ...row, id, held_at: null, dropped_at: null, state: 'tripped' }
   }
 
-  private tell(definition: TriggerDefinition, row: FiringRow): Written {
+  private released(row: FiringRow): void {
     move(
       this.parts.db,
       { kind: 'firing', id: row.id, name: row.dispatch_id },
       { type: 'release', at: row.fired_at! },
     )
     this.parts.closeInstant(row.fired_at!)
+  }
+
+  private tell(definition: TriggerDefinition, row: FiringRow): Written {
+    this.released(row)
     const { count, projects } = this.parts.recipients.deliver(definition.name, row)
     this.parts.queries.setProjects.run(JSON.stringify(projects), row.id)
     this.parts.told(definition.name)

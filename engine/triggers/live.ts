@@ -10,7 +10,7 @@ import type { Tallies } from '../tallies.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { createEvaluator } from './core/index.ts'
 import { readDefinitions } from './definitions.ts'
-import { type Cause, FiringWriter, type Written } from './firing-writer.ts'
+import { type Cause, FiringWriter, type PracticeOf, type Written } from './firing-writer.ts'
 import { createHistory } from './history.ts'
 import { createLedger } from './ledger.ts'
 import { Notes } from './notes.ts'
@@ -83,6 +83,21 @@ export class LiveTriggers {
     this.refresh()
     if (this.definitions.size === 0) return
     for (const decision of this.evaluator.judge(batch, this.notes.wanted)) this.apply(decision)
+  }
+
+  /** How a trigger is evaluated now; inside a transaction. @returns undefined: there is none of that name */
+  definition(name: string): TriggerDefinition | undefined {
+    this.refresh()
+    return [...this.definitions.values()].find((definition) => definition.name === name)
+  }
+
+  /** Fires a trigger in practice, for one project alone; inside a transaction. */
+  practise(
+    definition: TriggerDefinition,
+    cause: Cause,
+    of: PracticeOf,
+  ): { dispatchId: string; recipients: number; runId: string | null } {
+    return this.writer.practise(definition, cause, of)
   }
 
   /** Writes what grew; the last of a transaction that judged. */

@@ -135,7 +135,7 @@ function prepare(db: Database) {
     lastFired: db
       .prepare<[number, string], number>(
         `SELECT f.fired_at FROM firing_keys k JOIN firings f ON f.id = k.firing_id
-         WHERE k.trigger_id = ? AND k.key = ? AND f.fired_at IS NOT NULL AND f.resolves IS NULL
+         WHERE k.trigger_id = ? AND k.key = ? AND f.fired_at IS NOT NULL AND f.resolves IS NULL AND f.practice = 0
          ORDER BY k.firing_id DESC LIMIT 1`,
       )
       .pluck(),
@@ -143,12 +143,12 @@ function prepare(db: Database) {
       .prepare<[number, string, number, number], number>(
         `SELECT f.fired_at FROM firing_keys k JOIN firings f ON f.id = k.firing_id
          WHERE k.trigger_id = ? AND k.key = ? AND f.fired_at <= ? AND f.resolves IS NULL
-           AND coalesce(f.event_id, 0) < ? ORDER BY f.fired_at DESC LIMIT 1`,
+           AND f.practice = 0 AND coalesce(f.event_id, 0) < ? ORDER BY f.fired_at DESC LIMIT 1`,
       )
       .pluck(),
     firedSince: db
       .prepare<[number, number], number>(
-        'SELECT fired_at FROM firings WHERE trigger_id = ? AND fired_at > ? AND resolves IS NULL ORDER BY fired_at',
+        'SELECT fired_at FROM firings WHERE trigger_id = ? AND fired_at > ? AND resolves IS NULL AND practice = 0 ORDER BY fired_at',
       )
       .pluck(),
     /** Those a stored event may be part of: it came while they were open. */

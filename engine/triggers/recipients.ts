@@ -75,15 +75,37 @@ export class Recipients {
     return { count, projects: [...projects] }
   }
 
+  /**
+   * Writes the deliveries of a practice firing: to one agent, or to the subscriptions of its project.
+   * @returns how many, and the run of the agent
+   */
+  practise(
+    firing: FiringRow,
+    { project, agent }: { project: string; agent: string | null },
+  ): { count: number; runId: string | null } {
+    if (agent !== null) return { count: 1, runId: this.wakeAgent(firing, agent, [project]) }
+    const told = this.subscribers
+      .all(firing.trigger_name, JSON.stringify([project]))
+      .filter((subscriber) => subscriber.project === project)
+    for (const { id, kind } of told) this.add(firing, kind, id, [project])
+    if (told.length) this.onPending()
+    return { count: told.length, runId: null }
+  }
+
   /** The delivery to an agent is under way until its run ends. */
-  private wakeAgent(firing: FiringRow, agent: string, projects: readonly string[]): void {
+  private wakeAgent(firing: FiringRow, agent: string, projects: readonly string[]): string | null {
     const id = this.add(firing, 'agent', agent, projects)
     const at = firing.fired_at!
     move(this.db, { kind: 'delivery', id, name: id }, { type: 'claim', at })
-    if (this.wake({ agent, projects, deliveryId: id, firing }) !== null) return
+    const run = this.wake({ agent, projects, deliveryId: id, firing })
+    if (run !== null) {
+      this.onPending()
+      return run
+    }
     const reason = `no agent is named ${agent}`
     move(this.db, { kind: 'delivery', id, name: id }, { type: 'refuse', at, reason })
     this.fail.run(reason, id)
+    return null
   }
 
   private add(firing: FiringRow, kind: string, recipient: string, projects: readonly string[]): string {

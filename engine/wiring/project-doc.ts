@@ -49,6 +49,8 @@ export interface ProjectDoc {
   stopped?: Stopped
   paused?: true
   draft?: true
+  /** Made by guided setup. */
+  setup?: true
 }
 
 /** A project's document as it would be. @throws SvcError not_found */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { allLifecycles } from '../../machines/index.ts'
+import { lifecycles } from '../../machines/index.ts'
 import { eventsOf, start } from '../../machines/step.ts'
 import { diagramOf, renderLifecycles } from '../../scripts/lifecycles-doc.ts'
 import { textOf } from '../house/project-files.ts'
@@ -16,8 +16,8 @@ describe('docs/lifecycles.md', () => {
 
   it('has a diagram, and each state and event in words, of every machine', () => {
     const sections = text.split(/^## /m).slice(1)
-    expect(sections).toHaveLength(Object.keys(allLifecycles).length)
-    for (const [index, lifecycle] of Object.values(allLifecycles).entries()) {
+    expect(sections).toHaveLength(Object.keys(lifecycles).length)
+    for (const [index, lifecycle] of Object.values(lifecycles).entries()) {
       const section = sections[index]!
       expect(section).toContain(diagramOf(lifecycle))
       for (const name of [...Object.keys(lifecycle.machine.states), ...eventsOf(lifecycle)])
@@ -26,8 +26,8 @@ describe('docs/lifecycles.md', () => {
   })
 })
 
-describe.each(Object.keys(allLifecycles) as (keyof typeof tables)[])('the diagram of a %s', (kind) => {
-  const lines = diagramOf(allLifecycles[kind]).split('\n')
+describe.each(Object.keys(lifecycles) as (keyof typeof tables)[])('the diagram of a %s', (kind) => {
+  const lines = diagramOf(lifecycles[kind]).split('\n')
   const arrows = new Map(
     lines.flatMap((line) => {
       const [, from, to, labels] = /^ {2}(\w+) --> (\w+): (.+)$/.exec(line) ?? []
@@ -56,7 +56,7 @@ describe.each(Object.keys(allLifecycles) as (keyof typeof tables)[])('the diagra
   })
 
   it('begins where an object begins and ends where it ends', () => {
-    expect(lines).toContain(`  [*] --> ${start(allLifecycles[kind]).value}`)
+    expect(lines).toContain(`  [*] --> ${start(lifecycles[kind]).value}`)
     const ends = lines.filter((line) => line.endsWith('--> [*]')).map((line) => line.trim().split(' ')[0])
     const finals = tables[kind].filter(({ isFinal }) => isFinal).map(({ state }) => state)
     expect(ends.sort()).toEqual([...new Set(finals)].sort())

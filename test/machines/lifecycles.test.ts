@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type AnyKind, allLifecycles } from '../../machines/index.ts'
+import { type Kind, lifecycles } from '../../machines/index.ts'
 import { accepts, eventsOf, type Snapshot, step } from '../../machines/step.ts'
 import { type Situation, snapshotOf, type Taken, tables } from './tables.ts'
 
 const NOW = 1000
 const STRANGE = ['archive', '', 'xstate.init', 'xstate.done.state.run', '*']
 
-describe.each(Object.keys(tables) as AnyKind[])('the lifecycle of a %s', (kind) => {
-  const lifecycle = allLifecycles[kind]
+describe.each(Object.keys(tables) as Kind[])('the lifecycle of a %s', (kind) => {
+  const lifecycle = lifecycles[kind]
   const situations = tables[kind]
   const stored = (situation: Situation) => snapshotOf(situation, lifecycle.version)
   const taken = situations.flatMap((situation) =>

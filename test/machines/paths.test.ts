@@ -2,14 +2,14 @@
 import { array, assert, constantFrom, integer, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { getShortestPaths, getSimplePaths } from 'xstate/graph'
-import { type AnyKind, allLifecycles } from '../../machines/index.ts'
+import { type Kind, lifecycles } from '../../machines/index.ts'
 import { accepts, begin, eventsOf, type LifecycleEvent, type Snapshot, step } from '../../machines/step.ts'
 
 const NOW = 7
-const kinds = Object.keys(allLifecycles) as AnyKind[]
+const kinds = Object.keys(lifecycles) as Kind[]
 
 /** What a new object brings, and the payloads that lead to different states. */
-const inputs: Partial<Record<AnyKind, Record<string, unknown>[]>> = {
+const inputs: Partial<Record<Kind, Record<string, unknown>[]>> = {
   run: [{ max_rounds: 2 }],
   delivery: [{ max_tries: 2 }],
   handoff: [{}, { depth: 2 }, { depth: 3 }],
@@ -20,8 +20,8 @@ const payloads: Record<string, Record<string, unknown>[]> = {
   claim: [{ at: 7 }],
   decide: [{ at: 7 }, { at: 7, cooldown_until: 9 }, { at: 7, is_target_busy: true }],
 }
-const eventsWithPayloads = (kind: AnyKind): LifecycleEvent[] =>
-  eventsOf(allLifecycles[kind]).flatMap((type) =>
+const eventsWithPayloads = (kind: Kind): LifecycleEvent[] =>
+  eventsOf(lifecycles[kind]).flatMap((type) =>
     (payloads[type] ?? [{}]).map((brought) => ({ type, ...brought })),
   )
 
@@ -35,12 +35,12 @@ interface Path {
 /** A count that only grows is cut, so that a machine has finitely many snapshots. */
 const isFarOut = ({ context }: { context: { users?: number } }): boolean => (context.users ?? 0) > 3
 
-function pathsOver(kind: AnyKind): Path[] {
+function pathsOver(kind: Kind): Path[] {
   // A project has too many snapshots to walk every way that visits none twice.
   const finders = kind === 'project' ? [getShortestPaths] : [getShortestPaths, getSimplePaths]
   return finders.flatMap((find) =>
     (inputs[kind] ?? [undefined]).flatMap((input) =>
-      find(allLifecycles[kind].machine, {
+      find(lifecycles[kind].machine, {
         input,
         events: eventsWithPayloads(kind),
         stopWhen: isFarOut,
@@ -56,7 +56,7 @@ function pathsOver(kind: AnyKind): Path[] {
 }
 
 describe.each(kinds)('generated paths over the lifecycle of a %s', (kind) => {
-  const lifecycle = allLifecycles[kind]
+  const lifecycle = lifecycles[kind]
   const paths = pathsOver(kind)
   /** Every snapshot on the paths, as stored. */
   const reachable = new Map<string, Snapshot>()
@@ -118,13 +118,13 @@ describe.each(kinds)('generated paths over the lifecycle of a %s', (kind) => {
 })
 
 describe('random events', () => {
-  const moves = (kind: AnyKind) => array(constantFrom(...eventsWithPayloads(kind)), { maxLength: 60 })
+  const moves = (kind: Kind) => array(constantFrom(...eventsWithPayloads(kind)), { maxLength: 60 })
   /** The snapshots of a run through random events, each with what its event caused. */
-  const trail = (kind: AnyKind, events: LifecycleEvent[], input?: Record<string, unknown>) => {
-    let { snapshot, effects } = begin(allLifecycles[kind], input)
+  const trail = (kind: Kind, events: LifecycleEvent[], input?: Record<string, unknown>) => {
+    let { snapshot, effects } = begin(lifecycles[kind], input)
     const places = [{ snapshot, effects }]
     for (const event of events) {
-      ;({ snapshot, effects } = step(allLifecycles[kind], stored(snapshot), event))
+      ;({ snapshot, effects } = step(lifecycles[kind], stored(snapshot), event))
       places.push({ snapshot, effects })
     }
     return places

@@ -152,7 +152,7 @@ describe('Planning sub-steps of guided setup', () => {
     expect(faulty.accepts).not.toContain('apply')
     expect(walk('draft', faulty, { type: 'edit', problems: 0 }, 'apply')).toMatchObject({
       state: 'applied',
-      accepts: [],
+      accepts: ['unapply'],
     })
   })
 

@@ -2,7 +2,7 @@
  * What each lifecycle takes, written down apart from the machines: kind, then situation (a state and
  * the context that matters), then event and where it leads. What is not here is refused.
  */
-import type { AnyKind } from '../../machines/index.ts'
+import type { Kind } from '../../machines/index.ts'
 import type { Snapshot } from '../../machines/step.ts'
 
 export interface Situation {
@@ -41,7 +41,7 @@ const holds = (state: string) => ({
   hold: { to: state, context: { held_by: 'crew', left: null } },
   takeover: { to: state, context: { held_by: 'person', left: null } },
 })
-const steps = { connect: 'connect', try: 'try', done: 'done' }
+const steps = { connect: 'connect', try: 'try', done: 'done', unapply: 'draft' }
 const setUp = (state: string): Situation => ({
   state,
   context: nobody,
@@ -246,7 +246,7 @@ const draft: Situation[] = [
     takes: { ...atRest, edit: { to: 'faulty', brings: { problems: 1 } } },
   })),
   { state: 'discarded', context: fixed(1), takes: { restore: 'interrupted' } },
-  ...finals(['applied'], fixed(1)),
+  { state: 'applied', context: fixed(1), takes: { unapply: 'ready' } },
 ]
 
 const at = (rounds: number, resumes = 0) => ({ rounds, max_rounds: 2, resumes })
@@ -405,7 +405,7 @@ const handoff: Situation[] = [
   ...finals(['refused_chain_limit', 'refused_cooldown', 'refused_target_busy', 'done'], { depth: 1 }),
 ]
 
-export const tables: Record<AnyKind, Situation[]> = {
+export const tables: Record<Kind, Situation[]> = {
   source: pausable,
   key: [{ state: 'active', takes: { revoke: 'revoked' } }, ...finals(['revoked'])],
   trigger: pausable,

@@ -4,17 +4,17 @@
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type AnyKind, allLifecycles } from '../../machines/index.ts'
+import { type Kind, lifecycles } from '../../machines/index.ts'
 import { accepts, begin, eventsOf, type Lifecycle, type Snapshot, step } from '../../machines/step.ts'
 
 const recorded = JSON.parse(readFileSync(new URL('snapshots.json', import.meta.url), 'utf8')) as Record<
-  AnyKind,
+  Kind,
   Record<string, Snapshot[]>
 >
 const LATE = 1_800_000_000_000
 
-describe.each(Object.keys(allLifecycles) as AnyKind[])('stored snapshots of a %s', (kind) => {
-  const lifecycle: Lifecycle = allLifecycles[kind]
+describe.each(Object.keys(lifecycles) as Kind[])('stored snapshots of a %s', (kind) => {
+  const lifecycle: Lifecycle = lifecycles[kind]
   const all = Object.values(recorded[kind]).flat()
 
   it('are recorded for every version of its machine, and of this one for every state', () => {
@@ -82,7 +82,7 @@ describe('a source that version 1 deleted for good', () => {
 
   it('can be brought back by this version, which writes it as its own', () => {
     expect(deleted).toMatchObject({ value: 'deleted', status: 'done' })
-    expect(step(allLifecycles.source, deleted!, { type: 'restore' })).toEqual({
+    expect(step(lifecycles.source, deleted!, { type: 'restore' })).toEqual({
       accepted: true,
       snapshot: { value: 'active', context: {}, status: 'active', v: 2 },
       effects: [],
@@ -90,7 +90,7 @@ describe('a source that version 1 deleted for good', () => {
   })
 
   it('stays deleted until it is', () => {
-    expect(step(allLifecycles.source, deleted!, { type: 'pause' })).toEqual({
+    expect(step(lifecycles.source, deleted!, { type: 'pause' })).toEqual({
       accepted: false,
       snapshot: { ...deleted, status: 'active', v: 2 },
       effects: [],
@@ -99,6 +99,6 @@ describe('a source that version 1 deleted for good', () => {
 })
 
 /** In version 1 of a source, a deleted one was final; this version reads it as one to bring back. */
-function isOpen(kind: AnyKind, { status }: Snapshot): boolean {
+function isOpen(kind: Kind, { status }: Snapshot): boolean {
   return status === 'active' || kind === 'source'
 }

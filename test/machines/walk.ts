@@ -1,5 +1,5 @@
 /** Walks a lifecycle from its start, or from a stored snapshot, event by event. */
-import { type AnyKind, allLifecycles } from '../../machines/index.ts'
+import { type Kind, lifecycles } from '../../machines/index.ts'
 import { accepts, type LifecycleEvent, type Snapshot, start, step } from '../../machines/step.ts'
 
 type Move = string | LifecycleEvent
@@ -13,16 +13,16 @@ export interface Walk {
 }
 
 /** The place a new object of a kind is at. */
-export function newOf(kind: AnyKind, input?: Record<string, unknown>): Walk {
-  return walkOf(kind, start(allLifecycles[kind], input), [])
+export function newOf(kind: Kind, input?: Record<string, unknown>): Walk {
+  return walkOf(kind, start(lifecycles[kind], input), [])
 }
 
 /** @throws Error when an event on the way is refused. */
-export function walk(kind: AnyKind, from: Walk | Snapshot, ...moves: Move[]): Walk {
+export function walk(kind: Kind, from: Walk | Snapshot, ...moves: Move[]): Walk {
   let place = 'snapshot' in from ? from : walkOf(kind, from, [])
   for (const move of moves) {
     const event = typeof move === 'string' ? { type: move } : move
-    const { accepted, snapshot, effects } = step(allLifecycles[kind], place.snapshot, event)
+    const { accepted, snapshot, effects } = step(lifecycles[kind], place.snapshot, event)
     if (!accepted) throw new Error(`a ${kind} that is ${place.state} refuses ${event.type}`)
     place = walkOf(
       kind,
@@ -33,6 +33,6 @@ export function walk(kind: AnyKind, from: Walk | Snapshot, ...moves: Move[]): Wa
   return place
 }
 
-function walkOf(kind: AnyKind, snapshot: Snapshot, effects: string[]): Walk {
-  return { snapshot, state: snapshot.value, accepts: accepts(allLifecycles[kind], snapshot), effects }
+function walkOf(kind: Kind, snapshot: Snapshot, effects: string[]): Walk {
+  return { snapshot, state: snapshot.value, accepts: accepts(lifecycles[kind], snapshot), effects }
 }

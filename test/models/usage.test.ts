@@ -40,7 +40,7 @@ describe('what models were used for', () => {
     }
     expect(await svc.get('/api/usage/model')).toEqual({
       total: none,
-      by_surface: { agent: none, ask: none },
+      by_surface: { agent: none, ask: none, setup: none },
       by_key_source: {},
       by_provider: {},
       days: [],
@@ -75,7 +75,7 @@ describe('what models were used for', () => {
       Object.fromEntries(
         Object.entries(buckets).map(([name, { calls, cost_usd }]) => [name, [calls, cost_usd]]),
       )
-    expect(short(usage.by_surface!)).toEqual({ agent: [6, 0.75], ask: [1, null] })
+    expect(short(usage.by_surface!)).toEqual({ agent: [6, 0.75], ask: [1, null], setup: [0, 0] })
     expect(short(usage.by_key_source!)).toEqual({ console: [5, 0.5], 'env:PROVIDERA_API_KEY': [2, 0.25] })
     expect(short(usage.by_provider!)).toEqual({ free: [2, null], g: [2, 0.25], providera: [3, 0.5] })
     expect(usage.days).toMatchObject([

@@ -1,0 +1,239 @@
+/** Planning a draft: what a model is asked, what is kept of its answer, and how it ends. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { BY, openSetupWorld, proposal, type SetupWorld } from './setup-world.ts'
+
+const GOAL = 'Tell me when the gateway fails'
+const propose = (change: object = {}) => ({ calls: [{ name: 'propose_plan', arguments: proposal(change) }] })
+
+async function open(options: Parameters<typeof openSetupWorld>[0] = {}): Promise<SetupWorld> {
+  const world = await openSetupWorld(options)
+  onTestFinished(() => world.close())
+  return world
+}
+
+it('turns a goal into a plan: looks at a source, proposes, is checked; steps are kept', async () => {
+  const world = await open()
+  await world.post({ service: 'pay', msg: 'pay answered 503' })
+  world.models.reply('m1', [
+    { calls: [{ name: 'source_fields', arguments: { source: 'app' } }] },
+    propose({ watches: [{ key: 'w1', existing: true, name: 'app' }] }),
+  ])
+  const setup = await world.planned(await world.draft(GOAL))
+  expect(setup).toMatchObject({ step: 'plan', draft: true, goal: GOAL, problems: [], connect: null })
+  expect(setup.planning?.steps.map(({ text, state }) => `${text}: ${state}`)).toEqual([
+    'Reading what is here: 1 source: done',
+    'Looking at what app sends: done',
+    'Writing the plan: done',
+    'Checking the plan: done',
+  ])
+  expect(setup.plan).toMatchObject({
+    name: 'Gateway watch',
+    watches: [{ existing: true, name: 'app', connector: 'webhook' }],
+    wakes: [
+      {
+        name: 'gateway-errors',
+        sources: ['app'],
+        sentence:
+          'When the number of events is at least 5 within 10m on app where payload.status is at least 500',
+        knobs: [
+          { id: 'threshold', value: 5 },
+          { id: 'window_minutes', value: 10 },
+          { id: 'cooldown_minutes', value: 15 },
+        ],
+      },
+    ],
+    agents: [
+      { name: 'triage', sentence: 'Looks first when gateway-errors fires' },
+      {
+        name: 'digger',
+        sentence: 'Digs in when triage concludes investigate, at most once every 30m per entity',
+      },
+    ],
+  })
+  expect(setup.changes).toMatchObject({ creates: 3, updates: 1 })
+  const told = JSON.stringify(world.models.requests[1]!.body.messages)
+  expect(told).toContain('pay answered 503')
+  expect(told).toMatch(/<<<data [0-9a-f]{16}/)
+})
+
+it('has the model fix what the check finds, and opens with the problems after three rounds', async () => {
+  const world = await open()
+  const faulty = propose({ wakes: [{ ...proposal().wakes[0], sources: ['nowhere'] }] })
+  world.models.reply('m1', [faulty, propose()])
+  const fixed = await world.planned(await world.draft(GOAL))
+  expect(fixed).toMatchObject({ problems: [], planning: { state: 'done' } })
+  expect(fixed.planning?.steps.map(({ text }) => text)).toContain('Fixing 1 thing the check found')
+  const [, second] = world.models.requests
+  expect(second!.body.tool_choice).toMatchObject({ name: 'propose_plan' })
+  expect(JSON.stringify(second!.body.messages)).toContain('wakes.k1: source nowhere is not in the plan')
+
+  world.models.reply('m1', () => faulty)
+  const given = await world.planned(await world.draft('Another goal'))
+  expect(world.models.requests).toHaveLength(2 + 4)
+  expect(given).toMatchObject({
+    planning: { state: 'done' },
+    problems: [{ where: 'wakes.k1', message: expect.stringContaining('nowhere') }],
+    changes: null,
+  })
+  expect(given.planning?.accepts).not.toContain('apply')
+})
+
+it('says why it cannot go on, and is planned again', async () => {
+  const world = await open()
+  world.models.reply('m1', () => ({ status: 401, error: 'bad key' }))
+  const id = await world.draft(GOAL)
+  const failed = await world.planned(id)
+  expect(failed.planning).toMatchObject({ state: 'failed', no_provider: false })
+  expect(failed.planning?.error).toContain('providera: bad')
+  expect(failed.planning?.steps.at(-1)?.state).toBe('stopped')
+
+  world.models.reply('m1', [{ text: 'I think…' }, propose()])
+  await world.engine.planDraft(id, { goal: GOAL }, BY)
+  world.planner.nudge()
+  expect(await world.planned(id)).toMatchObject({ problems: [], planning: { state: 'done', error: null } })
+
+  world.models.reply('m1', () => propose({ watches: [], wakes: [], agents: [] }))
+  const empty = await world.planned(await world.draft('Nothing at all'))
+  expect(empty.planning).toMatchObject({
+    state: 'failed',
+    error: expect.stringContaining('no plan that can be used'),
+  })
+})
+
+it('changes a plan by an instruction: a number that is changed in the condition moves its knob', async () => {
+  const world = await open()
+  world.models.reply('m1', [propose()])
+  const id = await world.draft(GOAL)
+  await world.planned(id)
+  world.models.reply('m1', [
+    propose({
+      wakes: [
+        { ...proposal().wakes[0], condition: { aggregate: 'count', predicate: '>= 50', window: '10m' } },
+      ],
+    }),
+  ])
+  await world.engine.planDraft(id, { instruction: 'Only when it is many' }, BY)
+  world.planner.nudge()
+  const { plan, planning } = await world.planned(id)
+  expect(plan?.wakes[0]).toMatchObject({ key: 'k1', sentence: expect.stringContaining('at least 50') })
+  expect(plan?.wakes[0]?.knobs[0]).toMatchObject({ id: 'threshold', value: 50 })
+  expect(planning?.instruction).toBe('Only when it is many')
+  const asked = JSON.stringify(world.models.requests.at(-1)!.body.messages)
+  expect(asked).toContain('gateway-errors')
+  expect(asked).toContain('keep every key')
+})
+
+it('keeps no secret that is typed into a plan, and tells it no model', async () => {
+  const world = await open()
+  world.models.reply('m1', () => propose())
+  const id = await world.draft(GOAL)
+  await world.planned(id)
+  const plan = {
+    ...proposal(),
+    watches: [
+      {
+        key: 'w1',
+        name: 'orders',
+        connector: 'postgres',
+        config: { dsn: 'postgres://u:canary-1@db/shop', table: 'orders', cursor_column: 'id' },
+      },
+    ],
+  }
+  const saved = await world.engine.saveSetup(id, { plan }, BY)
+  expect(JSON.stringify(saved)).not.toContain('canary-1')
+  expect(saved.plan?.watches[0]).toMatchObject({
+    needs: 'credential',
+    secrets: [{ field: 'dsn', required: true }],
+  })
+  await world.engine.planDraft(
+    id,
+    { instruction: 'Use the password=canary-2-secret of sk-test-canary3canary3canary3', plan },
+    BY,
+  )
+  world.planner.nudge()
+  await world.planned(id)
+  expect(JSON.stringify(world.models.requests.map(({ body }) => body))).not.toMatch(
+    /canary-1|canary-2|canary3/,
+  )
+})
+
+it('is stopped by a person, and whatever the model still answers changes nothing', async () => {
+  const world = await open()
+  let answer = () => {}
+  const late = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  let asked = () => {}
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve
+  })
+  world.models.reply('m1', () => {
+    asked()
+    return { ...propose(), delayUntil: late }
+  })
+  const id = await world.draft(GOAL)
+  await isAsked
+  await expect(world.engine.planDraft(id, { goal: 'x' }, BY)).rejects.toMatchObject({ code: 'wrong_state' })
+  await world.engine.stopPlanning(id, BY)
+  world.planner.nudge()
+  answer()
+  const setup = await world.planned(id)
+  expect(setup).toMatchObject({ plan: null, planning: { state: 'interrupted', error: 'test stopped it' } })
+  expect(setup.planning?.steps.at(-1)?.state).toBe('stopped')
+  await world.engine.deleteProject(id, { purgeEvents: false, picked: undefined }, BY)
+  await expect(world.engine.getSetup(id)).rejects.toMatchObject({ code: 'not_found' })
+})
+
+it('is taken up by the next start where it waited, and ends to be asked for again where it was cut off', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-setup-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const dataFile = join(folder, 'svc.db')
+  const first = await openSetupWorld({
+    dataFile,
+    // The daemon is killed when the plan is there and is not kept yet.
+    crash: (call) => {
+      if (call === 'proposePlan' || call === 'failPlanning') throw new Error('killed')
+    },
+  })
+  first.models.reply('m1', () => propose())
+  const cut = await first.draft(GOAL)
+  await expect(first.planned(cut)).rejects.toThrow('killed')
+  await first.planner.stop()
+  const { project: waits } = await first.engine.startDraft({ goal: 'Another' }, BY)
+  first.errors.length = 0
+  await first.close()
+
+  const next = await open({ dataFile, clock: first.clock })
+  next.models.reply('m1', () => propose())
+  next.planner.nudge()
+  expect((await next.planned(waits.id)).planning).toMatchObject({ state: 'done' })
+  const interrupted = await next.setup(cut)
+  expect(interrupted.planning).toMatchObject({
+    state: 'interrupted',
+    error: expect.stringContaining('plan it again'),
+  })
+  expect(interrupted.planning?.accepts).toContain('replan')
+  await next.engine.planDraft(cut, { goal: GOAL }, BY)
+  next.planner.nudge()
+  expect((await next.planned(cut)).planning).toMatchObject({ state: 'done' })
+})
+
+it('asks for a model before anything is kept, and needs none for a plan written by hand', async () => {
+  const world = await open({ model: false })
+  await expect(world.engine.startDraft({ goal: GOAL }, BY)).rejects.toMatchObject({
+    code: 'invalid',
+    message: expect.stringContaining('PROVIDERA_API_KEY'),
+  })
+  expect((await world.engine.listProjects()).some(({ status }) => status === 'draft')).toBe(false)
+  const { project } = await world.engine.startDraft({ goal: GOAL, plan: {} }, BY)
+  expect((await world.setup(project.id)).problems.map(({ where }) => where)).toEqual([
+    'watches',
+    'wakes',
+    'agents',
+  ])
+  const saved = await world.engine.saveSetup(project.id, { plan: proposal() }, BY)
+  expect(saved).toMatchObject({ problems: [], planning: { state: 'done' } })
+})
