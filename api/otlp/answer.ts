@@ -26,6 +26,7 @@ const CODES: Record<ErrorCode, number> = {
   too_large: 8,
   unsupported_media: 12,
   key_reused: 9,
+  faulty_plan: 9,
   // Told apart from a full store: this one is to be tried again.
   too_many: 14,
   unavailable: 14,

@@ -1,7 +1,7 @@
 /** What a model is told when it plans. */
 import type { Plan } from '../../../schemas/types.ts'
+import { redact } from '../../redact.ts'
 import { fence } from '../../runs/fence.ts'
-import { redact } from '../../runs/redact.ts'
 import type { PlanningJob } from './port.ts'
 
 export const PLANNING_RULES = `You set up a project in svc, a service that keeps events from many systems on timelines of entities, fires triggers on them, and wakes agents with the correlated timeline of an entity. Turn the goal of a person into a plan: which sources are watched, when a trigger wakes whom, which agents look, what they have to know.
