@@ -7,6 +7,8 @@
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { agentTestReads, agentTestWrites } from './agent-tests/calls.ts'
+import type { AskTurnCalls } from './ask/calls.ts'
+import { storedAsk, withAsk } from './ask-parts.ts'
 import { bootCatalog } from './catalog/boot.ts'
 import { openCatalog } from './catalog/catalog.ts'
 import { type Clock, systemClock, systemTimers } from './clock.ts'
@@ -25,7 +27,7 @@ import { removeSubscriptions } from './deliveries/subscriptions.ts'
 import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
-import { fail, SvcError } from './errors.ts'
+import { SvcError } from './errors.ts'
 import { findingsParts } from './findings-parts.ts'
 import { graphCalls } from './graph/calls.ts'
 import { openPositions } from './graph/positions.ts'
@@ -66,7 +68,7 @@ import { Idempotency } from './store/idempotency.ts'
 import { Maintenance } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
 import { Stamp } from './store/stamp.ts'
-import { lastIngest, metaSecret, requestPurge } from './stored-facts.ts'
+import { closeInstant, lastIngest, metaSecret, requestPurge } from './stored-facts.ts'
 import { Tallies } from './tallies.ts'
 import { createReadContext } from './timeline/context.ts'
 import { tracingPort } from './tracing/calls.ts'
@@ -230,7 +232,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const triggerReads = createTriggerReads(ctx, clock, view)
   const runReads = createRunReads(ctx, clock, snapshotsOf(ctx, false))
   const tracing = tracingPort(openStoredTracing(store, secrets, clock, options.tracing))
-  return {
+  const work = { clock, timers: systemTimers, onError: (error: Error) => void onFault(error) }
+  const tracePort = { ...tracing, ...triggerReads, ...runReads, event: reads.event }
+  const traces = createTracing({ port: tracePort, egress, ...work })
+  const engine: Omit<LocalEngine, keyof AskTurnCalls> = {
     ...reads,
     read: (request) => {
       if (request.as_of !== undefined && request.cursor === undefined)
@@ -297,13 +302,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       accept,
       prepare: { known: ctx.dictionary, onFault },
     }),
-    ...createTracing({
-      port: { ...tracing, ...triggerReads, ...runReads, event: reads.event },
-      egress,
-      clock,
-      timers: systemTimers,
-      onError: (error) => void onFault(error),
-    }).calls,
+    ...traces.calls,
+    ...storedAsk(declared, {
+      secret: cursorSecret,
+      dailyBudgetUsd: () => stored.agents().daily_budget_usd,
+      usage: stored.record,
+    }),
     modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
     bootReport: async () => booted,
     previewLabel: async (body) => sources.previewLabel(body),
@@ -344,16 +348,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     nextDue: () => triggers.nextDue(),
     cursorSecret,
     close: async () => {
+      await traces.stop()
       network.close()
       queue.flush()
       egress.close()
       store.close()
     },
   }
-}
-
-function closeInstant(asOf: string, clock: Clock, stamp: Stamp): void {
-  const instant = Date.parse(asOf)
-  if (instant > clock.now()) fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
-  stamp.close(instant)
+  return withAsk(engine, { ...work, models: network.models, finished: traces.asked })
 }

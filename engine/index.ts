@@ -3,6 +3,7 @@
  * loading it a second time held every start up. Tools that run it in process import local.ts.
  */
 
+export type { AskCaller } from './ask/types.ts'
 export { readCatalogFile } from './catalog/read-file.ts'
 export { type Clock, systemClock } from './clock.ts'
 export type { WriteBy } from './declared/write.ts'

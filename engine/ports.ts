@@ -1,4 +1,6 @@
 /** What the threads around the store need of it beyond Engine: secrets are in it, so it is not for doors. */
+
+import type { AskPort } from './ask/types.ts'
 import type { CredentialPort } from './credentials/calls.ts'
 import type { GraphPort } from './graph/ports.ts'
 import type { ModelPort } from './models/calls.ts'
@@ -14,4 +16,5 @@ export interface EnginePorts
     PollPort,
     TrialPort,
     CredentialPort,
-    PlanningPort {}
+    PlanningPort,
+    AskPort {}

@@ -1,6 +1,7 @@
 /**
  * Retention of what is recorded about events: firings with their deliveries, why events fired nothing,
- * runs with their steps (but for those that are an agent's examples) and proposals that were decided go when they are older than events are kept. What they cost stays: usage
+ * runs with their steps (but for those that are an agent's examples), proposals that were decided and
+ * conversations with Ask go when they are older than events are kept. What they cost stays: usage
  * and budgets are of a lifetime.
  */
 import type { StoreHandle } from './store/handle.ts'
@@ -34,6 +35,8 @@ export class Records {
          SELECT id FROM handoffs WHERE at < ? AND state <> 'started' LIMIT ${CHUNK})`,
       // What waits for a person is not old.
       `DELETE FROM proposals WHERE id IN (SELECT id FROM proposals WHERE decided_at < ? LIMIT ${CHUNK})`,
+      `DELETE FROM ask_turns WHERE id IN (SELECT id FROM ask_turns WHERE finished_at < ? LIMIT ${CHUNK})`,
+      `DELETE FROM ask_sessions WHERE updated_at < ?`,
     ].map((sql) => db.prepare<[number]>(sql))
   }
 

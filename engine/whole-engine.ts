@@ -3,6 +3,7 @@
  * `createEngine` runs it in process, `startEngine` in worker threads behind the same interface.
  */
 import type { AgentTestCalls } from './agent-tests/calls.ts'
+import type { AskCalls } from './ask/calls.ts'
 import type { CredentialCalls } from './credentials/calls.ts'
 import type { DeclaredCalls } from './declared/calls.ts'
 import type { FetchCalls } from './deliveries/fetching.ts'
@@ -33,4 +34,5 @@ export interface Engine
     ModelCalls,
     EnvironmentCalls,
     CredentialCalls,
-    TracingCalls {}
+    TracingCalls,
+    AskCalls {}

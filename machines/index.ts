@@ -1,4 +1,5 @@
 /** Every lifecycle by the kind of object it belongs to. */
+import { askTurn } from './ask-turn.ts'
 import { delivery } from './delivery.ts'
 import { draft } from './draft.ts'
 import { firing } from './firing.ts'
@@ -28,6 +29,7 @@ export const lifecycles = {
   run,
   handoff,
   proposal,
+  ask_turn: askTurn,
   draft,
 } satisfies Record<string, Lifecycle>
 

@@ -1,7 +1,7 @@
 /**
  * Writes what is generated from the JSON Schema files: `types.ts` (one TypeScript type per
  * schema, compiled through one bundle so that each is emitted once), `registry.ts` (the list of
- * all schemas) and `tools.ts` (those of the MCP tools, self-contained). scripts/generate.ts adds the schema of the catalog file. Run by `npm run generate`; `test/house/generated.test.ts` fails when stale.
+ * all schemas) and `tools.ts` (those of the MCP tools and of Ask's, self-contained). scripts/generate.ts adds the schema of the catalog file. Run by `npm run generate`; `test/house/generated.test.ts` fails when stale.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -85,12 +85,19 @@ function renderTools(files: readonly SchemaFile[], byId: ReadonlyMap<string, Sch
       return [name.replaceAll('-', '_'), { input, output }]
     })
   const json = JSON.stringify(Object.fromEntries(tools), null, 1)
+  const asked = files
+    .filter(({ path }) => path.startsWith('ask/'))
+    .map(({ schema }) => {
+      const name = schema.$id.replace(/^ask-call-|\.json$/g, '')
+      return [name.replaceAll('-', '_'), selfContained(schema, find)]
+    })
+  const ask = JSON.stringify(Object.fromEntries(asked), null, 1)
   const specs = DECLARED.map((kind) => [
     kind,
     selfContained(find(`${kind.replaceAll('_', '-')}-spec.json`), find),
   ])
   const parts = JSON.stringify(Object.fromEntries(specs), null, 1)
-  return `${BANNER}\n/** Arguments and result of each MCP tool, without references. */\nexport const toolSchemas: Readonly<Record<string, { input: object; output: object }>> = ${json}\n\n/** What is declared of each kind of part, without references. */\nexport const specSchemas: Readonly<Record<string, { type: string; properties: object; [key: string]: unknown }>> = ${parts}\n`
+  return `${BANNER}\n/** Arguments and result of each MCP tool, without references. */\nexport const toolSchemas: Readonly<Record<string, { input: object; output: object }>> = ${json}\n\n/** Arguments of each tool of Ask, without references. */\nexport const askToolSchemas: Readonly<Record<string, { description: string; [key: string]: unknown }>> = ${ask}\n\n/** What is declared of each kind of part, without references. */\nexport const specSchemas: Readonly<Record<string, { type: string; properties: object; [key: string]: unknown }>> = ${parts}\n`
 }
 
 function missing(id: string): never {

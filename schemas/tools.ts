@@ -4197,6 +4197,1370 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
  }
 }
 
+/** Arguments of each tool of Ask, without references. */
+export const askToolSchemas: Readonly<Record<string, { description: string; [key: string]: unknown }>> = {
+ "catalog": {
+  "type": "object",
+  "description": "Everything that is declared, by name: sources, triggers, agents, MCP servers, skills and projects.",
+  "properties": {},
+  "additionalProperties": false
+ },
+ "describe": {
+  "type": "object",
+  "description": "One declared object as it is, secrets masked, or one run or firing.",
+  "properties": {
+   "handle": {
+    "type": "string",
+    "description": "kind:name, such as source:app, trigger:errors, agent:triage, project:Shop, run:run_1a2b or firing:1a2b.",
+    "minLength": 3,
+    "maxLength": 260
+   }
+  },
+  "required": [
+   "handle"
+  ],
+  "additionalProperties": false
+ },
+ "detect_template": {
+  "type": "object",
+  "description": "Whether what a template needs is there: looks at the environment, the sources and addresses.",
+  "properties": {
+   "key": {
+    "type": "string",
+    "description": "Template.",
+    "minLength": 1,
+    "maxLength": 200
+   }
+  },
+  "required": [
+   "key"
+  ],
+  "additionalProperties": false
+ },
+ "entities": {
+  "type": "object",
+  "description": "Labels with their most frequent values; with a label its values.",
+  "properties": {
+   "label": {
+    "type": "string",
+    "description": "Only this label.",
+    "maxLength": 64
+   },
+   "prefix": {
+    "type": "string",
+    "description": "Values that begin with this.",
+    "maxLength": 200
+   },
+   "limit": {
+    "type": "integer",
+    "description": "How many values, 50 unless said.",
+    "minimum": 1,
+    "maximum": 200
+   }
+  },
+  "additionalProperties": false
+ },
+ "findings": {
+  "type": "object",
+  "description": "What agents concluded, newest first.",
+  "properties": {
+   "project": {
+    "type": "string",
+    "description": "Only of this project, by name or id.",
+    "maxLength": 200
+   },
+   "entity": {
+    "type": "string",
+    "description": "Only of this entity: its value.",
+    "maxLength": 1024
+   },
+   "agent": {
+    "type": "string",
+    "description": "Only of this agent.",
+    "maxLength": 64
+   },
+   "limit": {
+    "type": "integer",
+    "description": "How many, 20 unless said.",
+    "minimum": 1,
+    "maximum": 50
+   }
+  },
+  "additionalProperties": false
+ },
+ "firings": {
+  "type": "object",
+  "description": "Firings of triggers, newest first: which trigger, which entity, why.",
+  "properties": {
+   "trigger": {
+    "type": "string",
+    "description": "Only of this trigger.",
+    "maxLength": 64
+   },
+   "entity": {
+    "type": "string",
+    "description": "Only of this entity: its value.",
+    "maxLength": 1024
+   },
+   "state": {
+    "type": "string",
+    "description": "Only in this state.",
+    "enum": [
+     "gathering",
+     "held",
+     "fired",
+     "dropped"
+    ]
+   },
+   "limit": {
+    "type": "integer",
+    "description": "How many, 20 unless said.",
+    "minimum": 1,
+    "maximum": 50
+   }
+  },
+  "additionalProperties": false
+ },
+ "list_connectors": {
+  "type": "object",
+  "description": "Connectors that sources can have, with the fields of each.",
+  "properties": {
+   "connector": {
+    "type": "string",
+    "description": "Only this one, with its whole schema.",
+    "maxLength": 64
+   }
+  },
+  "additionalProperties": false
+ },
+ "list_projects": {
+  "type": "object",
+  "description": "Projects: state, what they hold, and where they stand today.",
+  "properties": {},
+  "additionalProperties": false
+ },
+ "list_sources": {
+  "type": "object",
+  "description": "Every source: connector, state, labels, how many events it stored and when the last one came.",
+  "properties": {},
+  "additionalProperties": false
+ },
+ "list_templates": {
+  "type": "object",
+  "description": "Templates that projects are made from, with their parameters.",
+  "properties": {},
+  "additionalProperties": false
+ },
+ "propose_agent": {
+  "type": "object",
+  "description": "Shows the person a card with a new agent; nothing changes until they apply it, and it starts switched off.",
+  "properties": {
+   "name": {
+    "type": "string",
+    "description": "Agent.",
+    "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+   },
+   "trigger": {
+    "type": "string",
+    "description": "Trigger that wakes it; it must exist.",
+    "minLength": 1,
+    "maxLength": 200
+   },
+   "prompt": {
+    "type": "string",
+    "description": "What the agent is told.",
+    "minLength": 1,
+    "maxLength": 8000
+   },
+   "model": {
+    "type": "string",
+    "description": "Model; the default one without it.",
+    "maxLength": 200
+   },
+   "max_rounds": {
+    "type": "integer",
+    "description": "Calls of its model in one run.",
+    "minimum": 1,
+    "maximum": 50
+   },
+   "budget_usd": {
+    "type": "number",
+    "description": "What it may spend in its lifetime, US dollars.",
+    "exclusiveMinimum": 0
+   },
+   "verdicts": {
+    "type": "array",
+    "description": "Verdicts it may give.",
+    "items": {
+     "type": "object",
+     "description": "A verdict an agent may give.",
+     "properties": {
+      "verdict": {
+       "type": "string",
+       "description": "One lowercase word; no_op is reserved.",
+       "pattern": "^[a-z][a-z0-9_-]{0,39}$"
+      },
+      "when": {
+       "type": "string",
+       "description": "When to give it.",
+       "maxLength": 300,
+       "pattern": "^[^\\r\\n]*$"
+      }
+     },
+     "required": [
+      "verdict"
+     ],
+     "additionalProperties": false
+    },
+    "maxItems": 10
+   },
+   "delivery": {
+    "type": "object",
+    "properties": {
+     "kind": {
+      "type": "string",
+      "description": "none, or a webhook.",
+      "enum": [
+       "none",
+       "webhook"
+      ]
+     },
+     "url": {
+      "type": "string",
+      "description": "Address findings are posted to.",
+      "maxLength": 2048
+     }
+    },
+    "required": [
+     "kind"
+    ],
+    "additionalProperties": false,
+    "description": "Where its findings are posted besides the timeline."
+   },
+   "project": {
+    "type": "string",
+    "description": "Project it joins, by name or id.",
+    "maxLength": 200
+   },
+   "reasoning": {
+    "type": "string",
+    "description": "Why, in one or two sentences for the person who decides: name the counts it rests on.",
+    "maxLength": 600
+   }
+  },
+  "required": [
+   "name",
+   "trigger",
+   "prompt",
+   "reasoning"
+  ],
+  "additionalProperties": false
+ },
+ "propose_labels": {
+  "type": "object",
+  "description": "Shows the person a card with new labels of a source; nothing changes until they apply it. It replaces the whole set.",
+  "properties": {
+   "source": {
+    "type": "string",
+    "description": "Source.",
+    "minLength": 1,
+    "maxLength": 200
+   },
+   "labels": {
+    "type": "array",
+    "description": "All labels it is to have.",
+    "items": {
+     "description": "One label of a source: exactly one of const or field.",
+     "anyOf": [
+      {
+       "type": "object",
+       "description": "A label with a fixed value on every event of the source. SPEC.md, Sources and labels 2.",
+       "properties": {
+        "name": {
+         "type": "string",
+         "description": "Label name: letters, digits and underscores.",
+         "pattern": "^[A-Za-z0-9_]{1,64}$"
+        },
+        "const": {
+         "anyOf": [
+          {
+           "type": "string"
+          },
+          {
+           "type": "number"
+          }
+         ],
+         "description": "The fixed value.",
+         "minLength": 1,
+         "maxLength": 1024
+        },
+        "primary": {
+         "type": "boolean",
+         "description": "Marks the entity key; at most one label of a source, and it must be a string."
+        },
+        "type": {
+         "type": "string",
+         "enum": [
+          "string",
+          "number"
+         ],
+         "description": "Number labels can be aggregated. Absent means string."
+        }
+       },
+       "required": [
+        "name",
+        "const"
+       ],
+       "additionalProperties": false
+      },
+      {
+       "type": "object",
+       "description": "A label read from a payload field; dotted names reach nested values. SPEC.md, Sources and labels 2.",
+       "properties": {
+        "name": {
+         "type": "string",
+         "description": "Label name: letters, digits and underscores.",
+         "pattern": "^[A-Za-z0-9_]{1,64}$"
+        },
+        "field": {
+         "type": "string",
+         "description": "Payload field; dots reach nested values, an exact key with dots wins.",
+         "minLength": 1,
+         "maxLength": 256
+        },
+        "primary": {
+         "type": "boolean",
+         "description": "Marks the entity key; at most one label of a source, and it must be a string."
+        },
+        "type": {
+         "type": "string",
+         "enum": [
+          "string",
+          "number"
+         ],
+         "description": "Number labels can be aggregated. Absent means string."
+        },
+        "pattern": {
+         "type": "string",
+         "description": "Regular expression (RE2, linear time) replaced in the value before it is stored.",
+         "maxLength": 256
+        },
+        "replace": {
+         "type": "string",
+         "description": "Replacement for pattern; $1 or \\1 name groups. A replacement that names a group drops the label where the pattern does not match.",
+         "maxLength": 256
+        },
+        "map": {
+         "type": "object",
+         "description": "Exact aliases: value seen to value stored.",
+         "additionalProperties": {
+          "type": "string"
+         }
+        }
+       },
+       "required": [
+        "name",
+        "field"
+       ],
+       "additionalProperties": false
+      }
+     ]
+    },
+    "minItems": 1,
+    "maxItems": 50
+   },
+   "reasoning": {
+    "type": "string",
+    "description": "Why, in one or two sentences for the person who decides: name the counts it rests on.",
+    "maxLength": 600
+   }
+  },
+  "required": [
+   "source",
+   "labels",
+   "reasoning"
+  ],
+  "additionalProperties": false
+ },
+ "propose_project": {
+  "type": "object",
+  "description": "Shows the person a card with a new project from a template; nothing changes until they apply it.",
+  "properties": {
+   "template": {
+    "type": "string",
+    "description": "Template, as list_templates names it.",
+    "minLength": 1,
+    "maxLength": 200
+   },
+   "name": {
+    "type": "string",
+    "description": "Project.",
+    "minLength": 1,
+    "maxLength": 80
+   },
+   "goal": {
+    "type": "string",
+    "description": "What it is for, in one line.",
+    "maxLength": 200
+   },
+   "params": {
+    "type": "object",
+    "description": "Parameters of the template, without secrets.",
+    "additionalProperties": true
+   },
+   "needs": {
+    "type": "array",
+    "description": "Fields that only the person can type, such as secrets and addresses; leave them out of the rest.",
+    "items": {
+     "type": "string",
+     "description": "Field.",
+     "maxLength": 128
+    },
+    "maxItems": 20
+   },
+   "reasoning": {
+    "type": "string",
+    "description": "Why, in one or two sentences for the person who decides: name the counts it rests on.",
+    "maxLength": 600
+   }
+  },
+  "required": [
+   "template",
+   "name",
+   "reasoning"
+  ],
+  "additionalProperties": false
+ },
+ "propose_source": {
+  "type": "object",
+  "description": "Shows the person a card with a new source; nothing changes until they apply it.",
+  "properties": {
+   "name": {
+    "type": "string",
+    "description": "Source.",
+    "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+   },
+   "connector": {
+    "type": "string",
+    "description": "Connector, as list_connectors names it.",
+    "minLength": 1,
+    "maxLength": 200
+   },
+   "poll": {
+    "type": "string",
+    "description": "Poll interval such as 30s, of a connector that polls.",
+    "maxLength": 20
+   },
+   "config": {
+    "type": "object",
+    "description": "Fields of the connector and labels, without secrets.",
+    "additionalProperties": true
+   },
+   "project": {
+    "type": "string",
+    "description": "Project it joins, by name or id.",
+    "maxLength": 200
+   },
+   "needs": {
+    "type": "array",
+    "description": "Fields that only the person can type, such as secrets and addresses; leave them out of the rest.",
+    "items": {
+     "type": "string",
+     "description": "Field.",
+     "maxLength": 128
+    },
+    "maxItems": 20
+   },
+   "reasoning": {
+    "type": "string",
+    "description": "Why, in one or two sentences for the person who decides: name the counts it rests on.",
+    "maxLength": 600
+   }
+  },
+  "required": [
+   "name",
+   "connector",
+   "reasoning"
+  ],
+  "additionalProperties": false
+ },
+ "propose_trigger": {
+  "type": "object",
+  "description": "Shows the person a card with a trigger, new or changed; nothing changes until they apply it.",
+  "properties": {
+   "name": {
+    "type": "string",
+    "description": "Trigger.",
+    "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+   },
+   "spec": {
+    "type": "object",
+    "description": "What is declared of a trigger, apart from its name.",
+    "properties": {
+     "sources": {
+      "type": "array",
+      "description": "Sources it watches.",
+      "items": {
+       "type": "string",
+       "description": "Source.",
+       "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+      },
+      "minItems": 1,
+      "maxItems": 100,
+      "uniqueItems": true
+     },
+     "condition": {
+      "description": "When a trigger trips: any event, a threshold, silence, a change, a sequence, or a schedule.",
+      "anyOf": [
+       {
+        "type": "object",
+        "description": "A threshold on an aggregate of matching events in a sliding window, per group.",
+        "properties": {
+         "aggregate": {
+          "type": "string",
+          "description": "Aggregate: count of events, their rate, how many distinct values a field has; or of a number the sum, avg, max, min; any is max.",
+          "enum": [
+           "count",
+           "rate",
+           "distinct",
+           "sum",
+           "avg",
+           "max",
+           "min",
+           "any"
+          ]
+         },
+         "field": {
+          "type": "string",
+          "description": "Number label, or payload. and a path, to aggregate; any label for distinct; not for count and rate.",
+          "minLength": 1,
+          "maxLength": 256
+         },
+         "predicate": {
+          "type": "string",
+          "description": "Comparison and number, such as \"> 5\"; a rate may name its unit: \"> 5/s\", /m or /h (/s when absent).",
+          "pattern": "^(>=|<=|==|>|<) ?-?[0-9]+(\\.[0-9]+)?(/(s|m|h))?$"
+         },
+         "window": {
+          "type": "string",
+          "description": "Length of the window, such as 5m.",
+          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+         },
+         "group_by": {
+          "type": "array",
+          "description": "Labels to group by; absent: the entity.",
+          "items": {
+           "type": "string",
+           "description": "Label.",
+           "minLength": 1,
+           "maxLength": 256
+          },
+          "minItems": 1,
+          "maxItems": 5,
+          "uniqueItems": true
+         },
+         "resolve": {
+          "description": "Hysteresis: once fired, a key fires again only after its value has met this; true: as soon as the predicate no longer holds. Meeting it makes a resolved firing, which wakes no agent.",
+          "anyOf": [
+           {
+            "type": "boolean",
+            "const": true
+           },
+           {
+            "type": "string",
+            "pattern": "^(>=|<=|==|>|<) ?-?[0-9]+(\\.[0-9]+)?(/(s|m|h))?$"
+           }
+          ]
+         }
+        },
+        "required": [
+         "aggregate",
+         "predicate",
+         "window"
+        ],
+        "additionalProperties": false
+       },
+       {
+        "type": "object",
+        "description": "Every matching event trips it.",
+        "properties": {
+         "event": {
+          "type": "string",
+          "description": "any: each event that passes the filters.",
+          "const": "any"
+         },
+         "group_by": {
+          "type": "array",
+          "description": "Labels to group by; absent: the entity.",
+          "items": {
+           "type": "string",
+           "description": "Label.",
+           "minLength": 1,
+           "maxLength": 256
+          },
+          "minItems": 1,
+          "maxItems": 5,
+          "uniqueItems": true
+         }
+        },
+        "required": [
+         "event"
+        ],
+        "additionalProperties": false
+       },
+       {
+        "type": "object",
+        "description": "Nothing from a key for a while.",
+        "properties": {
+         "absent_for": {
+          "type": "string",
+          "description": "How long nothing may come, from the instant the last matching event was stored.",
+          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+         },
+         "group_by": {
+          "type": "array",
+          "description": "Labels to group by; absent: the entity.",
+          "items": {
+           "type": "string",
+           "description": "Label.",
+           "minLength": 1,
+           "maxLength": 256
+          },
+          "minItems": 1,
+          "maxItems": 5,
+          "uniqueItems": true
+         }
+        },
+        "required": [
+         "absent_for"
+        ],
+        "additionalProperties": false
+       },
+       {
+        "type": "object",
+        "description": "The value of a label or field is another than at the event of the key before.",
+        "properties": {
+         "change_of": {
+          "type": "string",
+          "description": "Label, or payload. and a path into the payload.",
+          "minLength": 1,
+          "maxLength": 256
+         },
+         "from": {
+          "type": "string",
+          "description": "Only from this value.",
+          "maxLength": 1024
+         },
+         "to": {
+          "type": "string",
+          "description": "Only to this value.",
+          "maxLength": 1024
+         },
+         "group_by": {
+          "type": "array",
+          "description": "Labels to group by; absent: the entity.",
+          "items": {
+           "type": "string",
+           "description": "Label.",
+           "minLength": 1,
+           "maxLength": 256
+          },
+          "minItems": 1,
+          "maxItems": 5,
+          "uniqueItems": true
+         }
+        },
+        "required": [
+         "change_of"
+        ],
+        "additionalProperties": false
+       },
+       {
+        "type": "object",
+        "description": "Events of one key in this order.",
+        "properties": {
+         "sequence": {
+          "type": "array",
+          "description": "Steps, in order of event time.",
+          "items": {
+           "type": "object",
+           "description": "One step of a sequence.",
+           "properties": {
+            "name": {
+             "type": "string",
+             "description": "Name of the step.",
+             "maxLength": 80,
+             "pattern": "^[^\\r\\n]*$"
+            },
+            "filters": {
+             "type": "array",
+             "description": "All must hold, besides those of the trigger.",
+             "items": {
+              "type": "object",
+              "description": "One condition on an event; all filters of a trigger must hold. A missing label or field matches nothing but exists: false.",
+              "properties": {
+               "field": {
+                "type": "string",
+                "description": "Label; or event_type, source, text, key_value; or payload. and a path into the payload.",
+                "minLength": 1,
+                "maxLength": 256
+               },
+               "op": {
+                "type": "string",
+                "description": "Operator; in takes a list and ignores case, contains ignores case, regex is RE2 syntax and matches anywhere.",
+                "enum": [
+                 "eq",
+                 "neq",
+                 "in",
+                 "contains",
+                 "prefix",
+                 "regex",
+                 "exists",
+                 "gt",
+                 "gte",
+                 "lt",
+                 "lte"
+                ]
+               },
+               "value": {
+                "description": "Value to compare with; a list for in; true or false for exists (true when absent).",
+                "anyOf": [
+                 {
+                  "type": "string",
+                  "maxLength": 1024
+                 },
+                 {
+                  "type": "number"
+                 },
+                 {
+                  "type": "boolean"
+                 },
+                 {
+                  "type": "array",
+                  "items": {
+                   "anyOf": [
+                    {
+                     "type": "string"
+                    },
+                    {
+                     "type": "number"
+                    },
+                    {
+                     "type": "boolean"
+                    }
+                   ]
+                  },
+                  "minItems": 1,
+                  "maxItems": 100
+                 }
+                ]
+               }
+              },
+              "required": [
+               "field",
+               "op"
+              ],
+              "additionalProperties": false
+             },
+             "minItems": 1,
+             "maxItems": 50
+            }
+           },
+           "required": [
+            "filters"
+           ],
+           "additionalProperties": false
+          },
+          "minItems": 2,
+          "maxItems": 5
+         },
+         "within": {
+          "type": "string",
+          "description": "Longest time from the first step to the last.",
+          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+         },
+         "group_by": {
+          "type": "array",
+          "description": "Labels to group by; absent: the entity.",
+          "items": {
+           "type": "string",
+           "description": "Label.",
+           "minLength": 1,
+           "maxLength": 256
+          },
+          "minItems": 1,
+          "maxItems": 5,
+          "uniqueItems": true
+         }
+        },
+        "required": [
+         "sequence",
+         "within"
+        ],
+        "additionalProperties": false
+       },
+       {
+        "type": "object",
+        "description": "Fires every interval with a summary of the window.",
+        "properties": {
+         "every": {
+          "type": "string",
+          "description": "Interval, at least 60s.",
+          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+         },
+         "summary_by": {
+          "type": "array",
+          "description": "Labels the summary has a table of; absent: the entity.",
+          "items": {
+           "type": "string",
+           "description": "Label.",
+           "minLength": 1,
+           "maxLength": 256
+          },
+          "maxItems": 5,
+          "uniqueItems": true
+         },
+         "summary": {
+          "description": "What the summary holds; rich is everything.",
+          "anyOf": [
+           {
+            "type": "string",
+            "const": "rich"
+           },
+           {
+            "type": "object",
+            "description": "What a schedule firing says of its window.",
+            "properties": {
+             "by_entity": {
+              "type": "boolean",
+              "description": "One line per entity."
+             },
+             "baseline": {
+              "type": "integer",
+              "description": "Earlier windows to compare with.",
+              "minimum": 0,
+              "maximum": 48
+             },
+             "min_count": {
+              "type": "integer",
+              "description": "Leave out groups with fewer events.",
+              "minimum": 0,
+              "maximum": 100000
+             },
+             "numbers": {
+              "type": "array",
+              "description": "Number labels to summarise.",
+              "items": {
+               "type": "string",
+               "description": "Number label.",
+               "minLength": 1,
+               "maxLength": 256
+              },
+              "maxItems": 5
+             },
+             "examples": {
+              "type": "integer",
+              "description": "Example lines per group.",
+              "minimum": 0,
+              "maximum": 5
+             },
+             "findings": {
+              "type": "string",
+              "description": "How far back findings are listed.",
+              "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+             }
+            },
+            "additionalProperties": false
+           }
+          ]
+         }
+        },
+        "required": [
+         "every"
+        ],
+        "additionalProperties": false
+       },
+       {
+        "type": "object",
+        "description": "Fires at the times of a cron expression with a summary of the window since the time before.",
+        "properties": {
+         "cron": {
+          "type": "string",
+          "description": "Five fields: minute, hour, day of month, month, day of week.",
+          "minLength": 9,
+          "maxLength": 120
+         },
+         "time_zone": {
+          "type": "string",
+          "description": "IANA time zone, such as Europe/Paris; UTC when absent.",
+          "maxLength": 64
+         },
+         "summary_by": {
+          "type": "array",
+          "description": "Labels the summary has a table of; absent: the entity.",
+          "items": {
+           "type": "string",
+           "description": "Label.",
+           "minLength": 1,
+           "maxLength": 256
+          },
+          "maxItems": 5,
+          "uniqueItems": true
+         },
+         "summary": {
+          "description": "What the summary holds; rich is everything.",
+          "anyOf": [
+           {
+            "type": "string",
+            "const": "rich"
+           },
+           {
+            "type": "object",
+            "description": "What a schedule firing says of its window.",
+            "properties": {
+             "by_entity": {
+              "type": "boolean",
+              "description": "One line per entity."
+             },
+             "baseline": {
+              "type": "integer",
+              "description": "Earlier windows to compare with.",
+              "minimum": 0,
+              "maximum": 48
+             },
+             "min_count": {
+              "type": "integer",
+              "description": "Leave out groups with fewer events.",
+              "minimum": 0,
+              "maximum": 100000
+             },
+             "numbers": {
+              "type": "array",
+              "description": "Number labels to summarise.",
+              "items": {
+               "type": "string",
+               "description": "Number label.",
+               "minLength": 1,
+               "maxLength": 256
+              },
+              "maxItems": 5
+             },
+             "examples": {
+              "type": "integer",
+              "description": "Example lines per group.",
+              "minimum": 0,
+              "maximum": 5
+             },
+             "findings": {
+              "type": "string",
+              "description": "How far back findings are listed.",
+              "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+             }
+            },
+            "additionalProperties": false
+           }
+          ]
+         }
+        },
+        "required": [
+         "cron"
+        ],
+        "additionalProperties": false
+       }
+      ]
+     },
+     "filters": {
+      "type": "array",
+      "description": "All must hold.",
+      "items": {
+       "type": "object",
+       "description": "One condition on an event; all filters of a trigger must hold. A missing label or field matches nothing but exists: false.",
+       "properties": {
+        "field": {
+         "type": "string",
+         "description": "Label; or event_type, source, text, key_value; or payload. and a path into the payload.",
+         "minLength": 1,
+         "maxLength": 256
+        },
+        "op": {
+         "type": "string",
+         "description": "Operator; in takes a list and ignores case, contains ignores case, regex is RE2 syntax and matches anywhere.",
+         "enum": [
+          "eq",
+          "neq",
+          "in",
+          "contains",
+          "prefix",
+          "regex",
+          "exists",
+          "gt",
+          "gte",
+          "lt",
+          "lte"
+         ]
+        },
+        "value": {
+         "description": "Value to compare with; a list for in; true or false for exists (true when absent).",
+         "anyOf": [
+          {
+           "type": "string",
+           "maxLength": 1024
+          },
+          {
+           "type": "number"
+          },
+          {
+           "type": "boolean"
+          },
+          {
+           "type": "array",
+           "items": {
+            "anyOf": [
+             {
+              "type": "string"
+             },
+             {
+              "type": "number"
+             },
+             {
+              "type": "boolean"
+             }
+            ]
+           },
+           "minItems": 1,
+           "maxItems": 100
+          }
+         ]
+        }
+       },
+       "required": [
+        "field",
+        "op"
+       ],
+       "additionalProperties": false
+      },
+      "maxItems": 50
+     },
+     "key_field": {
+      "type": "string",
+      "description": "Label that is the entity; empty: the primary label of the first source that has one.",
+      "maxLength": 256
+     },
+     "emit": {
+      "type": "object",
+      "description": "What a firing carries.",
+      "properties": {
+       "kind": {
+        "type": "string",
+        "description": "Kind of the firing; absent: the name of the trigger.",
+        "maxLength": 80,
+        "pattern": "^[^\\r\\n]*$"
+       },
+       "context_window": {
+        "type": "string",
+        "description": "How much of the timeline a firing carries; 15m when absent.",
+        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+       }
+      },
+      "additionalProperties": false
+     },
+     "cooldown": {
+      "type": "string",
+      "description": "Wait before waking again, per entity; 5m when absent.",
+      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+     },
+     "storm": {
+      "type": "object",
+      "description": "How a burst becomes one firing. Nothing is lost: the firing carries every event that was folded into it or held back.",
+      "properties": {
+       "quiet": {
+        "type": "string",
+        "description": "Wait for a pause this long, and gather until then.",
+        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+       },
+       "max_wait": {
+        "type": "string",
+        "description": "Gather no longer than this; ten times quiet when absent.",
+        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+       },
+       "min_count": {
+        "type": "integer",
+        "description": "Fire only when at least so many events were gathered; needs quiet or max_wait.",
+        "minimum": 1,
+        "maximum": 1000000
+       },
+       "limits": {
+        "type": "array",
+        "description": "Each holds back what is more; what was held back is told with the next firing.",
+        "items": {
+         "type": "object",
+         "description": "At most so many firings in a period.",
+         "properties": {
+          "max": {
+           "type": "integer",
+           "description": "Firings.",
+           "minimum": 1,
+           "maximum": 10000
+          },
+          "per": {
+           "type": "string",
+           "description": "Period, such as 1h.",
+           "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+          }
+         },
+         "required": [
+          "max",
+          "per"
+         ],
+         "additionalProperties": false
+        },
+        "minItems": 1,
+        "maxItems": 5
+       }
+      },
+      "additionalProperties": false
+     },
+     "max_late": {
+      "type": "string",
+      "description": "An event older than this when it is stored is not judged; 24h when absent.",
+      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+     },
+     "description": {
+      "type": "string",
+      "description": "What wakes it, in plain words that follow \"When\".",
+      "maxLength": 160,
+      "pattern": "^[^\\r\\n]*$"
+     },
+     "paused": {
+      "type": "boolean",
+      "description": "True keeps it from running."
+     }
+    },
+    "required": [
+     "sources",
+     "condition"
+    ],
+    "additionalProperties": false
+   },
+   "project": {
+    "type": "string",
+    "description": "Project it joins, by name or id.",
+    "maxLength": 200
+   },
+   "reasoning": {
+    "type": "string",
+    "description": "Why, in one or two sentences for the person who decides: name the counts it rests on.",
+    "maxLength": 600
+   }
+  },
+  "required": [
+   "name",
+   "spec",
+   "reasoning"
+  ],
+  "additionalProperties": false
+ },
+ "read": {
+  "type": "object",
+  "description": "Events of everything that has all the given labels, across all sources, in time order. Each begins with its id.",
+  "properties": {
+   "selector": {
+    "type": "object",
+    "description": "Labels that must all hold, such as {\"service\": \"checkout\"}; at least one.",
+    "additionalProperties": {
+     "type": "string",
+     "maxLength": 1024
+    }
+   },
+   "window": {
+    "type": "string",
+    "description": "How far back, such as 15m, 2h, 7d; 1h without it.",
+    "maxLength": 20
+   },
+   "to": {
+    "type": "string",
+    "description": "End of the window, ISO 8601; now without it.",
+    "maxLength": 40
+   },
+   "event_types": {
+    "type": "array",
+    "description": "Only these types.",
+    "items": {
+     "type": "string",
+     "description": "Type.",
+     "maxLength": 200
+    },
+    "maxItems": 50
+   },
+   "text": {
+    "type": "string",
+    "description": "Only events whose text has these words.",
+    "maxLength": 500
+   },
+   "sources": {
+    "type": "array",
+    "description": "Only these sources.",
+    "items": {
+     "type": "string",
+     "description": "Source.",
+     "maxLength": 64
+    },
+    "maxItems": 100
+   },
+   "project": {
+    "type": "string",
+    "description": "Only what this project reads, by name or id.",
+    "maxLength": 200
+   }
+  },
+  "required": [
+   "selector"
+  ],
+  "additionalProperties": false
+ },
+ "recent_events": {
+  "type": "object",
+  "description": "Newest events of one source, newest first.",
+  "properties": {
+   "name": {
+    "type": "string",
+    "description": "Source.",
+    "minLength": 1,
+    "maxLength": 200
+   },
+   "limit": {
+    "type": "integer",
+    "description": "How many, 20 unless said.",
+    "minimum": 1,
+    "maximum": 50
+   }
+  },
+  "required": [
+   "name"
+  ],
+  "additionalProperties": false
+ },
+ "runs": {
+  "type": "object",
+  "description": "Runs of agents, newest first: what woke each, how it ended, what it cost.",
+  "properties": {
+   "agent": {
+    "type": "string",
+    "description": "Only of this agent.",
+    "maxLength": 64
+   },
+   "entity": {
+    "type": "string",
+    "description": "Only of this entity: its value.",
+    "maxLength": 1024
+   },
+   "status": {
+    "type": "string",
+    "description": "Only with this status; unsuccessful is all that did not succeed.",
+    "enum": [
+     "queued",
+     "running",
+     "succeeded",
+     "exhausted",
+     "failed",
+     "capped",
+     "empty",
+     "open",
+     "unsuccessful"
+    ]
+   },
+   "limit": {
+    "type": "integer",
+    "description": "How many, 20 unless said.",
+    "minimum": 1,
+    "maximum": 50
+   }
+  },
+  "additionalProperties": false
+ },
+ "source_fields": {
+  "type": "object",
+  "description": "Payload fields of a source in its newest events: in how many each is, how many different values it has, with examples.",
+  "properties": {
+   "name": {
+    "type": "string",
+    "description": "Source.",
+    "minLength": 1,
+    "maxLength": 200
+   }
+  },
+  "required": [
+   "name"
+  ],
+  "additionalProperties": false
+ },
+ "stats": {
+  "type": "object",
+  "description": "How often each value of a label came in a window, against the window before it: what changed most is first.",
+  "properties": {
+   "by": {
+    "type": "string",
+    "description": "Label to count by; source and event_type work too.",
+    "minLength": 1,
+    "maxLength": 64
+   },
+   "where": {
+    "type": "object",
+    "description": "Labels that must all hold.",
+    "additionalProperties": {
+     "type": "string",
+     "maxLength": 1024
+    }
+   },
+   "window": {
+    "type": "string",
+    "description": "Length of the window, such as 30m or 7d; 30m without it.",
+    "maxLength": 20
+   },
+   "top": {
+    "type": "integer",
+    "description": "Rows, 20 unless said.",
+    "minimum": 1,
+    "maximum": 50
+   },
+   "sources": {
+    "type": "array",
+    "description": "Only these sources.",
+    "items": {
+     "type": "string",
+     "description": "Source.",
+     "maxLength": 64
+    },
+    "maxItems": 100
+   }
+  },
+  "required": [
+   "by"
+  ],
+  "additionalProperties": false
+ },
+ "why": {
+  "type": "object",
+  "description": "Why one event fired each trigger, or did not.",
+  "properties": {
+   "event": {
+    "type": "string",
+    "description": "Event, such as evt_12.",
+    "pattern": "^evt_[0-9]{1,15}$"
+   },
+   "trigger": {
+    "type": "string",
+    "description": "Only this trigger.",
+    "maxLength": 64
+   }
+  },
+  "required": [
+   "event"
+  ],
+  "additionalProperties": false
+ }
+}
+
 /** What is declared of each kind of part, without references. */
 export const specSchemas: Readonly<Record<string, { type: string; properties: object; [key: string]: unknown }>> = {
  "source": {

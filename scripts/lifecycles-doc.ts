@@ -47,6 +47,10 @@ const ABOUT: Record<Kind, { title: string; text: string }> = {
     title: 'Proposal',
     text: 'A change that a credential may plan and not make. A person decides.',
   },
+  ask_turn: {
+    title: 'Ask turn',
+    text: 'One question to Ask. A start ends those that a stop came between as failed.',
+  },
 }
 
 /** @returns the whole file. */

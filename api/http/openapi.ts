@@ -7,6 +7,7 @@ import { scopeOf } from './scopes.ts'
 const TAGS = [
   { name: 'ingest', description: 'Events in.' },
   { name: 'read', description: 'Timelines out.' },
+  { name: 'ask', description: 'Questions answered by a model over reads.' },
   { name: 'sources', description: 'Where events come from.' },
   { name: 'access', description: 'Keys, sessions, identity.' },
   { name: 'instance', description: 'Health, usage, metrics.' },

@@ -20,6 +20,7 @@ import { asSvcError, problemHandler, sendProblem } from './problems.ts'
 import { checkProjectKey } from './project-key.ts'
 import { agentTestRoutes } from './routes/agent-tests.ts'
 import { agentRoutes } from './routes/agents.ts'
+import { askRoutes } from './routes/ask.ts'
 import { catalogRoutes } from './routes/catalog.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { connectRoutes } from './routes/connect.ts'
@@ -94,8 +95,8 @@ export async function buildServer({
     http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
   })
   app.server.maxConnections = 1_024
-  // Those of the MCP tools are another door's.
-  for (const schema of allSchemas()) if (!schema.$id.startsWith('mcp-call-')) app.addSchema(schema)
+  // Those of tools are for models and the other door.
+  for (const schema of allSchemas()) if (!/^(mcp|ask)-call-/.test(schema.$id)) app.addSchema(schema)
   // A client that says JSON and sends nothing, as on pause and resume, has sent no body.
   app.removeContentTypeParser(['application/json', 'text/plain'])
   const parseJson = app.getDefaultJsonParser('error', 'error')
@@ -147,6 +148,7 @@ export async function buildServer({
     catalogRoutes,
     readRoutes,
     tailRoutes,
+    askRoutes,
     keyRoutes,
     loginRoutes,
     connectRoutes,

@@ -18,18 +18,21 @@ const NO_TRIGGER = 'made, and nothing wakes it: give it a trigger, or a handoff 
 
 /** @throws SvcError invalid; conflict when the name is taken */
 export function createAgent(declared: Declared, body: AgentWrite, by: WriteBy): PartWritten {
-  checkName('agent', body.name)
-  const doc = normaliseAgent(keepSecrets(specOf(body), undefined, AGENT_SECRETS) as unknown as GivenAgent)
-  const committed = declared.changes.commit(by, (edit) => {
-    const project = joiningProject(edit, body.project)
-    stageNew(edit, 'agent', body.name, { ...doc }, project)
-    stageWiring(edit, project, body)
-  })
+  const committed = declared.changes.commit(by, (edit) => stageNewAgent(edit, body))
   return {
     ...written(declared, 'agent', body.name, committed),
     enabled: false,
     note: body.trigger ? STARTS_OFF : NO_TRIGGER,
   }
+}
+
+/** Stages a new agent with its wiring. @throws SvcError invalid; conflict when the name is taken */
+export function stageNewAgent(edit: Edit, body: AgentWrite): void {
+  checkName('agent', body.name)
+  const doc = normaliseAgent(keepSecrets(specOf(body), undefined, AGENT_SECRETS) as unknown as GivenAgent)
+  const project = joiningProject(edit, body.project)
+  stageNew(edit, 'agent', body.name, { ...doc }, project)
+  stageWiring(edit, project, body)
 }
 
 /** Null or absent keeps what is stored, a blank secret too. @throws SvcError not_found; invalid; conflict */

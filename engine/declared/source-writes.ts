@@ -26,20 +26,12 @@ export function createSource(
   by: WriteBy,
   mintKey: boolean,
 ): SourceCreated {
-  checkNew(body)
-  const connector = connectorOf(body.connector)
-  if (connector.internal && by.origin !== 'boot')
-    fail('invalid', `connector: ${body.connector} sources are made by the service itself`, {
-      field: 'connector',
-    })
-  requireCredential(declared, credentialOf(body.connector, body.config ?? {}), null)
+  checkNewSource(declared, body)
+  if (by.origin !== 'boot') refuseInternal(body.connector)
   return declared.store.tx(() => {
-    const committed = declared.changes.commit(by, (edit) => {
-      const doc = normaliseSource(specOf(body), undefined)
-      stageNew(edit, 'source', body.name, doc, joiningProject(edit, body.project))
-    })
+    const committed = declared.changes.commit(by, (edit) => stageNewSource(edit, body))
     const row = declared.sources.store.queries.byName(body.name)!
-    const isSigned = checksSignatures(connector, body.config ?? {})
+    const isSigned = checksSignatures(connectorOf(body.connector), body.config ?? {})
     const key =
       mintKey && row.ingest_key !== null && !isSigned ? mint(declared, row.id, body.name, by) : undefined
     return {
@@ -60,6 +52,24 @@ function checksSignatures(connector: ConnectorDefinition, config: Record<string,
   return (
     connector.mode === 'push' && connector.signatureScheme !== undefined && Boolean(config.signature_secret)
   )
+}
+
+/** A source that is to be made. @throws SvcError invalid; not_found for a credential it names */
+export function checkNewSource(declared: Declared, body: SourceWrite): void {
+  checkNew(body)
+  requireCredential(declared, credentialOf(body.connector, body.config ?? {}), null)
+}
+
+/** Connectors of the service's own. @throws SvcError invalid */
+export function refuseInternal(connector: string): void {
+  if (connectorOf(connector).internal)
+    fail('invalid', `connector: ${connector} sources are made by the service itself`, { field: 'connector' })
+}
+
+/** Stages a new source, whose body was checked. @throws SvcError invalid; conflict when the name is taken */
+export function stageNewSource(edit: Edit, body: SourceWrite): void {
+  const doc = normaliseSource(specOf(body), undefined)
+  stageNew(edit, 'source', body.name, doc, joiningProject(edit, body.project))
 }
 
 /**

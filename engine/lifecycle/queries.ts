@@ -17,6 +17,7 @@ export const lifecycleTables = {
   handoff: 'handoffs',
   proposal: 'proposals',
   draft: 'setups',
+  ask_turn: 'ask_turns',
 } as const satisfies Record<Kind, string>
 
 export interface StoredState {

@@ -2,6 +2,7 @@
 import type { AgentSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { move } from '../lifecycle/advance.ts'
+import { overDaily, usd } from '../models/daily-budget.ts'
 import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
 import type { StepData, StepWrite } from './types.ts'
@@ -72,15 +73,12 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
     const { dailyBudgetUsd } = limits()
     const own = agent.run_budget_usd ?? null
     const lifetime = agent.budget_usd ?? null
-    const usd = (value: number) => `$${Number(value.toPrecision(4))}`
     const over = (spent: number, budget: number | null) => budget !== null && spent + ceiling > budget
     if (over(run.cost_usd + run.reserved_usd, own))
       return `the next call could cost ${usd(ceiling)}, which passes the ${usd(own!)} of one run; raise run_budget_usd`
     if (over(queries.spentBy.get(run.agent, run.agent)!, lifetime))
       return `the next call could cost ${usd(ceiling)}, which passes the budget of ${usd(lifetime!)}; raise budget_usd`
-    if (over(queries.spentSince.get(clock.now() - DAY_MS)!, dailyBudgetUsd))
-      return `the next call could cost ${usd(ceiling)}, which passes the ${usd(dailyBudgetUsd!)} of 24 hours; raise the daily budget under Settings, Agents`
-    return null
+    return overDaily(queries.spentSince.get(clock.now() - DAY_MS)!, ceiling, dailyBudgetUsd)
   }
 
   return {

@@ -112,7 +112,12 @@ export async function callOwnTool(run: StartedRun, port: RunPort, call: ToolCall
   }
 }
 
-async function read(run: StartedRun, port: RunPort, args: Record<string, unknown>): Promise<OwnResult> {
+/** Where a read of a model stands: what it may see, as of when, and how it is fenced. */
+export type Within = Pick<StartedRun, 'projects' | 'asOf' | 'marker'>
+export type ReadPort = Pick<RunPort, 'readFor' | 'statsFor'>
+
+/** The tool `read`. @throws SvcError */
+export async function read(run: Within, port: ReadPort, args: Record<string, unknown>): Promise<OwnResult> {
   const selector = selectorOf(args.selector)
   if (!selector || Object.keys(selector).length === 0)
     return failed(
@@ -145,7 +150,8 @@ function narrowed(args: Record<string, unknown>): Pick<ReadRequest, 'sources' | 
   return { ...(sources ? { sources } : {}), ...(types ? { event_types: types } : {}) }
 }
 
-async function stats(run: StartedRun, port: RunPort, args: Record<string, unknown>): Promise<OwnResult> {
+/** The tool `stats`. @throws SvcError */
+export async function stats(run: Within, port: ReadPort, args: Record<string, unknown>): Promise<OwnResult> {
   if (typeof args.by !== 'string' || args.by === '') return failed('by must name a label')
   const request: Omit<StatsRequest, 'project'> = { by: args.by }
   const where = selectorOf(args.where)

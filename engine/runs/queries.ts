@@ -166,10 +166,12 @@ function prepare(db: Database) {
            + (SELECT coalesce(sum(reserved_usd), 0) FROM runs WHERE agent = ?)`,
       )
       .pluck(),
+    /** The same of agents and Ask together. */
     spentSince: db
       .prepare<[number], number>(
-        `SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage WHERE surface = 'agent' AND at >= ?)
-           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs WHERE reserved_usd > 0)`,
+        `SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage WHERE at >= ?)
+           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs WHERE reserved_usd > 0)
+           + (SELECT coalesce(sum(reserved_usd), 0) FROM ask_turns WHERE state = 'running')`,
       )
       .pluck(),
     reserve: db.prepare<[number, string]>('UPDATE runs SET reserved_usd = reserved_usd + ? WHERE id = ?'),

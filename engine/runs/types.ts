@@ -1,6 +1,7 @@
 /** A run as the loop that takes it knows it, and what it needs of the store. */
 import type {
   AgentSpec,
+  AskProposal,
   CheckedClaim,
   ReadRequest,
   RememberRequest,
@@ -27,7 +28,15 @@ export interface StepData {
     error?: { code: string; message: string }
   }
   /** `result` is absent while an external tool is asked. */
-  tool: { call: ToolCall; server: string | null; result?: string; is_error?: boolean; shown?: Shown }
+  tool: {
+    call: ToolCall
+    server: string | null
+    result?: string
+    is_error?: boolean
+    shown?: Shown
+    /** Of Ask: what the call proposed. */
+    proposal?: AskProposal
+  }
   refused: { call: ToolCall; reason: string }
   conclude: { call: ToolCall; fault: string | null; claims: CheckedClaim[] }
   /** `say` is what the model was told besides; `resumed`: a stop of the service came before it. */

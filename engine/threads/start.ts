@@ -5,6 +5,9 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
 import { agentTestReadNames, agentTestWriteNames } from '../agent-tests/calls.ts'
+import { createAsk } from '../ask/ask.ts'
+import { askPortNames, askSessionNames } from '../ask/calls.ts'
+import type { AskPort } from '../ask/types.ts'
 import type { BootCatalog, BootReport } from '../catalog/boot.ts'
 import { systemClock, systemTimers } from '../clock.ts'
 import {
@@ -115,6 +118,7 @@ const WRITES = [
   ...graphWriteNames,
   ...modelWriteNames,
   ...credentialWriteNames,
+  ...askSessionNames,
 ] as const
 
 /** What the log needs is not urgent: until then a start has the processors to itself. */
@@ -233,8 +237,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       ),
     close: async () => {
       waiting.stop()
-      await Promise.all([dispatcher?.stop(), agents?.stop(), poller?.stop(), planner?.stop()])
-      // Runs that have just ended are read for it yet.
+      await Promise.all([dispatcher?.stop(), agents?.stop(), poller?.stop(), planner?.stop(), ask.stop()])
+      // Runs and turns that have just ended are read for it yet.
       await tracing.stop()
       egress.close()
       network.close()
@@ -275,6 +279,15 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     onError: (error) => options.onFault('agents', error.stack ?? error.message),
     finished: tracing.finished,
   })
+  const ask = createAsk({
+    port: forward(writer, askPortNames) as unknown as AskPort,
+    reads: engine,
+    models: network.models,
+    ...time,
+    onError: (error) => options.onFault('ask', error.stack ?? error.message),
+    finished: tracing.asked,
+  })
+  Object.assign(engine, ask.calls)
   const polling = startPolling({
     port: forward(writer, pollingNames) as unknown as PollPort & TrialPort,
     egress,

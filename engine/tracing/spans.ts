@@ -4,6 +4,7 @@
  * the loop knows of it.
  */
 import type { RunDetail } from '../../schemas/types.ts'
+import type { ModelMessage } from '../models/types.ts'
 import { resultsOf } from '../runs/results.ts'
 import { Tape } from '../runs/tape.ts'
 import type { Step } from '../runs/types.ts'
@@ -38,8 +39,10 @@ const NAME_MAX = 128
 type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>
 type ToolStep = StepOf<'tool' | 'refused' | 'conclude'>
 
-interface Around {
-  run: RunDetail
+/** What the spans of one trace share. */
+export interface Around {
+  /** As it was asked for, and as it was; empty: not known. */
+  model: { wanted: string; used: string; provider: string }
   steps: Step[]
   tape: Tape
   /** Attributes of every span. */
@@ -50,6 +53,8 @@ interface Around {
   answers: ReturnType<Tape['answers']>
   /** Where a step that was not completed ends, epoch ms. */
   end: number
+  /** What was said before the first step. */
+  earlier?: readonly ModelMessage[]
 }
 
 /** @param run that has ended @returns its root span */
@@ -62,7 +67,11 @@ export function spansOf(run: RunDetail, options: SpanOptions): TraceSpan {
   const end = run.finished_at === null ? last : Math.max(last, Date.parse(run.finished_at))
   const tape = new Tape(steps)
   const around: Around = {
-    run,
+    model: {
+      wanted: typeof run.definition.model === 'string' ? run.definition.model : '',
+      used: run.model ?? '',
+      provider: run.provider || providerOf(run),
+    },
     steps,
     tape,
     answers: tape.answers(),
@@ -81,21 +90,29 @@ export function spansOf(run: RunDetail, options: SpanOptions): TraceSpan {
     kind: 'internal',
     start,
     end,
-    attributes: attributesOf({ ...around.common, ...rootOf(around, options) }),
-    events: steps.flatMap((step) =>
-      step.kind === 'note'
-        ? [{ name: 'svc.note', at: step.at, attributes: attributesOf({ 'svc.text': step.data.text }) }]
-        : [],
-    ),
+    attributes: attributesOf({ ...around.common, ...rootOf(run, around, options) }),
+    events: notesOf(steps),
     error: run.status === 'failed' ? errorText(around, run.error) : null,
-    children: steps.flatMap((step) => {
-      if (step.kind === 'model') return [modelSpan(around, step)]
-      if (step.kind === 'tool' || step.kind === 'refused' || step.kind === 'conclude')
-        return [toolSpan(around, step)]
-      return []
-    }),
+    children: stepSpans(around),
   }
 }
+
+/** What was said of a run besides, as events of its root. */
+export const notesOf = (steps: readonly Step[]): TraceSpan['events'] =>
+  steps.flatMap((step) =>
+    step.kind === 'note'
+      ? [{ name: 'svc.note', at: step.at, attributes: attributesOf({ 'svc.text': step.data.text }) }]
+      : [],
+  )
+
+/** Each call of a model and of a tool. */
+export const stepSpans = (around: Around): TraceSpan[] =>
+  around.steps.flatMap((step) => {
+    if (step.kind === 'model') return [modelSpan(around, step)]
+    if (step.kind === 'tool' || step.kind === 'refused' || step.kind === 'conclude')
+      return [toolSpan(around, step)]
+    return []
+  })
 
 /** Runs that answer the same have one session: by the label of the write-back, else by the firing. */
 function sessionOf(run: RunDetail, labels: SpanOptions['labels']): string {
@@ -105,7 +122,7 @@ function sessionOf(run: RunDetail, labels: SpanOptions['labels']): string {
   return (value === undefined ? '' : String(value)) || run.dispatch_id || run.id
 }
 
-function rootOf({ run, steps, tape, content }: Around, { instance, labels }: SpanOptions): Given {
+function rootOf(run: RunDetail, { steps, tape, content }: Around, { instance, labels }: SpanOptions): Given {
   const results = content ? resultsOf(steps) : []
   return {
     'gen_ai.operation.name': 'invoke_agent',
@@ -155,10 +172,9 @@ function faultOf(steps: readonly Step[]): string | null {
 }
 
 function modelSpan(around: Around, step: StepOf<'model'>): TraceSpan {
-  const { run, steps, tape, common, content, clean, end } = around
+  const { steps, tape, common, content, clean, end, earlier = [] } = around
   const { asked, reply, error } = step.data
-  const wanted = typeof run.definition.model === 'string' ? run.definition.model : ''
-  const model = wanted || reply?.model || run.model || ''
+  const model = around.model.wanted || reply?.model || around.model.used
   const before = new Tape(steps.filter(({ n }) => n < step.n))
   const prompt = tape.prompt
   const isOpen = step.ms === null
@@ -173,7 +189,7 @@ function modelSpan(around: Around, step: StepOf<'model'>): TraceSpan {
       ...common,
       'gen_ai.operation.name': 'chat',
       'openinference.span.kind': 'LLM',
-      'gen_ai.provider.name': reply?.provider || run.provider || providerOf(run),
+      'gen_ai.provider.name': reply?.provider || around.model.provider,
       'gen_ai.request.model': model,
       'gen_ai.request.max_tokens': asked.max_tokens,
       'gen_ai.response.model': reply?.model,
@@ -182,7 +198,9 @@ function modelSpan(around: Around, step: StepOf<'model'>): TraceSpan {
       'gen_ai.usage.output_tokens': usage?.output_tokens,
       'gen_ai.usage.cache_creation_input_tokens': usage?.cache_creation_input_tokens,
       'gen_ai.usage.cache_read_input_tokens': usage?.cache_read_input_tokens,
-      'gen_ai.input.messages': content ? inputMessages(prompt?.system ?? '', before.messages(), clean) : null,
+      'gen_ai.input.messages': content
+        ? inputMessages(prompt?.system ?? '', [...earlier, ...before.messages()], clean)
+        : null,
       'gen_ai.output.messages':
         content && reply && reason ? outputMessages(reply.text, reply.calls, reason, clean) : null,
       'gen_ai.tool.definitions': content ? definitionsOf(prompt?.tools ?? []) : null,
@@ -200,11 +218,11 @@ function modelSpan(around: Around, step: StepOf<'model'>): TraceSpan {
 }
 
 /** What went wrong in words, which may be those of a model or a provider. */
-const errorText = ({ content, clean }: Around, text: string | null): string =>
+export const errorText = ({ content, clean }: Around, text: string | null): string =>
   content ? cut(clean(text ?? '')) : ''
 
-const providerOf = (run: RunDetail): string | null =>
-  typeof run.definition.provider === 'string' ? run.definition.provider : null
+const providerOf = (run: RunDetail): string =>
+  typeof run.definition.provider === 'string' ? run.definition.provider : ''
 
 function toolSpan({ answers, common, content, clean, end }: Around, step: ToolStep): TraceSpan {
   const { call } = step.data

@@ -1,6 +1,7 @@
 /** Runs that have ended, traced: read back, made into spans, and handed to the exporter. */
 import { randomUUID } from 'node:crypto'
 import type { TracingSettings, TracingTested, TracingWrite } from '../../schemas/types.ts'
+import type { EndedTurn } from '../ask/types.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { type Egress, within } from '../egress/index.ts'
 import { fail } from '../errors.ts'
@@ -9,8 +10,9 @@ import type { TracingCalls, TracingPort } from './calls.ts'
 import { createExporter } from './export.ts'
 import { addressOf, type StoredTracing, type TracingConfig } from './settings.ts'
 import { spansOf, type TraceSpan } from './spans.ts'
+import { turnSpans } from './turn-spans.ts'
 
-/** Runs that wait to be read; more lose their trace. */
+/** Runs and turns that wait to be read; more lose their trace. */
 const WAITING_MAX = 1_000
 const STOP_MS = 2_000
 const TEST_AGENT = 'tracing test'
@@ -18,6 +20,8 @@ const TEST_AGENT = 'tracing test'
 export interface Tracing {
   /** A run has ended. Returns at once, and never fails. */
   finished(run: string): void
+  /** A turn of Ask has ended. Likewise. */
+  asked(ended: EndedTurn): void
   calls: TracingCalls
   /** Sends what waits. */
   flush(): Promise<void>
@@ -59,6 +63,33 @@ export function createTracing({ port, egress, clock, timers, onError }: TracingP
     const encoded = encodeTrace({ id, agent: run.agent, instance, version, root, parent: run.parent_run_id })
     // It may have been switched off meanwhile.
     if ((await config()).enabled) exporter.add(target, encoded)
+  }
+
+  async function traceTurn(ended: EndedTurn): Promise<void> {
+    const { enabled, target, content, instance, version } = await config()
+    if (!enabled || !target) return
+    const { encodeTrace } = await import('./encode.ts')
+    const root = turnSpans(ended, { instance, content })
+    const encoded = encodeTrace({ id: ended.turn.id, agent: root.name, instance, version, root })
+    if ((await config()).enabled) exporter.add(target, encoded)
+  }
+
+  function queue(make: () => Promise<void>): void {
+    if (isStopped) return
+    if (waiting >= WAITING_MAX) {
+      exporter.lose(1)
+      return
+    }
+    waiting++
+    work = work
+      .then(make)
+      .catch((error: unknown) => {
+        exporter.lose(1)
+        onError(error instanceof Error ? error : new Error(String(error)))
+      })
+      .finally(() => {
+        waiting--
+      })
   }
 
   /** Of the event that tripped the firing; without them a trace is still one. */
@@ -113,20 +144,8 @@ export function createTracing({ port, egress, clock, timers, onError }: TracingP
   }
 
   return {
-    finished(run) {
-      if (isStopped) return
-      if (waiting >= WAITING_MAX) return exporter.lose(1)
-      waiting++
-      work = work
-        .then(() => trace(run))
-        .catch((error: unknown) => {
-          exporter.lose(1)
-          onError(error instanceof Error ? error : new Error(String(error)))
-        })
-        .finally(() => {
-          waiting--
-        })
-    },
+    finished: (run) => queue(() => trace(run)),
+    asked: (ended) => queue(() => traceTurn(ended)),
     calls: {
       getTracing: async () => presented(await port.storedTracing()),
       saveTracing,

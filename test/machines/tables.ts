@@ -423,6 +423,13 @@ export const tables: Record<Kind, Situation[]> = {
     { state: 'open', takes: { approve: 'approved', decline: 'declined', withdraw: 'withdrawn' } },
     ...finals(['approved', 'declined', 'withdrawn']),
   ],
+  ask_turn: [
+    {
+      state: 'running',
+      takes: { answer: 'answered', exhaust: 'exhausted', cancel: 'cancelled', fail: 'failed' },
+    },
+    ...finals(['answered', 'exhausted', 'cancelled', 'failed']),
+  ],
 }
 
 /** The stored form of a situation. */

@@ -3,16 +3,16 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { fail, SvcError, type TailMessage } from '../../../engine/index.ts'
 import type { Doors } from '../doors.ts'
+import { openEventStream } from '../event-stream.ts'
 import { rowJson } from '../present.ts'
 import { answers, fields } from '../validate.ts'
 
-const HEARTBEAT_MS = 15_000
-const REVOKED_CHECK_MS = 500
 /** A reader further behind than this is told of a gap instead of filling memory. */
 const BUFFER_MAX = 1024 * 1024
 const STREAMS_PER_CALLER = 20
 
-export function tailRoutes(app: FastifyInstance, { engine, auth, onStop }: Doors): void {
+export function tailRoutes(app: FastifyInstance, doors: Doors): void {
+  const { engine } = doors
   const open = new Map<string, number>()
   app.get<{ Querystring: { label?: string[]; source?: string[] } }>(
     '/api/tail',
@@ -42,17 +42,13 @@ export function tailRoutes(app: FastifyInstance, { engine, auth, onStop }: Doors
           { retryAfter: 5 },
         )
       open.set(identity.id, streams + 1)
-      reply.hijack()
-      const response = reply.raw
-      response.writeHead(200, {
-        ...(reply.getHeaders() as Record<string, string>),
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
+      let stop = () => {}
+      const response = openEventStream(reply, doors, identity, () => {
+        stop()
+        open.set(identity.id, (open.get(identity.id) ?? 1) - 1)
       })
-      response.write('retry: 2000\n\n')
       const stream = new Stream(response)
-      const { stop } = await engine.tail(
+      const tail = await engine.tail(
         {
           selector,
           sources: request.query.source ?? [],
@@ -60,18 +56,9 @@ export function tailRoutes(app: FastifyInstance, { engine, auth, onStop }: Doors
         },
         (message) => stream.send(message),
       )
-      const heartbeat = setInterval(() => response.write(': beat\n\n'), HEARTBEAT_MS)
-      const revoked = setInterval(() => {
-        if (!auth.stillHolds(identity)) response.end()
-      }, REVOKED_CHECK_MS)
-      const offStop = onStop(() => response.end())
-      response.on('close', () => {
-        clearInterval(heartbeat)
-        clearInterval(revoked)
-        offStop()
-        stop()
-        open.set(identity.id, (open.get(identity.id) ?? 1) - 1)
-      })
+      stop = tail.stop
+      // Its reader may have gone meanwhile.
+      if (response.closed) stop()
     },
   )
 }

@@ -1,0 +1,130 @@
+/** Ask: a question answered as a stream that is resumed and cancelled by its turn, and conversations. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type AskCaller, fail } from '../../../engine/index.ts'
+import type { AskRequest, AskSessionWrite } from '../../../schemas/types.ts'
+import type { Doors } from '../doors.ts'
+import { openEventStream } from '../event-stream.ts'
+import { answers, body, fields } from '../validate.ts'
+import { describe } from './route.ts'
+
+type Of = { Params: { turn: string } }
+type Id = { Params: { id: string } }
+const TAG = 'ask'
+/** A state of 2,000,000 characters, each of them escaped. */
+const SESSION_BYTES = 12 * 1024 * 1024
+/** A reader further behind than this is cut off; it resumes where it was. */
+const BUFFER_MAX = 4 * 1024 * 1024
+
+export function askRoutes(app: FastifyInstance, doors: Doors): void {
+  const { engine } = doors
+  app.post<{ Body: AskRequest }>(
+    '/api/agent/chat',
+    {
+      schema: {
+        tags: [TAG],
+        operationId: 'ask',
+        summary: 'Ask a question; the answer is a stream of frames. Mode build needs scope admin',
+        body: body('request-ask.json'),
+        response: answers(200, 'ask-frame.json'),
+      } as never,
+    },
+    async (request, reply) => {
+      const { turn } = await engine.ask(request.body, callerOf(request))
+      await stream(request, reply, turn, 0)
+    },
+  )
+  app.get<Of & { Querystring: { after: number } }>(
+    '/api/agent/chat/:turn',
+    {
+      schema: {
+        tags: [TAG],
+        operationId: 'resumeAsk',
+        summary: 'Frames of a turn after Last-Event-ID, then those to come',
+        querystring: fields({ after: { type: 'integer', default: 0, minimum: 0 } }),
+        response: answers(200, 'ask-frame.json'),
+      } as never,
+    },
+    async (request, reply) => {
+      const last = request.headers['last-event-id']
+      if (last !== undefined && !/^\d{1,9}$/.test(String(last)))
+        fail('invalid', 'Last-Event-ID must be the number of a frame', { field: 'Last-Event-ID' })
+      await stream(
+        request,
+        reply,
+        request.params.turn,
+        last === undefined ? request.query.after : Number(last),
+      )
+    },
+  )
+  app.post<Of>(
+    '/api/agent/chat/:turn/cancel',
+    describe(
+      TAG,
+      'cancelAsk',
+      'Stop answering; what there is of the answer is kept',
+      200,
+      'ask-cancelled.json',
+    ),
+    async (request) => engine.cancelAsk(request.params.turn, callerOf(request)),
+  )
+  app.get(
+    '/api/ask/sessions',
+    describe(TAG, 'listAskSessions', 'Conversations of this credential', 200, 'ask-sessions-result.json'),
+    async (request) => engine.listAskSessions(callerOf(request)),
+  )
+  app.get<Id>(
+    '/api/ask/sessions/:id',
+    describe(TAG, 'getAskSession', 'A conversation with its turns', 200, 'ask-session-detail.json'),
+    async (request) => engine.getAskSession(request.params.id, callerOf(request)),
+  )
+  app.put<Id & { Body: AskSessionWrite }>(
+    '/api/ask/sessions/:id',
+    {
+      ...describe(TAG, 'saveAskSession', 'Make or rename a conversation', 200, 'ask-session-saved.json', {
+        body: body('request-ask-session-write.json'),
+      }),
+      bodyLimit: SESSION_BYTES,
+    },
+    async (request) => engine.saveAskSession(request.params.id, request.body, callerOf(request)),
+  )
+  app.delete<Id>(
+    '/api/ask/sessions/:id',
+    describe(TAG, 'deleteAskSession', 'Delete a conversation', 200, null),
+    async (request) => engine.deleteAskSession(request.params.id, callerOf(request)),
+  )
+
+  async function stream(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    turn: string,
+    after: number,
+  ): Promise<void> {
+    const caller = callerOf(request)
+    // Looked for before the answer begins: a turn that is not there is a 404.
+    const waiting: string[] = []
+    let write = (text: string) => void waiting.push(text)
+    let end = () => write('')
+    const reading = await engine.followAsk(turn, after, caller, {
+      frame: (n, frame) => write(`id: ${n}\ndata: ${JSON.stringify(frame)}\n\n`),
+      end: () => end(),
+    })
+    const response = openEventStream(reply, doors, request.identity, () => {
+      reading.stop()
+      if (!doors.auth.stillHolds(request.identity)) void engine.cancelAsk(turn, caller).catch(() => {})
+    })
+    write = (text) => {
+      if (response.writableLength > BUFFER_MAX) response.destroy()
+      else response.write(text)
+    }
+    end = () => void response.end()
+    const isEnded = waiting.at(-1) === ''
+    for (const text of waiting) if (text) write(text)
+    if (isEnded) end()
+  }
+}
+
+const callerOf = ({ identity }: FastifyRequest): AskCaller => ({
+  id: identity.id,
+  name: identity.name,
+  scopes: identity.scopes,
+})

@@ -1,0 +1,66 @@
+/** Ask as the doors call it. */
+import type {
+  AskCancelled,
+  AskFrame,
+  AskRequest,
+  AskSessionDetail,
+  AskSessionSaved,
+  AskSessionsResult,
+  AskSessionWrite,
+} from '../../schemas/types.ts'
+import type { Caller } from '../engine.ts'
+import type { AskCaller, AskPort } from './types.ts'
+
+/** Told the frames of a turn in order, each with its number, then its end. */
+export interface FrameReader {
+  frame(n: number, frame: AskFrame): void
+  end(): void
+}
+
+export interface AskSessionCalls {
+  /** Conversations of a credential, the one last asked in first. */
+  listAskSessions(caller: Caller): Promise<AskSessionsResult>
+  /** @throws SvcError not_found */
+  getAskSession(id: string, caller: Caller): Promise<AskSessionDetail>
+  /** Makes or renames one. @throws SvcError invalid; too_large */
+  saveAskSession(id: string, body: AskSessionWrite, caller: Caller): Promise<AskSessionSaved>
+  /** @throws SvcError not_found */
+  deleteAskSession(id: string, caller: Caller): Promise<{ ok: true }>
+}
+
+export interface AskTurnCalls {
+  /**
+   * Begins to answer. @returns the turn, whose frames `followAsk` gives.
+   * @throws SvcError invalid, also where no model can be asked; forbidden; not_found; wrong_state;
+   *   too_large; too_many
+   */
+  ask(body: AskRequest, caller: AskCaller): Promise<{ turn: string }>
+  /**
+   * Frames of a turn after number `after`, then those to come. One that is no longer in memory is told
+   * from its beginning. @throws SvcError not_found
+   */
+  followAsk(turn: string, after: number, caller: Caller, reader: FrameReader): Promise<{ stop(): void }>
+  /** @throws SvcError not_found; wrong_state */
+  cancelAsk(turn: string, caller: Caller): Promise<AskCancelled>
+}
+
+export type AskCalls = AskSessionCalls & AskTurnCalls
+
+const sessions: Record<keyof AskSessionCalls, true> = {
+  listAskSessions: true,
+  getAskSession: true,
+  saveAskSession: true,
+  deleteAskSession: true,
+}
+const port: Record<keyof AskPort, true> = {
+  beginTurn: true,
+  recordAskSteps: true,
+  beginAskCall: true,
+  endTurn: true,
+  askTurn: true,
+  planProposal: true,
+}
+
+/** Names of the calls, for what passes them on to the writer thread; the port is not for doors. */
+export const askSessionNames = Object.keys(sessions) as (keyof AskSessionCalls)[]
+export const askPortNames = Object.keys(port) as (keyof AskPort)[]

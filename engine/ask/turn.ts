@@ -1,0 +1,230 @@
+/**
+ * One question, from its asking to its end. Each step is stored before the next is taken; the text of
+ * the model is told as it comes.
+ */
+import type { AskFrame } from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
+import {
+  ModelFault,
+  type ModelMessage,
+  type ModelReply,
+  type Models,
+  type ToolCall,
+} from '../models/types.ts'
+import { Tape } from '../runs/tape.ts'
+import { callInText } from '../runs/text-call.ts'
+import type { Step, StepData, StepKind, StepWrite } from '../runs/types.ts'
+import { CLOSING, previewOf, ROUNDS } from './frames.ts'
+import { joined } from './present.ts'
+import { callTool } from './tools/index.ts'
+import type { AskTool, ToolWorld } from './tools/tool.ts'
+import type { AskPort, BegunTurn, NewTurn, TurnEnd } from './types.ts'
+
+const OUTPUT_TOKENS = 2_048
+const CALL_MS = 120_000
+/** Calls of tools that are made of one reply. */
+const CALLS_MAX = 16
+const OVER = 'Your rounds are used up. Answer now with what you found, and say what you did not get to see.'
+
+export interface TurnParts {
+  port: Pick<AskPort, 'recordAskSteps' | 'beginAskCall'>
+  models: Models
+  tools: readonly AskTool[]
+  world: ToolWorld
+  clock: Clock
+  /** Ends what is asked: a person, the deadline, or the daemon's stop. */
+  signal: AbortSignal
+  system: string
+  tell(frame: AskFrame): void
+}
+
+type Asked = Pick<NewTurn, 'question' | 'model'>
+
+/** A turn at work. */
+export class Turn {
+  /** Of the reply that is coming in. */
+  private partial = ''
+  private readonly tape = new Tape([])
+
+  constructor(
+    private readonly begun: BegunTurn,
+    private readonly asked: Asked,
+    private readonly parts: TurnParts,
+  ) {}
+
+  get steps(): Step[] {
+    return this.tape.steps
+  }
+
+  get earlier(): ModelMessage[] {
+    return this.begun.earlier
+  }
+
+  /** What there is of an answer. */
+  get answer(): string {
+    const whole = this.steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply?.text ?? []) : []))
+    return joined([...whole, this.partial])
+  }
+
+  /** @returns how it ends; the caller writes that. @throws what the port throws; an abort of the signal */
+  async go(): Promise<TurnEnd> {
+    const { system, tools } = this.parts
+    const { question } = this.asked
+    // Their schemas are the program's: the row names them.
+    const named = tools.map(({ spec }) => ({ name: spec.name, description: '', input: {} }))
+    await this.write('prompt', 0, {
+      system,
+      message: question,
+      tools: named,
+      marker: this.begun.marker,
+      shown: [],
+    })
+    for (;;) {
+      const ended = await this.round()
+      if (ended) return ended
+    }
+  }
+
+  private async round(): Promise<TurnEnd | null> {
+    const { tape } = this
+    const isLast = tape.rounds >= ROUNDS
+    if (isLast) await this.write('note', tape.rounds, { text: 'its rounds were used up', say: OVER })
+    const reply = await this.ask(isLast)
+    if (typeof reply === 'string') return { event: 'fail', answer: this.answer, error: reply }
+    if (reply.stop === 'refusal')
+      return { event: 'fail', answer: this.answer, error: 'the model refused to answer' }
+    if (isLast) {
+      this.parts.tell({ type: 'text', text: CLOSING })
+      return { event: 'exhaust', answer: `${this.answer}${CLOSING}`.trim(), error: null }
+    }
+    if (reply.calls.length === 0) return this.weigh(reply)
+    for (const [i, call] of reply.calls.entries()) await this.answerCall(call, i)
+    return null
+  }
+
+  private weigh(reply: ModelReply): TurnEnd {
+    const { answer } = this
+    if (reply.text.trim() || this.tape.toolCalls > 0)
+      return answer
+        ? { event: 'answer', answer, error: null }
+        : { event: 'fail', answer, error: 'the model ended without a word; ask again' }
+    return {
+      event: 'fail',
+      answer,
+      error: 'the model gave no text and called no tool; check that it supports tool calling',
+    }
+  }
+
+  /** @returns the reply, or why there is none */
+  private async ask(isLast: boolean): Promise<ModelReply | string> {
+    const { parts, tape } = this
+    parts.signal.throwIfAborted()
+    const request = {
+      provider: '',
+      model: this.asked.model,
+      system: parts.system,
+      messages: [...this.begun.earlier, ...tape.messages()],
+      tools: parts.tools.map(({ spec }) => spec),
+      choice: isLast ? ('none' as const) : ('auto' as const),
+      maxTokens: OUTPUT_TOKENS,
+    }
+    const at = parts.clock.now()
+    const n = tape.next
+    const round = tape.rounds + 1
+    let asked: StepData['model']['asked'] = {
+      choice: request.choice,
+      max_tokens: OUTPUT_TOKENS,
+      ceiling_usd: null,
+    }
+    try {
+      asked = { ...asked, ceiling_usd: await parts.models.ceilingUsd(request) }
+      const begun: StepWrite = { n, kind: 'model', round, at, ms: null, data: { asked } }
+      const refusal = await parts.port.beginAskCall(this.begun.id, begun, asked.ceiling_usd)
+      if (refusal !== null) return refusal
+      tape.put(begun)
+      const reply = this.readCalls(
+        await parts.models.call({
+          ...request,
+          timeoutMs: CALL_MS,
+          signal: parts.signal,
+          onText: (delta) => this.hear(delta),
+        }),
+      )
+      this.partial = ''
+      const { ms, ...kept } = reply
+      await this.put({ n, kind: 'model', round, at, ms, data: { asked, reply: kept } })
+      return reply
+    } catch (error) {
+      if (!(error instanceof ModelFault)) throw error
+      const { code, message, provider } = error
+      const ms = parts.clock.now() - at
+      await this.put({ n, kind: 'model', round, at, ms, data: { asked, error: { code, message } } })
+      if (code === 'aborted') throw error
+      return provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
+    }
+  }
+
+  /** Two replies of one turn are two paragraphs. */
+  private hear(delta: string): void {
+    const isNext = this.partial === '' && this.answer !== ''
+    this.partial += delta
+    this.parts.tell({ type: 'text', text: isNext ? `\n\n${delta}` : delta })
+  }
+
+  /** Weak models write a call as text. */
+  private readCalls(reply: ModelReply): ModelReply {
+    if (reply.calls.length) return reply
+    const specs = this.parts.tools.map(({ spec }) => spec)
+    const call = callInText(reply.text, specs, `text-${this.tape.rounds}`)
+    return call ? { ...reply, calls: [call] } : reply
+  }
+
+  private async answerCall(given: ToolCall, i: number): Promise<void> {
+    const { parts, tape } = this
+    parts.signal.throwIfAborted()
+    const wanted = given.name.trim().toLowerCase()
+    const tool = parts.tools.find(({ spec }) => spec.name === wanted)
+    const call = { ...given, name: tool?.spec.name ?? given.name.slice(0, 64) }
+    parts.tell({ type: 'tool', id: call.id, name: call.name, input: call.arguments })
+    const at = parts.clock.now()
+    const done = (ok: boolean, text: string) =>
+      parts.tell({ type: 'tool_done', id: call.id, ms: parts.clock.now() - at, ok, preview: previewOf(text) })
+    const refusal =
+      i >= CALLS_MAX
+        ? `not made: at most ${CALLS_MAX} calls are made of one reply`
+        : tool
+          ? null
+          : `no tool is named ${call.name}; there are ${parts.tools.map(({ spec }) => spec.name).join(', ')}`
+    if (refusal !== null || !tool) {
+      await this.write('refused', tape.rounds, { call, reason: refusal ?? '' })
+      return done(false, refusal ?? '')
+    }
+    const { text, isError, proposal } = await callTool(tool, call, parts.world)
+    const data: StepData['tool'] = {
+      call,
+      server: null,
+      result: text,
+      is_error: isError,
+      ...(proposal ? { proposal } : {}),
+    }
+    await this.write('tool', tape.rounds, data, at)
+    done(!isError, text)
+    if (proposal) parts.tell({ type: 'proposal', kind: proposal.kind, id: call.id, payload: proposal })
+  }
+
+  private async write<K extends StepKind>(
+    kind: K,
+    round: number,
+    data: StepData[K],
+    began?: number,
+  ): Promise<void> {
+    const now = this.parts.clock.now()
+    const at = began ?? now
+    await this.put({ n: this.tape.next, kind, round, at, ms: now - at, data } as StepWrite)
+  }
+
+  private async put(step: StepWrite): Promise<void> {
+    await this.parts.port.recordAskSteps(this.begun.id, [step])
+    this.tape.put(step)
+  }
+}
