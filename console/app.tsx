@@ -32,6 +32,7 @@ const ProposalsPage = lazy(() => import('./pages/proposals/proposals-page.tsx'))
 const SourcesPage = lazy(() => import('./pages/sources/sources-page.tsx'))
 const NewSourcePage = lazy(() => import('./pages/sources/new-source-page.tsx'))
 const SourcePage = lazy(() => import('./pages/sources/source-page.tsx'))
+const AskPage = lazy(() => import('./pages/ask/ask-page.tsx'))
 const ExplorePage = lazy(() => import('./pages/explore/explore-page.tsx'))
 const UsagePage = lazy(() => import('./pages/usage/usage-page.tsx'))
 const SettingsPage = lazy(() => import('./pages/settings/settings-page.tsx'))
@@ -103,6 +104,7 @@ export function App() {
           <Route path="/sources" element={<SourcesPage />} />
           <Route path="/sources/new" element={<NewSourcePage />} />
           <Route path="/sources/:name" element={<SourcePage />} />
+          <Route path="/ask/:id?" element={<AskPage />} />
           <Route path="/explore" element={<ExplorePage />} />
           <Route path="/usage" element={<UsagePage />} />
           <Route path="/settings" element={<SettingsPage />} />

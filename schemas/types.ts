@@ -691,7 +691,7 @@ export interface AgentSettings {
    */
   env: number | null
   /**
-   * What all agents may spend in 24 hours, US dollars; null: no bound.
+   * What all agents and Ask may spend in 24 hours, US dollars; null: no bound.
    */
   daily_budget_usd: number | null
   /**
@@ -10064,7 +10064,7 @@ export interface AgentSettingsWrite {
    */
   daily_cap?: number | ''
   /**
-   * What all agents may spend in 24 hours, US dollars.
+   * What all agents and Ask may spend in 24 hours, US dollars.
    */
   daily_budget_usd?: number | ''
   /**

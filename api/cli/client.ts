@@ -10,6 +10,7 @@ import { conflictLines } from './field-text.ts'
 import { escapeLine, type Io } from './terminal.ts'
 
 const TIMEOUT_MS = 60_000
+const CANCEL_MS = 3_000
 
 export interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -63,16 +64,44 @@ export class Client {
     }
   }
 
-  /** Opens a stream of server-sent events. The answer may be any status. */
-  async open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  /**
+   * Opens a stream of server-sent events. The answer may be any status.
+   * @param json posted, where it is given
+   */
+  async open(
+    path: string,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+    json?: unknown,
+  ): Promise<Response> {
     try {
       return await this.io.fetch(this.target.url + path, {
-        headers: { ...this.headers(), accept: 'text/event-stream', ...headers },
+        headers: {
+          ...this.headers(),
+          accept: 'text/event-stream',
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) }),
         redirect: 'manual',
         signal,
       })
     } catch (error) {
       throw this.unreachable(error)
+    }
+  }
+
+  /** Tells the daemon that what it does is not wanted any more, though the person has ended the command. */
+  async cancel(path: string): Promise<void> {
+    try {
+      await this.io.fetch(this.target.url + path, {
+        method: 'POST',
+        headers: this.headers(),
+        redirect: 'manual',
+        signal: AbortSignal.timeout(CANCEL_MS),
+      })
+    } catch (error) {
+      throw new CliError(`interrupted, but the daemon could not be told: ${(error as Error).message}`, 130)
     }
   }
 

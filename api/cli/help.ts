@@ -8,6 +8,7 @@ export const EXAMPLES = `Examples:
   echo '{"service":"checkout","message":"deployed"}' | svc send logs
   svc read service=checkout --window 1h           one entity's timeline
   svc tail service=checkout                       the same, as it happens
+  svc ask "what broke checkout?"                 answered by a model over what is stored
   svc why evt_42                                  why an event fired each trigger, or did not
   svc triggers test gateway-errors --window 7d    when a trigger would have fired
   svc catalog plan catalog.yaml                   what a catalog file would change

@@ -6,6 +6,7 @@
 import { Command, CommanderError, type Help } from 'commander'
 import { guardOldVariables } from '../guards.ts'
 import { version } from '../version.ts'
+import { askCommand } from './commands/ask.ts'
 import { catalogCommand } from './commands/catalog.ts'
 import { changesCommand } from './commands/changes.ts'
 import { credentialsCommand } from './commands/credentials.ts'
@@ -57,6 +58,7 @@ export function buildProgram(io: Io): Command {
   program.addCommand(readCommand(io))
   program.addCommand(tailCommand(io))
   program.addCommand(sendCommand(io))
+  program.addCommand(askCommand(io))
   program.commandsGroup('Firings:')
   program.addCommand(firingsCommand(io))
   program.addCommand(deliveriesCommand(io))

@@ -1,5 +1,6 @@
 /** A source while it is edited. */
-import { type LabelDraft, toLabels } from './label-drafts.ts'
+import type { Label } from '../../schemas/types.ts'
+import { type LabelDraft, toDrafts, toLabels } from './label-drafts.ts'
 
 export interface SourceDraft {
   config: Record<string, unknown>
@@ -10,4 +11,11 @@ export interface SourceDraft {
 export function toConfig({ config, labels }: SourceDraft): Record<string, unknown> {
   const list = toLabels(labels)
   return list.length ? { ...config, labels: list } : config
+}
+
+/** A source as Ask proposed it. */
+export function draftOfProposed(proposed: Record<string, unknown> | null): SourceDraft | null {
+  if (!proposed) return null
+  const { labels = [], ...config } = (proposed.config ?? {}) as Record<string, unknown> & { labels?: Label[] }
+  return { config, labels: toDrafts(labels) }
 }

@@ -1,5 +1,6 @@
 /** An agent as its form edits it. */
 import type { Agent, AgentWrite, ToolPolicy } from '../../schemas/types.ts'
+import { proposedIn } from './proposed.ts'
 
 export interface AgentDraft {
   name: string
@@ -43,6 +44,15 @@ export const NEW_AGENT: AgentDraft = {
   handoffs: [],
   webhook_url: '',
   webhook_token: '',
+}
+
+/** What Ask proposed of an agent, as fields of the form. */
+export function proposedAgent(state: unknown): Partial<AgentDraft> {
+  const { project: _project, verdicts, ...given } = (proposedIn(state) ?? {}) as Partial<AgentWrite>
+  const rows = verdicts?.map((one) =>
+    typeof one === 'string' ? { verdict: one, when: '' } : { verdict: one.verdict, when: one.when ?? '' },
+  )
+  return { ...(given as Partial<AgentDraft>), ...(rows ? { verdicts: rows } : {}) }
 }
 
 export function draftOf(agent: Agent): AgentDraft {

@@ -24,6 +24,7 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
     ...PAGES.map(({ to, label, icon: Icon }) => ({
       id: to,
       label: to === '/explore' ? 'Explore timelines' : label,
+      ...(to === '/ask' ? { description: 'Questions about what happened, and why (Ctrl I)' } : {}),
       leftSection: icon(Icon),
       onClick: () => void go(to),
     })),

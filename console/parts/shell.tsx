@@ -14,12 +14,12 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { spotlight } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
 import { BookOpen, LogOut, Moon, Search, Sun, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Link, useLocation } from 'react-router'
+import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
 import { PAGES } from './pages.ts'
@@ -44,6 +44,8 @@ function OpenProposals() {
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)
   const { pathname } = useLocation()
+  const go = useNavigate()
+  useHotkeys([['mod+I', () => void go('/ask')]])
   const health = useHealth()
   const secured = health.data?.auth_required ?? false
   return (

@@ -1,10 +1,10 @@
 /** One agent: what wakes it and what it costs, its runs, what it would be told; to change, or to make. */
 import { Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearchParams } from 'react-router'
+import { useLocation, useNavigate, useParams, useSearchParams } from 'react-router'
 import type { Agent } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
-import { draftOf, NEW_AGENT } from '../../lib/agent-form.ts'
+import { draftOf, NEW_AGENT, proposedAgent } from '../../lib/agent-form.ts'
 import { readRunFilter, withFilter } from '../../lib/run-filters.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { ChangeHistory } from '../../parts/change-history.tsx'
@@ -35,12 +35,13 @@ export default function AgentPage() {
 function NewAgent() {
   const [query] = useSearchParams()
   const project = query.get('project') ?? undefined
+  const proposed = proposedAgent(useLocation().state)
   const go = useNavigate()
   return (
     <>
       <PageHead title="Add agent" />
       <AgentEditor
-        start={NEW_AGENT}
+        start={{ ...NEW_AGENT, ...proposed }}
         save={(body) => declared.createAgent({ ...body, ...(project ? { project } : {}) })}
         onSaved={({ name }) =>
           void go(project ? `/projects/${project}` : `/agents/${encodeURIComponent(name)}`)

@@ -28,6 +28,7 @@ import {
   writeState,
 } from '../../lib/explore-state.ts'
 import { count, fromLocalInput, toLocalInput } from '../../lib/time.ts'
+import { AskAbout } from '../../parts/ask-about.tsx'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -46,6 +47,15 @@ const SHORTCUTS: [string, string][] = [
   ['?', 'This help'],
 ]
 
+/** The timeline that is looked at, as a question. */
+function questionOf({ selector, from, to, window }: ExploreState): string {
+  const of = Object.entries(selector)
+    .map(([label, value]) => `${label}=${value}`)
+    .join(' and ')
+  const span = from ? `from ${from} to ${to ?? 'now'}` : `in the last ${window ?? '1h'}`
+  return `What happened to ${of} ${span}?`
+}
+
 export default function ExplorePage() {
   const [query, setQuery] = useSearchParams()
   const state = useMemo(() => readState(query), [query])
@@ -63,6 +73,7 @@ export default function ExplorePage() {
   return (
     <Stack gap="sm" style={{ height: 'calc(100dvh - 52px - 2 * var(--mantine-spacing-md))', minHeight: 560 }}>
       <PageHead title="Explore">
+        {chosen && <AskAbout size="xs" question={questionOf(state)} />}
         <CopyIcon value={window.location.href} label="Copy a link to this view" />
         <Button
           size="xs"

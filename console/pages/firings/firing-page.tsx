@@ -5,6 +5,7 @@ import { Link, useParams } from 'react-router'
 import type { FiringDetail } from '../../../schemas/types.ts'
 import { explorePath, isUnderWay } from '../../lib/firings.ts'
 import { instantReplayPath } from '../../lib/replay-path.ts'
+import { AskAbout } from '../../parts/ask-about.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { FiringMarks } from '../../parts/firing-marks.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -41,6 +42,9 @@ function Firing({ firing }: { firing: FiringDetail }) {
     <>
       <PageHead title={key && key !== trigger ? `${trigger}: ${key}` : trigger}>
         <FiringMarks firing={firing} />
+        <AskAbout
+          question={`Why did the trigger ${trigger} fire${entity ? ` for ${entity.label}=${entity.value}` : ''} (firing:${firing.dispatch_id}), and what came of it?`}
+        />
         {project && (
           <Button
             component={Link}

@@ -8,6 +8,7 @@ import { resultReplayPath } from '../../lib/replay-path.ts'
 import { chaptersOf } from '../../lib/run-story.ts'
 import { isOpen, STATUS_HINTS } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { AskAbout } from '../../parts/ask-about.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -52,6 +53,9 @@ function Story({ run }: { run: RunDetail }) {
     <>
       <PageHead title={`${agent}: ${key}`}>
         <RunMarks run={run} />
+        <AskAbout
+          question={`What did the agent ${agent} do in the run ${run.id} for ${run.label}=${key}, and does what it found hold?`}
+        />
         <Moves run={run} />
       </PageHead>
       <Stack gap="lg" maw={1180}>

@@ -50,7 +50,7 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
         />
         <NumberInput
           label="Dollars of all agents in a day"
-          description="A call that could pass it is not made: the run is capped. Blank: no bound."
+          description="What Ask spends counts too. A call that could pass it is not made: the run is capped. Blank: no bound."
           min={0}
           max={1_000_000}
           prefix="$"

@@ -14,14 +14,15 @@ import {
 } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link, useSearchParams } from 'react-router'
+import { Link, useLocation, useSearchParams } from 'react-router'
 import type { Connector, SourceCreated } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { dkeys } from '../../declared-client.ts'
 import { emptyLabel } from '../../forms/label-drafts.ts'
 import { PollInput } from '../../forms/poll-input.tsx'
-import { type SourceDraft, toConfig } from '../../forms/source-draft.ts'
+import { draftOfProposed, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
+import { proposedIn } from '../../lib/proposed.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { CreatedPanel } from './created-panel.tsx'
@@ -64,6 +65,8 @@ export default function NewSourcePage() {
   const chosen = preset?.connector ?? query.get('connector')
   const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
   const project = query.get('project') ?? undefined
+  const given = proposedIn(useLocation().state)
+  const proposed = given?.connector === chosen ? given : null
   const [created, setCreated] = useState<SourceCreated | null>(null)
   if (created) return <CreatedPanel created={created} />
   if (query.get('from') === 'docker') return <ScanPage project={project} />
@@ -90,10 +93,11 @@ export default function NewSourcePage() {
         <FillIn
           kind={chosen}
           connector={connector}
-          presetName={preset?.name ?? ''}
+          presetName={preset?.name ?? String(proposed?.name ?? '')}
           project={project}
           initial={
-            preset?.draft() ?? {
+            preset?.draft() ??
+            draftOfProposed(proposed) ?? {
               config: {},
               labels: connector.mode === 'push' && chosen === 'webhook' ? [emptyLabel(true)] : [],
             }

@@ -1,10 +1,11 @@
 /** One trigger: what it waits for, what it did and why not, whom it tells; to change, or to make. */
 import { Alert, Button, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearchParams } from 'react-router'
+import { useLocation, useNavigate, useParams, useSearchParams } from 'react-router'
 import type { Trigger } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { triggerPath } from '../../lib/firings.ts'
+import { proposedIn } from '../../lib/proposed.ts'
 import { draftOf, NEW_TRIGGER } from '../../lib/trigger-draft.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
@@ -36,13 +37,18 @@ export default function TriggerPage() {
 function NewTrigger() {
   const [query] = useSearchParams()
   const project = query.get('project') ?? undefined
+  const proposed = proposedIn(useLocation().state)
   const source = query.get('source')
   const go = useNavigate()
   return (
     <>
       <PageHead title="Add trigger" />
       <TriggerEditor
-        start={{ ...NEW_TRIGGER, sources: source ? [source] : [] }}
+        start={
+          proposed
+            ? draftOf(proposed as unknown as Trigger)
+            : { ...NEW_TRIGGER, sources: source ? [source] : [] }
+        }
         save={(body) => declared.createTrigger({ ...body, ...(project ? { project } : {}) })}
         onSaved={({ name }) => void go(project ? `/projects/${project}` : triggerPath(name))}
         label="Add trigger"

@@ -49,7 +49,10 @@ describe('a question', () => {
     const frames = await world.asked('Look at everything')
     expect(world.models.requests).toHaveLength(ROUNDS + 1)
     expect(frames.slice(-2)).toMatchObject([
-      { type: 'text', text: expect.stringMatching(/^\s*I saw no end\.[\s\S]*rounds of one answer are used up/) },
+      {
+        type: 'text',
+        text: expect.stringMatching(/^\s*I saw no end\.[\s\S]*rounds of one answer are used up/),
+      },
       { type: 'done', state: 'exhausted' },
     ])
   })

@@ -1,0 +1,116 @@
+/** Calls about Ask: conversations, and the stream of an answer, which is taken up again where it broke. */
+import type {
+  AskCancelled,
+  AskFrame,
+  AskRequest,
+  AskSessionDetail,
+  AskSessionSaved,
+  AskSessionsResult,
+  AskSessionWrite,
+  ChangeApplied,
+  Proposal,
+} from '../schemas/types.ts'
+import { ApiError, call } from './client.ts'
+
+const name = encodeURIComponent
+const get = async <T>(path: string): Promise<T> => (await call('GET', path)).json() as Promise<T>
+const send = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
+  (await call(method, path, body)).json() as Promise<T>
+const session = (id: string) => `/api/ask/sessions/${name(id)}`
+const turn = (id: string) => `/api/agent/chat/${name(id)}`
+
+export const ask = {
+  sessions: async () => (await get<AskSessionsResult>('/api/ask/sessions')).sessions,
+  session: (id: string) => get<AskSessionDetail>(session(id)),
+  saveSession: (id: string, body: AskSessionWrite) => send<AskSessionSaved>('PUT', session(id), body),
+  deleteSession: (id: string) => send<{ ok: true }>('DELETE', session(id)),
+  cancel: (id: string) => send<AskCancelled>('POST', `${turn(id)}/cancel`),
+  /** Applies what was planned. @throws ApiError conflict when others changed it since */
+  change: (body: unknown) => send<ChangeApplied>('POST', '/api/change-sets', body),
+  /** Leaves it to somebody who may apply it. */
+  propose: (operations: unknown, why: string) =>
+    send<Proposal>('POST', '/api/proposals', { operations, why }),
+}
+
+/** Query keys, in one place. */
+export const akeys = {
+  sessions: ['ask'],
+  session: (id: string) => ['ask', id],
+} as const
+
+/** A broken stream is taken up again so often in a row, each time after a longer wait. */
+const TRIES = 6
+const WAIT_MS = 500
+
+export interface Following {
+  onFrame(frame: AskFrame): void
+  signal: AbortSignal
+}
+
+/** Asks, and tells each frame until the last. @throws ApiError; an AbortError */
+export async function askStream(body: AskRequest, following: Following): Promise<void> {
+  await follow(null, () => call('POST', '/api/agent/chat', body, following.signal), following)
+}
+
+/** Takes up a turn that is being answered, from its beginning. @throws ApiError; an AbortError */
+export async function resumeStream(id: string, following: Following): Promise<void> {
+  await follow(id, () => call('GET', turn(id), undefined, following.signal), following)
+}
+
+async function follow(
+  known: string | null,
+  open: () => Promise<Response>,
+  { onFrame, signal }: Following,
+): Promise<void> {
+  let id = known
+  let last = 0
+  let failures = 0
+  for (let answer = open; ; answer = () => again(id!, last, signal)) {
+    try {
+      for await (const { n, frame } of framesOf(await answer())) {
+        last = n
+        failures = 0
+        if (frame.type === 'start') id = frame.turn
+        onFrame(frame)
+        if (frame.type === 'done' || frame.type === 'error') return
+      }
+    } catch (error) {
+      // A refusal stays one; what broke is taken up again.
+      if (signal.aborted || id === null || (error instanceof ApiError && error.status !== 0)) throw error
+    }
+    if (id === null || ++failures > TRIES)
+      throw new ApiError('The connection to the daemon was lost, and did not come back.', 0)
+    await pause(WAIT_MS * 2 ** (failures - 1), signal)
+  }
+}
+
+const again = (id: string, last: number, signal: AbortSignal): Promise<Response> =>
+  call('GET', turn(id), undefined, signal, { 'last-event-id': String(last) })
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    })
+  })
+
+/** Frames of a stream of server-sent events. */
+async function* framesOf(response: Response): AsyncGenerator<{ n: number; frame: AskFrame }> {
+  if (!response.body) return
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    text += value
+    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+      const lines = text.slice(0, end).split('\n')
+      text = text.slice(end + 2)
+      const field = (of: string) => lines.find((line) => line.startsWith(`${of}: `))?.slice(of.length + 2)
+      const data = field('data')
+      if (data !== undefined) yield { n: Number(field('id')), frame: JSON.parse(data) as AskFrame }
+    }
+  }
+}

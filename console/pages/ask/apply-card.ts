@@ -1,0 +1,24 @@
+/** Applies a card of Ask through the route of its kind. */
+import type { AgentWrite, AskProposal, ProjectCreate, SourceWrite } from '../../../schemas/types.ts'
+import { ask } from '../../ask-client.ts'
+import { api } from '../../client.ts'
+import { declared } from '../../declared-client.ts'
+import { withTyped } from '../../lib/proposed.ts'
+
+/** Makes what the card proposes, through the route of its kind. @returns what became of it, to be kept */
+export async function applyCard(proposal: AskProposal, typed: Record<string, string>): Promise<string> {
+  const body = withTyped(proposal, typed)
+  switch (proposal.kind) {
+    case 'labels':
+    case 'trigger': {
+      const { change_set } = await ask.change(body)
+      return change_set === null ? '' : String(change_set)
+    }
+    case 'source':
+      return String((await api.createSource(body as unknown as SourceWrite)).change_set ?? '')
+    case 'project':
+      return (await declared.createProject(body as unknown as ProjectCreate)).id
+    default:
+      return String((await declared.createAgent(body as unknown as AgentWrite)).change_set ?? '')
+  }
+}

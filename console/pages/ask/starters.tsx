@@ -1,0 +1,51 @@
+/** Before the first question: what it can do, and questions that fit what is here. */
+import { Stack, Text, Title, UnstyledButton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api, keys } from '../../client.ts'
+import { declared, dkeys } from '../../declared-client.ts'
+import type { Task } from '../../lib/ask.ts'
+import { startersOf } from '../../lib/starters.ts'
+
+interface Props {
+  isAdmin: boolean
+  onAsk(question: string, task: Task): void
+}
+
+export function Starters({ isAdmin, onAsk }: Props) {
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const entities = useQuery({ queryKey: keys.entities, queryFn: () => api.entities() })
+  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
+  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
+  const all = [sources, entities, triggers, agents]
+  // What cannot be read is not asked about; the questions do not change under the pointer.
+  const isKnown = all.every(({ isPending }) => !isPending)
+  const starters = isKnown
+    ? startersOf({
+        sources: sources.data ?? [],
+        entities: entities.data?.labels ?? [],
+        triggers: triggers.data ?? [],
+        agents: agents.data?.agents ?? [],
+        isAdmin,
+      })
+    : []
+  return (
+    <Stack gap="md" className="ask-starters">
+      <div>
+        <Title order={2}>What do you want to know?</Title>
+        <Text size="sm" c="dimmed" mt={4}>
+          It reads events, firings, runs and findings as you may, shows what it looked at, and changes
+          nothing: what it proposes, you apply.
+        </Text>
+      </div>
+      <ul className="ask-starter-list" aria-label="Questions to begin with">
+        {starters.map(({ question, task }) => (
+          <li key={question}>
+            <UnstyledButton className="ask-starter" onClick={() => onAsk(question, task)}>
+              {question}
+            </UnstyledButton>
+          </li>
+        ))}
+      </ul>
+    </Stack>
+  )
+}

@@ -1,0 +1,85 @@
+/** One conversation: what is stored of it, and the answer that is coming in. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { useNavigate } from 'react-router'
+import type { AskSessionDetail, AskTurn } from '../../../schemas/types.ts'
+import { akeys, ask } from '../../ask-client.ts'
+import { type CardState, readCards, type Task } from '../../lib/ask.ts'
+import { askLive, type Live, useLive } from '../../lib/ask-live.ts'
+
+export interface Asking {
+  session: string
+  stored: { isPending: boolean; error: Error | null; refetch(): unknown }
+  /** Those that the live one does not take the place of. */
+  turns: AskTurn[]
+  live: Live | undefined
+  isBusy: boolean
+  cards: CardState
+  ask(question: string, task: Task, replaces?: string): void
+  stop(): Promise<void>
+  /** Keeps with the conversation what became of a card. */
+  keepCard(key: string, said: string): Promise<void>
+}
+
+export function useAsk(session: string, isNew: boolean): Asking {
+  const queries = useQueryClient()
+  const go = useNavigate()
+  const live = useLive(session)
+  const stored = useQuery({
+    queryKey: akeys.session(session),
+    queryFn: () => ask.session(session),
+    enabled: !isNew,
+    // What another window asks shows here, too.
+    refetchInterval: ({ state }) => (state.data?.running && !live ? 2_000 : false),
+  })
+  const { data, refetch } = stored
+  const isOver = live?.isOver ?? false
+
+  useEffect(() => {
+    const running = data?.turns.find(({ id }) => id === data.running)
+    if (running && !live) askLive.resume(session, running.id, running.question)
+  }, [data, live, session])
+
+  const ended = live?.view.end
+  useEffect(() => {
+    if (!isOver || !ended) return
+    // The stored conversation takes its place once it has the end.
+    void queries.invalidateQueries({ queryKey: akeys.sessions, exact: true })
+    void refetch().then((answer) => {
+      const turn = answer.data?.turns.find(({ id }) => id === live?.view.turn)
+      if (turn && turn.state !== 'running') askLive.forget(session)
+    })
+  }, [isOver, ended, live?.view.turn, queries, refetch, session])
+
+  return {
+    session,
+    stored: { isPending: stored.isPending, error: isNew ? null : stored.error, refetch },
+    turns: withoutLive(data?.turns ?? [], live),
+    live,
+    isBusy: live !== undefined && !isOver,
+    cards: readCards(data?.state),
+    ask: (question, task, replaces) =>
+      askLive.start(session, question, {
+        task,
+        replaces,
+        onFrame: (frame) => {
+          if (frame.type !== 'start') return
+          void queries.invalidateQueries({ queryKey: akeys.sessions, exact: true })
+          if (isNew) void go(`/ask/${session}`, { replace: true })
+        },
+      }),
+    stop: () => askLive.stop(session),
+    keepCard: async (key, said) => {
+      const { applied } = readCards(queries.getQueryData<AskSessionDetail>(akeys.session(session))?.state)
+      const state = JSON.stringify({ applied: { ...applied, [key]: said } })
+      await ask.saveSession(session, { state })
+      await refetch()
+    },
+  }
+}
+
+function withoutLive(turns: readonly AskTurn[], live: Live | undefined): AskTurn[] {
+  const from = live?.replaces ? turns.findIndex(({ id }) => id === live.replaces) : -1
+  const kept = from === -1 ? turns : turns.slice(0, from)
+  return kept.filter(({ id }) => id !== live?.view.turn)
+}
