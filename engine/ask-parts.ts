@@ -14,7 +14,8 @@ export function storedAsk(declared: Declared, parts: Omit<AskStoreParts, 'store'
   const { store, clock } = declared
   return {
     ...openAskStore({ store, clock, ...parts }),
-    planProposal: (async (draft, caller) => planProposal(declared, draft, caller)) satisfies AskPort['planProposal'],
+    planProposal: (async (draft, caller) =>
+      planProposal(declared, draft, caller)) satisfies AskPort['planProposal'],
   }
 }
 
