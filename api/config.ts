@@ -5,8 +5,9 @@
  */
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { ModelEnvironment, TracingEnvironment } from '../engine/index.ts'
+import type { ModelEnvironment, SlackEnvironment, TracingEnvironment } from '../engine/index.ts'
 import { loadModels } from './config-models.ts'
+import { loadSlack } from './config-slack.ts'
 import { loadTracing } from './config-tracing.ts'
 import {
   ConfigError,
@@ -58,6 +59,7 @@ export interface Config {
   models: ModelEnvironment
   /** Tracing as the environment says it. */
   tracing: TracingEnvironment
+  slack: SlackEnvironment
   logLevel: LogLevel
   logFormat: LogFormat
   /** Addresses of a hosted workspace, by their name in GET /health. */
@@ -104,6 +106,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     const url = read(name, parseHttpUrl)
     return url === null ? [] : [[field, url] as const]
   })
+  const publicUrl = read('SVC_PUBLIC_URL', parseHttpUrl)
   return Object.freeze<Config>({
     home,
     isDefaultHome,
@@ -115,7 +118,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     port: flags.port === undefined ? (read('SVC_PORT', parsePort) ?? 8787) : parsePort(flags.port, '--port'),
     otlpGrpcPort: otlpGrpcPort === null ? 4317 : otlpGrpcPort.port,
     auth: chooseAuth(flags.auth, env),
-    publicUrl: read('SVC_PUBLIC_URL', parseHttpUrl),
+    publicUrl,
     allowedHosts: Object.freeze(read('SVC_ALLOWED_HOSTS', parseHosts) ?? []),
     maxDbSize: read('SVC_MAX_DB_SIZE', parseSize),
     retention: Object.freeze({
@@ -131,6 +134,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     webhookAllowPrivate: read('SVC_WEBHOOK_ALLOW_PRIVATE', parseSwitch) ?? false,
     models: loadModels(env),
     tracing: loadTracing(env),
+    slack: loadSlack(env, publicUrl),
     logLevel: read('SVC_LOG_LEVEL', (value, from) => parseChoice(value, LOG_LEVELS, from)) ?? 'info',
     logFormat:
       read('SVC_LOG_FORMAT', (value, from) => parseChoice(value, LOG_FORMATS, from)) ??

@@ -59,6 +59,7 @@ import { createRunReads } from './runs/run-reads.ts'
 import { runsParts } from './runs-parts.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
 import { openSetup } from './setup-parts.ts'
+import { openSlack } from './slack/open.ts'
 import { snapshotsOf } from './snapshot.ts'
 import { specOf } from './sources/live.ts'
 import { createSources } from './sources/sources.ts'
@@ -308,6 +309,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       dailyBudgetUsd: () => stored.agents().daily_budget_usd,
       usage: stored.record,
     }),
+    ...openSlack({ store, secrets, clock, egress, env: options.slack, agent: runs.agent }),
     modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
     bootReport: async () => booted,
     previewLabel: async (body) => sources.previewLabel(body),

@@ -8,6 +8,7 @@ import type { ModelEnvironment } from './models/environment.ts'
 import type { PreparedCall } from './pipeline.ts'
 import type { EnginePorts } from './ports.ts'
 import type { Reads } from './reads.ts'
+import type { SlackEnvironment } from './slack/environment.ts'
 import type { SourceSpec } from './sources/live.ts'
 import type { AppendedBatch } from './store/append.ts'
 import type { Checkpointer } from './store/checkpoints.ts'
@@ -28,6 +29,8 @@ export interface EngineOptions {
   models?: ModelEnvironment
   /** Tracing as the environment says it; none when absent. */
   tracing?: TracingEnvironment
+  /** Slack as the environment says it; none when absent. */
+  slack?: SlackEnvironment
   /** The catalog file and the project to begin with. */
   boot?: BootCatalog
   /** Calls of template actions and detection go through it. */

@@ -7,6 +7,7 @@ import type { ModelPort } from './models/calls.ts'
 import type { TrialPort } from './polling/trials.ts'
 import type { PollPort } from './polling/types.ts'
 import type { PlanningPort } from './setup/planning/port.ts'
+import type { SlackPorts } from './slack/open.ts'
 import type { TracingPort } from './tracing/calls.ts'
 
 export interface EnginePorts
@@ -17,4 +18,5 @@ export interface EnginePorts
     TrialPort,
     CredentialPort,
     PlanningPort,
-    AskPort {}
+    AskPort,
+    SlackPorts {}

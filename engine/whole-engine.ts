@@ -16,6 +16,7 @@ import type { ModelCalls } from './models/calls.ts'
 import type { ProposalCalls } from './proposals/proposals.ts'
 import type { RunCalls } from './runs/calls.ts'
 import type { SetupCalls } from './setup/calls.ts'
+import type { SlackCalls } from './slack/calls.ts'
 import type { TracingCalls } from './tracing/calls.ts'
 import type { TriggerCalls } from './triggers/calls.ts'
 
@@ -35,4 +36,5 @@ export interface Engine
     EnvironmentCalls,
     CredentialCalls,
     TracingCalls,
-    AskCalls {}
+    AskCalls,
+    SlackCalls {}

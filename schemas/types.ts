@@ -11366,6 +11366,37 @@ export interface SkillWrite {
   body?: string
 }
 /**
+ * Body of PUT /api/settings/slack-bot-token.
+ */
+export interface SlackBotTokenWrite {
+  /**
+   * Bot token of the Slack app; it begins with xoxb-.
+   */
+  token: string
+}
+/**
+ * Body of POST /api/slack/channels/changed; it may be empty.
+ */
+export interface SlackChannelsChanged {
+  /**
+   * What happened.
+   */
+  event?: string
+  /**
+   * Which channel.
+   */
+  channel?: string
+}
+/**
+ * Body of PUT /api/settings/slack-signing-secret.
+ */
+export interface SlackSigningSecretWrite {
+  /**
+   * Signing secret of the Slack app.
+   */
+  secret: string
+}
+/**
  * Body of POST and PUT of a source.
  */
 export interface SourceWrite {
@@ -11823,6 +11854,14 @@ export interface RunDetail {
    */
   delivery_error: string | null
   /**
+   * Post to Slack: pending, ok or failed; null: it goes to no channel.
+   */
+  slack: string | null
+  /**
+   * Why the post to Slack failed, or is tried again.
+   */
+  slack_error: string | null
+  /**
    * Who marked it handled and when.
    */
   handled: null | {
@@ -12095,6 +12134,14 @@ export interface Run {
    * Why the write-back failed.
    */
   delivery_error: string | null
+  /**
+   * Post to Slack: pending, ok or failed; null: it goes to no channel.
+   */
+  slack: string | null
+  /**
+   * Why the post to Slack failed, or is tried again.
+   */
+  slack_error: string | null
   /**
    * Who marked it handled and when.
    */
@@ -12554,6 +12601,98 @@ export interface Skill {
    * True when an upload made it.
    */
   created?: boolean
+}
+/**
+ * A channel of the workspace.
+ */
+export interface SlackChannel {
+  /**
+   * What agents name it by.
+   */
+  id: string
+  /**
+   * Without the #.
+   */
+  name: string
+  /**
+   * Only its members see it.
+   */
+  is_private: boolean
+  /**
+   * The bot is in it.
+   */
+  is_member: boolean
+}
+/**
+ * Every public channel, and private ones the bot is in.
+ */
+export interface SlackChannelsResult {
+  /**
+   * By name.
+   */
+  channels: SlackChannel[]
+  /**
+   * Why they could not be read; null: they were.
+   */
+  reason: 'no_token' | 'missing_scope' | 'error' | null
+  /**
+   * That in a sentence.
+   */
+  detail?: string
+  /**
+   * They are those of an earlier read.
+   */
+  stale?: boolean
+}
+/**
+ * The bot token or the signing secret of Slack, without its value.
+ */
+export interface SlackSecret {
+  /**
+   * One is in use.
+   */
+  configured: boolean
+  /**
+   * env:<VAR>, console, or empty.
+   */
+  source: string
+  /**
+   * One is stored here.
+   */
+  stored: boolean
+  /**
+   * The environment sets one, which wins over what is stored.
+   */
+  env_overrides: boolean
+  /**
+   * Workspace of the bot token, once it was tested.
+   */
+  team?: string | null
+  /**
+   * Why what is stored cannot be used.
+   */
+  problem?: string
+}
+/**
+ * What Slack says of the bot token.
+ */
+export interface SlackTested {
+  /**
+   * Slack takes it.
+   */
+  ok: boolean
+  /**
+   * Workspace.
+   */
+  team?: string
+  /**
+   * Name of the bot.
+   */
+  bot?: string | null
+  /**
+   * Why not.
+   */
+  error?: string
 }
 /**
  * Answer of POST /api/sources.

@@ -46,6 +46,7 @@ import { sessionRoutes } from './routes/session.ts'
 import { settingsRoutes } from './routes/settings.ts'
 import { setupRoutes } from './routes/setup.ts'
 import { skillRoutes } from './routes/skills.ts'
+import { slackRoutes } from './routes/slack.ts'
 import { sourceRoutes } from './routes/sources.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tailRoutes } from './routes/tail.ts'
@@ -155,6 +156,7 @@ export async function buildServer({
     settingsRoutes,
     providerARoutes,
     credentialRoutes,
+    slackRoutes,
     ingestRoutes,
     otlpRoutes,
   ])

@@ -35,6 +35,7 @@ export function createFinishing(parts: RunsParts, making: Making) {
     const entity = entityOf(run, done)
     const claims = done?.claims ?? []
     const writesBack = hasFinding && !run.practice && webhookOf(run) !== ''
+    const isPosted = hasFinding && !run.practice && goesToSlack(run)
     queries.end.run({
       id: run.id,
       finished_at: at,
@@ -51,6 +52,8 @@ export function createFinishing(parts: RunsParts, making: Making) {
       results: JSON.stringify(resultsOf(stepsOf(run.id))),
       delivery: writesBack ? 'pending' : null,
       delivery_due_at: writesBack ? at : null,
+      slack: isPosted ? 'pending' : null,
+      slack_due_at: isPosted ? at : null,
       event_id: eventId,
       label: entity.label,
       entity: entity.key,
@@ -64,6 +67,12 @@ export function createFinishing(parts: RunsParts, making: Making) {
       parts.tallies.add('runs', { agent: run.agent, status: queries.byId.get(run.id)!.state })
       parts.onPending()
     })
+  }
+
+  /** The channel of the agent as it was; a webhook is a secret, and no part of what is kept of it. */
+  function goesToSlack(run: RunRow): boolean {
+    const { slack_channel: channel } = JSON.parse(run.definition) as { slack_channel?: string }
+    return Boolean(channel || parts.agent(run.agent)?.slack_webhook)
   }
 
   /** What the firing's delivery to the agent came to. @param reason null: it succeeded */

@@ -55,6 +55,8 @@ export function presentRun(row: RunRow, projects: string[]): Run {
     error: row.error,
     delivery: row.delivery,
     delivery_error: row.delivery_error,
+    slack: row.slack,
+    slack_error: row.slack_error,
     handled: row.handled_at === null ? null : { at: iso(row.handled_at), by: row.handled_by ?? '' },
   }
 }

@@ -56,6 +56,9 @@ export interface RunRow {
   delivery_due_at: number | null
   /** When it was last tried. */
   delivery_at: number | null
+  /** Post to Slack: pending, ok or failed. */
+  slack: string | null
+  slack_error: string | null
   handled_at: number | null
   handled_by: string | null
   snapshot: string
@@ -221,6 +224,8 @@ function prepare(db: Database) {
       results: string
       delivery: string | null
       delivery_due_at: number | null
+      slack: string | null
+      slack_due_at: number | null
       event_id: string | null
       label: string
       entity: string
@@ -228,7 +233,7 @@ function prepare(db: Database) {
       `UPDATE runs SET finished_at = @finished_at, outcome = @outcome, verdict = @verdict, headline = @headline,
          next_step = @next_step, note = @note, claims = @claims, verified_ok = @verified_ok,
          verified_total = @verified_total, error = @error, servers = @servers, results = @results,
-         delivery = @delivery, delivery_due_at = @delivery_due_at, event_id = @event_id, label = @label,
+         delivery = @delivery, delivery_due_at = @delivery_due_at, slack = @slack, slack_due_at = @slack_due_at, event_id = @event_id, label = @label,
          entity = @entity WHERE id = @id`,
     ),
     deliveriesOf: db

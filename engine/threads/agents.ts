@@ -6,6 +6,9 @@ import type { Models } from '../models/types.ts'
 import { connector } from '../runs/connecting.ts'
 import { startRunner } from '../runs/runner.ts'
 import { startWriteBacks } from '../runs/write-backs.ts'
+import type { SlackApi } from '../slack/api.ts'
+import { startSlackPoster } from '../slack/poster.ts'
+import type { SlackPostPort } from '../slack/posts.ts'
 import type { Engine } from '../whole-engine.ts'
 
 export interface AgentsAtWork {
@@ -25,20 +28,24 @@ export function startAgents(parts: {
   timers: Timers
   onError(error: Error): void
   finished(run: string): void
+  /** What waits for Slack, and how it is called. */
+  slack: { port: SlackPostPort; api: SlackApi }
 }): AgentsAtWork {
-  const { engine, models, egress, clock, timers, onError, finished } = parts
+  const { engine, models, egress, clock, timers, onError, finished, slack } = parts
   const connect = connector({ calls: engine, http: mcpFetch(egress), clock, timers })
   const runner = startRunner({ port: engine, models, connect, clock, timers, onError, finished })
   const writeBacks = startWriteBacks({ port: engine, egress, clock, timers, onError })
+  const poster = startSlackPoster({ ...slack, egress, clock, timers, onError })
   return {
     nudge: () => {
       runner.nudge()
       writeBacks.nudge()
+      poster.nudge()
     },
     cut: runner.cut,
     stop: async () => {
       await runner.stop()
-      await writeBacks.stop()
+      await Promise.all([writeBacks.stop(), poster.stop()])
     },
   }
 }

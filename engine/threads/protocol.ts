@@ -5,6 +5,7 @@ import type { IngestCall, TailFilter, TailMessage } from '../engine.ts'
 import type { ErrorCode, ErrorExtra } from '../errors.ts'
 import type { PreparedBody } from '../ingest/prepare-body.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
+import type { SlackEnvironment } from '../slack/environment.ts'
 import type { SourceSpec } from '../sources/live.ts'
 import type { Retention } from '../store/maintenance.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
@@ -16,6 +17,7 @@ export interface StoreOptions {
   env?: Record<string, string | undefined>
   models?: ModelEnvironment
   tracing?: TracingEnvironment
+  slack?: SlackEnvironment
   boot?: BootCatalog
   webhookAllowPrivate?: boolean
 }

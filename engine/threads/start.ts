@@ -41,6 +41,10 @@ import { runReadNames, runWriteNames } from '../runs/calls.ts'
 import { setupCallNames } from '../setup/calls.ts'
 import type { Planner } from '../setup/planning/planner.ts'
 import { type PlanningPort, planningPortNames } from '../setup/planning/port.ts'
+import { createSlackApi } from '../slack/api.ts'
+import { type SlackPort, type SlackWrites, slackCalls, slackWriteNames } from '../slack/calls.ts'
+import type { SlackEnvironment } from '../slack/environment.ts'
+import { type SlackPostPort, slackPostNames } from '../slack/posts.ts'
 import type { Retention } from '../store/maintenance.ts'
 import { type TracingPort, tracingPortNames } from '../tracing/calls.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
@@ -66,6 +70,8 @@ export interface StartOptions {
   models: ModelEnvironment
   /** Tracing as the environment says it. */
   tracing: TracingEnvironment
+  /** Slack as the environment says it. */
+  slack: SlackEnvironment
   /** The catalog file and the project to begin with. */
   boot: BootCatalog
   /** Told what the boot did with the catalog. */
@@ -164,6 +170,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       env: { ...options.env },
       models: options.models,
       tracing: options.tracing,
+      slack: options.slack,
       boot: options.boot,
       webhookAllowPrivate: options.webhookAllowPrivate,
     },
@@ -271,7 +278,11 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     onError: (error) => options.onFault('tracing', error.stack ?? error.message),
   })
   Object.assign(engine, tracing.calls)
+  const slackApi = createSlackApi({ egress, clock: systemClock })
+  const slackPort = forward(writer, slackWriteNames) as unknown as SlackPort & SlackWrites
+  Object.assign(engine, slackCalls({ port: slackPort, api: slackApi, clock: systemClock }))
   agents = startAgents({
+    slack: { port: forward(writer, slackPostNames) as unknown as SlackPostPort, api: slackApi },
     engine,
     models: network.models,
     egress,

@@ -78,6 +78,7 @@ function openEngine(config: Config, env: Io['env'], log: Logger, failures: strin
     env,
     models: config.models,
     tracing: config.tracing,
+    slack: config.slack,
     boot: {
       ...(yaml === null ? {} : { catalog: { path: config.catalog.file, yaml } }),
       file: config.catalog.file,

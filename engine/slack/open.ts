@@ -1,0 +1,33 @@
+/** Slack put together: what is with the store, and what calls Slack where there is one thread for both. */
+import type { AgentSpec } from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
+import type { Egress } from '../egress/index.ts'
+import type { Secrets } from '../secrets.ts'
+import type { StoreHandle } from '../store/handle.ts'
+import { createSlackApi } from './api.ts'
+import { type SlackCalls, type SlackPort, slackCalls, slackWrites } from './calls.ts'
+import { emptySlackEnvironment, type SlackEnvironment } from './environment.ts'
+import { type SlackPostPort, slackPosts } from './posts.ts'
+import { openSlackSettings } from './settings.ts'
+
+/** What the threads around the store need of it beyond Engine: the bot token is in it. */
+export interface SlackPorts extends SlackPort, SlackPostPort {}
+
+/** @param env none when absent. @param agent as it is, secrets in the clear */
+export function openSlack(parts: {
+  store: StoreHandle
+  secrets: Secrets
+  clock: Clock
+  egress: Egress
+  env: SlackEnvironment | undefined
+  agent(name: string): AgentSpec | null
+}): SlackCalls & SlackPorts {
+  const { store, secrets, clock, egress, env = emptySlackEnvironment, agent } = parts
+  const settings = openSlackSettings({ store, secrets, clock, env })
+  const writes = slackWrites(settings)
+  return {
+    ...writes,
+    ...slackPosts({ store, clock, settings, publicUrl: env.publicUrl, agent }),
+    ...slackCalls({ port: writes, api: createSlackApi({ egress, clock }), clock }),
+  }
+}

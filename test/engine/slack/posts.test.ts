@@ -1,0 +1,189 @@
+/** Findings of real runs posted before a server that speaks Slack's wire format. */
+import { expect, it, onTestFinished } from 'vitest'
+import { createEgress } from '../../../engine/egress/index.ts'
+import { createSlackApi } from '../../../engine/slack/api.ts'
+import { emptySlackEnvironment } from '../../../engine/slack/environment.ts'
+import { startSlackPoster } from '../../../engine/slack/poster.ts'
+import type { SlackPosted } from '../../../engine/slack/posts.ts'
+import type { AgentWrite } from '../../../schemas/types.ts'
+import { manualTime } from '../egress/manual-time.ts'
+import { openRunWorld } from '../runs/run-world.ts'
+import { type SlackServer, slackServer, TOKEN } from './slack-server.ts'
+
+const LONG = `Summary: the deploy broke it.\n\n${'- evidence\n'.repeat(500)}`
+
+async function open(options: { token?: string | null; publicUrl?: string } = {}) {
+  const slack = await slackServer()
+  const { token = TOKEN, publicUrl = null } = options
+  const env = { ...emptySlackEnvironment, botToken: token, apiUrl: slack.url, publicUrl }
+  const world = await openRunWorld({ slack: env })
+  const { engine, clock } = world
+  const time = manualTime(clock.at)
+  const egress = createEgress({ allowPrivate: false, timers: time })
+  const waiting: ((posted: SlackPosted) => void)[] = []
+  const parts = (more = {}) => ({
+    port: {
+      ...engine,
+      settleSlackPost: async (posted: SlackPosted) => {
+        await engine.settleSlackPost(posted)
+        for (const go of waiting.splice(0)) go(posted)
+      },
+      ...more,
+    },
+    api: createSlackApi({ egress, clock }),
+    ...{ egress, clock, timers: time },
+    onError: () => {},
+  })
+  const poster = startSlackPoster(parts())
+  onTestFinished(async () => {
+    await poster.stop()
+    egress.close()
+    await world.close()
+  })
+  await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
+  return {
+    ...world,
+    slack,
+    parts,
+    /** Resolves with what the next try came to. */
+    tried: (nudged = poster) =>
+      new Promise<SlackPosted>((go) => {
+        waiting.push(go)
+        nudged.nudge()
+      }),
+    /** A finding of an agent. @returns id of its run */
+    async found(agent: Partial<AgentWrite>, summary = 'Found.'): Promise<string> {
+      await world.agent({ name: 'first-look', trigger: 't', model: 'm1', concludes: true, ...agent })
+      world.models.reply('m1', [
+        { calls: [{ name: 'conclude', arguments: { outcome: 'finding', summary, headline: 'It broke' } }] },
+      ])
+      await world.post({ service: 'checkout', type: 'error', msg: '<!channel> cannot pay' })
+      return (await world.settled()).at(-1)!.id
+    },
+  }
+}
+
+const textOf = (slack: SlackServer, n = 0) => JSON.stringify(slack.posted[n]!.blocks)
+
+it('are posted whole where they fit, and the run says so', async () => {
+  const { found, tried, run, slack } = await open({ publicUrl: 'https://svc.example' })
+  const id = await found({ slack_channel: 'C0ALERTS' }, 'The deploy broke it. <!channel> said so.')
+  expect(await run(id)).toMatchObject({ slack: 'pending', slack_error: null })
+  await tried()
+  expect(await run(id)).toMatchObject({ slack: 'ok', slack_error: null })
+  expect(slack.posted).toHaveLength(1)
+  const [{ channel, all }] = slack.posted as [(typeof slack.posted)[0]]
+  expect(channel).toBe('C0ALERTS')
+  expect(all).toMatchObject({
+    unfurl_links: 'false',
+    unfurl_media: 'false',
+    link_names: 'false',
+    parse: 'none',
+  })
+  expect(JSON.parse(all.metadata!)).toMatchObject({ event_payload: { run_id: id } })
+  expect(textOf(slack)).toContain('The deploy broke it. &lt;!channel&gt; said so.')
+  expect(textOf(slack)).toContain(`https://svc.example/runs/${id}`)
+  for (const { text, blocks } of slack.posted)
+    expect(JSON.stringify([text, blocks])).not.toMatch(/<[!@#](?!date)/)
+})
+
+it('are an excerpt with the whole note in its thread where they are long', async () => {
+  const { found, tried, slack } = await open()
+  await found({ slack_channel: 'C0ALERTS' }, LONG)
+  await tried()
+  expect(slack.posted.map(({ thread_ts }) => thread_ts)).toEqual([undefined, '1700000000.000001'])
+  expect(textOf(slack, 1).match(/• evidence/g)).toHaveLength(500)
+})
+
+it('that fail half way go on in the thread, and are not posted again', async () => {
+  const { found, tried, slack, clock, run } = await open()
+  const id = await found({ slack_channel: 'C0ALERTS' }, LONG)
+  slack.says = (_method, { thread_ts }) =>
+    thread_ts ? { status: 429, headers: { 'retry-after': '40' }, body: 'later' } : null
+  expect(await tried()).toMatchObject({ outcome: null, dueAt: clock.at + 40_000 })
+  expect(await run(id)).toMatchObject({
+    slack: 'pending',
+    slack_error: 'Slack asks to be called less often',
+  })
+  slack.says = () => null
+  clock.at += 40_000
+  await tried()
+  expect(slack.posted.map(({ thread_ts }) => thread_ts)).toEqual([undefined, '1700000000.000001'])
+  expect(await run(id)).toMatchObject({ slack: 'ok', slack_error: null })
+})
+
+it('that a stopped daemon left are posted by the next, without what was there', async () => {
+  const { found, tried, slack, parts, run } = await open()
+  const id = await found({ slack_channel: 'C0ALERTS' }, LONG)
+  let died = () => {}
+  const isDead = new Promise<void>((go) => {
+    died = go
+  })
+  const dying = startSlackPoster(
+    parts({
+      settleSlackPost: async () => {
+        died()
+        throw new Error('the daemon is gone')
+      },
+    }),
+  )
+  dying.nudge()
+  await isDead
+  await dying.stop()
+  expect(slack.posted).toHaveLength(2)
+  await tried()
+  expect(slack.posted).toHaveLength(2)
+  expect((await run(id)).slack).toBe('ok')
+})
+
+it.each([
+  ['not_in_channel', 'the bot is not in the channel: invite it'],
+  ['invalid_auth', 'Slack does not take the bot token; enter a new one under Settings, Slack'],
+])('are tried once where Slack says %s', async (code, sentence) => {
+  const { found, tried, slack, run } = await open()
+  slack.says = () => ({ body: { ok: false, error: code } })
+  const id = await found({ slack_channel: 'C0ALERTS' })
+  await tried()
+  expect(await run(id)).toMatchObject({ slack: 'failed', slack_error: sentence })
+})
+
+it('are tried again while that may help, then given up', async () => {
+  const { found, tried, slack, run, clock } = await open()
+  slack.says = () => ({ body: { ok: false, error: 'internal_error' } })
+  const id = await found({ slack_channel: 'C0ALERTS' })
+  for (let n = 0; n < 6; n++) {
+    await tried()
+    clock.at += 3_600_000
+  }
+  expect(await run(id)).toMatchObject({ slack: 'failed', slack_error: 'Slack refuses it: internal_error' })
+  expect(slack.calls('chat.postMessage')).toBe(6)
+})
+
+it('of an agent without a channel are not posted', async () => {
+  const { found, run } = await open()
+  expect((await run(await found({}))).slack).toBeNull()
+})
+
+it('without a bot token say so at once', async () => {
+  const { found, tried, run, slack } = await open({ token: null })
+  const id = await found({ slack_channel: 'C0ALERTS' })
+  await tried()
+  expect(await run(id)).toMatchObject({
+    slack: 'failed',
+    slack_error: 'no bot token of Slack is set; add one under Settings, Slack',
+  })
+  expect(slack.received).toEqual([])
+})
+
+it('go to an incoming webhook where the agent names no channel', async () => {
+  const { found, tried, run, slack } = await open({ token: null })
+  slack.answer = () => ({ body: 'ok' })
+  const hook = `${slack.url}/services/T/B/canary`
+  const id = await found({ slack_webhook: hook.replace('http:', 'https:') })
+  // An https address in a test is not there: it is refused as one that cannot be reached.
+  await tried()
+  const { slack: outcome, slack_error } = await run(id)
+  expect(outcome).toBe('pending')
+  expect(slack_error).toContain('the Slack webhook cannot be reached')
+  expect(slack_error).not.toContain('canary')
+})
