@@ -20,6 +20,8 @@ export interface AgentDraft {
   verdicts: { verdict: string; when: string }[]
   /** A blank cooldown is the default. */
   handoffs: { verdict: string; agent: string; cooldown: string }[]
+  /** Id of the channel findings are posted to. */
+  slack_channel: string
   webhook_url: string
   /** Blank keeps the stored one. */
   webhook_token: string
@@ -42,6 +44,7 @@ export const NEW_AGENT: AgentDraft = {
   remembers: false,
   verdicts: [],
   handoffs: [],
+  slack_channel: '',
   webhook_url: '',
   webhook_token: '',
 }
@@ -78,6 +81,7 @@ export function draftOf(agent: Agent): AgentDraft {
       cooldown: cooldown ?? '',
     })),
     verdicts: (agent.verdicts ?? []).map(({ verdict, when }) => ({ verdict, when: when ?? '' })),
+    slack_channel: agent.slack_channel ?? '',
     webhook_url: agent.webhook_url ?? '',
   }
 }

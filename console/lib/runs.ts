@@ -142,6 +142,18 @@ export function writeBackWords({
   }
 }
 
+/** How its finding is posted to Slack; null: it is not. */
+export function slackWords({
+  slack,
+  slack_error,
+}: Pick<Run, 'slack' | 'slack_error'>): { tone: Tone; words: string } | null {
+  if (slack === null) return null
+  if (slack === 'pending')
+    return { tone: 'busy', words: slack_error ? `tried again: ${slack_error}` : 'under way' }
+  if (slack === 'failed') return { tone: 'bad', words: slack_error ? `failed: ${slack_error}` : 'failed' }
+  return { tone: 'good', words: 'posted' }
+}
+
 /** Success of the last runs of each agent, and what they cost; from one page of runs, newest first. */
 export interface AgentRecord {
   /** Those that ended, at most ten, without practice. */

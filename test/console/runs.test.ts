@@ -51,6 +51,8 @@ const run = (over: Partial<RunDetail> = {}): RunDetail =>
     verified: { ok: 1, total: 2 },
     delivery: null,
     delivery_error: null,
+    slack: null,
+    slack_error: null,
     steps: [],
     definition: { prompt: 'Look.' },
     ...over,

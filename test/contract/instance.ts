@@ -47,7 +47,7 @@ export async function startInstance({
   clock?: TestClock
   dataFile?: string | null
   log?: Logger
-} & Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing'> = {}) {
+} & Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing' | 'slack'> = {}) {
   const engine = createEngine({ dataFile, clock, env, ...more })
   const app = await buildServer({
     engine,

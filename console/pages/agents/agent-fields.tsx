@@ -6,6 +6,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import type { AgentDraft } from '../../lib/agent-form.ts'
 import { type FieldErrors, faultAt } from '../../lib/field-errors.ts'
 import { ModelPicker } from '../../parts/model-picker.tsx'
+import { SlackChannelSelect } from '../../parts/slack-channel-select.tsx'
 import { ToolPolicyEditor } from '../../parts/tool-policy.tsx'
 import { BoundFields } from './bound-fields.tsx'
 import { VerdictRows } from './verdict-rows.tsx'
@@ -106,6 +107,11 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
           autoComplete="off"
         />
       </Group>
+      <SlackChannelSelect
+        value={draft.slack_channel}
+        onChange={(id) => set('slack_channel', id)}
+        error={faultAt(errors, 'slack_channel')}
+      />
     </>
   )
 }

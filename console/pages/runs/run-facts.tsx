@@ -9,6 +9,7 @@ import {
   durationOf,
   money,
   runPath,
+  slackWords,
   tokenWords,
   wokenWords,
   writeBackWords,
@@ -71,7 +72,8 @@ export function RunFacts({ run }: { run: RunDetail }) {
             <Servers run={run} />
           </Line>
         )}
-        <WriteBack run={run} />
+        <Told title="Written back" said={writeBackWords(run)} />
+        <Told title="Posted to Slack" said={slackWords(run)} />
         {run.handled && (
           <Line title="Handled">
             by {run.handled.by}, <When at={run.handled.at} />
@@ -134,11 +136,10 @@ function Servers({ run }: { run: RunDetail }) {
   )
 }
 
-function WriteBack({ run }: { run: RunDetail }) {
-  const said = writeBackWords(run)
+function Told({ title, said }: { title: string; said: ReturnType<typeof slackWords> }) {
   if (!said) return null
   return (
-    <Line title="Written back">
+    <Line title={title}>
       <Mark tone={said.tone}>{said.words.split(':')[0]!}</Mark>
       {said.words.includes(':') && said.words.slice(said.words.indexOf(':') + 1)}
     </Line>

@@ -44,7 +44,7 @@ export default function RunPage() {
 function paceOf(run: RunDetail | undefined): number | false {
   if (!run) return false
   if (isOpen(run)) return 1_000
-  return run.chain.some(isOpen) || run.delivery === 'pending' ? 2_000 : false
+  return run.chain.some(isOpen) || run.delivery === 'pending' || run.slack === 'pending' ? 2_000 : false
 }
 
 function Story({ run }: { run: RunDetail }) {

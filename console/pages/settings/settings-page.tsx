@@ -1,4 +1,4 @@
-/** Settings of the instance: model providers, prices, the bounds of agents, tokens of GitHub. */
+/** Settings of the instance: model providers, prices, the bounds of agents, tokens of GitHub, Slack. */
 import { Tabs } from '@mantine/core'
 import { useSearchParams } from 'react-router'
 import { PageHead } from '../../parts/page.tsx'
@@ -6,12 +6,14 @@ import { AgentLimits } from './agent-limits.tsx'
 import { Credentials } from './github/credentials.tsx'
 import { Prices } from './prices.tsx'
 import { Providers } from './providers.tsx'
+import { Slack } from './slack/slack.tsx'
 
 const TABS = [
   { value: 'providers', label: 'Model providers' },
   { value: 'prices', label: 'Prices' },
   { value: 'agents', label: 'Agents' },
   { value: 'github', label: 'GitHub' },
+  { value: 'slack', label: 'Slack' },
 ]
 
 export default function SettingsPage() {
@@ -44,6 +46,9 @@ export default function SettingsPage() {
         </Tabs.Panel>
         <Tabs.Panel value="github">
           <Credentials />
+        </Tabs.Panel>
+        <Tabs.Panel value="slack">
+          <Slack />
         </Tabs.Panel>
       </Tabs>
     </>

@@ -1,0 +1,130 @@
+/** Slack: the bot token findings are posted with, the signing secret, and the channels the bot sees. */
+import { Alert, Button, Group, List, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import type { SlackChannelsResult } from '../../../../schemas/types.ts'
+import { useChange } from '../../../lib/use-change.ts'
+import { Failed, LoadingRows } from '../../../parts/states.tsx'
+import { slack, slackKeys } from '../../../slack-client.ts'
+import { SlackSecretCard } from './slack-secret-card.tsx'
+
+const SCOPES = ['chat:write', 'chat:write.public', 'channels:read', 'groups:read', 'commands']
+
+export function Slack() {
+  const test = useChange((_: undefined) => slack.test())
+  return (
+    <Stack maw={980}>
+      <Text size="sm" c="dimmed" maw={620}>
+        Agents post their findings to the channel they name. The Slack app needs the bot scopes{' '}
+        {SCOPES.join(', ')}.
+      </Text>
+      <SlackSecretCard
+        field="token"
+        title="Bot token"
+        hint="Of the Slack app, under OAuth and permissions; it begins with xoxb-."
+      >
+        <Button
+          size="xs"
+          variant="default"
+          loading={test.isPending}
+          onClick={() => test.mutate(undefined)}
+          aria-label="Test the bot token"
+        >
+          Test
+        </Button>
+      </SlackSecretCard>
+      <div role="status">
+        {test.data && !test.isPending && (
+          <Alert
+            color={test.data.ok ? 'teal' : 'red'}
+            p="xs"
+            title={test.data.ok ? 'Slack takes it' : 'Slack does not take it'}
+          >
+            <Text size="sm">
+              {test.data.ok
+                ? `It is the bot ${test.data.bot ?? ''} of the workspace ${test.data.team}.`
+                : test.data.error}
+            </Text>
+          </Alert>
+        )}
+      </div>
+      <SlackSecretCard
+        field="secret"
+        title="Signing secret"
+        hint="Of the Slack app, under Basic information. It proves that a request comes from Slack."
+      />
+      <Channels />
+    </Stack>
+  )
+}
+
+function Channels() {
+  const queries = useQueryClient()
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: slackKeys.channels,
+    queryFn: slack.channels,
+  })
+  const again = useChange((_: undefined) => slack.changed(), {
+    onDone: () => void queries.invalidateQueries({ queryKey: slackKeys.channels }),
+  })
+  return (
+    <Paper withBorder p="md" radius="md" component="section" aria-label="Channels">
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} fz="md">
+            Channels
+          </Title>
+          <Button
+            size="xs"
+            variant="default"
+            loading={again.isPending}
+            onClick={() => again.mutate(undefined)}
+          >
+            Read again
+          </Button>
+        </Group>
+        {isPending ? (
+          <LoadingRows rows={3} />
+        ) : error ? (
+          <Failed error={error} onRetry={() => void refetch()} />
+        ) : (
+          <ChannelList result={data} />
+        )}
+      </Stack>
+    </Paper>
+  )
+}
+
+function ChannelList({ result: { channels, reason, detail, stale } }: { result: SlackChannelsResult }) {
+  return (
+    <>
+      {reason !== null && (
+        <Text size="sm" c={reason === 'no_token' ? 'dimmed' : 'red'}>
+          {sentence(detail ?? 'Slack could not be read')}
+          {stale ? ' These are the channels of an earlier read.' : ''}
+        </Text>
+      )}
+      {channels.length > 0 && (
+        <List size="sm" className="scroll-rows" style={{ maxHeight: 280, overflowY: 'auto' }}>
+          {channels.map(({ id, name, is_private, is_member }) => (
+            <List.Item key={id}>
+              {is_private ? name : `#${name}`}{' '}
+              <Text span size="xs" c="dimmed">
+                {[id, ...(is_private ? ['private'] : []), ...(is_member ? ['the bot is in it'] : [])].join(
+                  ', ',
+                )}
+              </Text>
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {channels.length === 0 && reason === null && (
+        <Text size="sm" c="dimmed">
+          The workspace has no channel that the bot sees.
+        </Text>
+      )}
+    </>
+  )
+}
+
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`

@@ -1,0 +1,102 @@
+/** Slack through the built daemon: a stored token, the channel of an agent, and a finding that gets there. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from '@playwright/test'
+import { test as base, ended, prepareChain, trip } from './agents.ts'
+import { accessibilityFaults } from './axe.ts'
+import { startDaemon } from './daemon.ts'
+
+// A daemon, two agents and a browser share what the machine has.
+base.setTimeout(60_000)
+
+/** A small server that speaks the wire format of Slack's Web API. It is no Slack. */
+async function startSlack() {
+  const posted: Record<string, string>[] = []
+  const server = createServer(async (request, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(answerOf(request.url!, await formOf(request), posted)))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    posted,
+    stop: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+async function formOf(request: IncomingMessage): Promise<Record<string, string>> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return Object.fromEntries(new URLSearchParams(Buffer.concat(parts).toString()))
+}
+
+function answerOf(path: string, form: Record<string, string>, posted: Record<string, string>[]): unknown {
+  if (path === '/auth.test') return { ok: true, team: 'Acme', user: 'svc', url: 'https://acme.slack.com/' }
+  if (path === '/conversations.list')
+    return { ok: true, channels: [{ id: 'C0ALERTS', name: 'alerts', is_member: true }] }
+  posted.push(form)
+  return { ok: true, channel: form.channel, ts: `1700000000.${posted.length}` }
+}
+
+const test = base.extend<{ slack: Awaited<ReturnType<typeof startSlack>> }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
+  slack: async ({}, use) => {
+    const slack = await startSlack()
+    await use(slack)
+    slack.stop()
+  },
+  daemon: async ({ models, slack }, use) => {
+    const daemon = await startDaemon([], {
+      PROVIDERA_BASE_URL: models.url,
+      PROVIDERA_API_KEY: 'key-of-the-environment',
+      SVC_SLACK_API_URL: slack.url,
+      SVC_PUBLIC_URL: 'https://svc.example.com',
+    })
+    await use(daemon)
+    await daemon.stop()
+  },
+})
+
+test('a person stores the bot token, chooses a channel for an agent, and its finding is posted there', async ({
+  page,
+  daemon,
+  models,
+  slack,
+}) => {
+  const ingest = await prepareChain(daemon, models)
+  await page.goto(`${daemon.url}/settings?tab=slack`)
+  const card = page.getByRole('region', { name: 'Bot token' })
+  await expect(card).toContainText('not set')
+  await card.getByLabel('Bot token', { exact: true }).fill('not-a-token')
+  await card.getByRole('button', { name: 'Save' }).click()
+  await expect(card.getByRole('alert')).toContainText('it begins with xoxb-')
+  await card.getByLabel('Bot token', { exact: true }).fill('xoxb-one')
+  await card.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByRole('region', { name: 'Channels' })).toContainText('#alerts')
+  await card.getByRole('button', { name: 'Test the bot token' }).click()
+  await expect(page.getByText('It is the bot svc of the workspace Acme.')).toBeVisible()
+  expect(await accessibilityFaults(page, 'settings of Slack')).toEqual([])
+
+  await page.goto(`${daemon.url}/agents/triage?tab=edit`)
+  await page.getByRole('combobox', { name: 'Post each finding to the Slack channel' }).click()
+  await page.getByRole('option', { name: '#alerts' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('triage is saved')).toBeVisible()
+
+  await trip(daemon, ingest)
+  const run = (await ended(daemon, 2)).find(({ agent }) => agent === 'triage')!
+  await page.goto(`${daemon.url}/runs/${run.id}`)
+  await expect(page.getByText('Posted to Slack')).toBeVisible()
+  await expect(page.getByText('posted', { exact: true })).toBeVisible()
+  expect(slack.posted).toHaveLength(1)
+  expect(slack.posted[0]).toMatchObject({
+    channel: 'C0ALERTS',
+    text: 'triage on pay: pay fails on every order',
+  })
+  expect(slack.posted[0]!.blocks).toContain(`https://svc.example.com/runs/${run.id}`)
+})
