@@ -42,10 +42,19 @@ describe('the configuration', () => {
         instance: hostname(),
         version,
       },
+      slack: { botToken: null, signingSecret: null, apiUrl: 'https://slack.com/api', publicUrl: null },
       logLevel: 'info',
       logFormat: 'json',
       hostedUrls: {},
     })
+  })
+
+  it('has what Slack is called with, and names the variable that holds something else', () => {
+    const env = { SVC_SLACK_BOT_TOKEN: 'xoxb-1', SVC_SLACK_API_URL: 'https://slack-gov.com/api/' }
+    expect(load({}, env).slack).toMatchObject({ botToken: 'xoxb-1', apiUrl: 'https://slack-gov.com/api' })
+    expect(() => load({}, { SVC_SLACK_BOT_TOKEN: 'secret-of-another' })).toThrow(
+      /^SVC_SLACK_BOT_TOKEN must be a bot token: it begins with xoxb-$/,
+    )
   })
 
   it('cannot be changed', () => {
