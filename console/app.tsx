@@ -10,6 +10,7 @@ import { Shell } from './parts/shell.tsx'
 const ProjectsPage = lazy(() => import('./pages/projects/projects-page.tsx'))
 const NewProjectPage = lazy(() => import('./pages/projects/new-project-page.tsx'))
 const ProjectPage = lazy(() => import('./pages/projects/project-page.tsx'))
+const SetupPage = lazy(() => import('./pages/setup/setup-page.tsx'))
 const ReplayPage = lazy(() => import('./replay/replay-page.tsx'))
 const TriggersPage = lazy(() => import('./pages/triggers/triggers-page.tsx'))
 const TriggerPage = lazy(() => import('./pages/triggers/trigger-page.tsx'))
@@ -78,6 +79,7 @@ export function App() {
           <Route path="/projects" element={<ProjectsPage />} />
           <Route path="/projects/new" element={<NewProjectPage />} />
           <Route path="/projects/:id" element={<ProjectPage />} />
+          <Route path="/projects/:id/setup" element={<SetupPage />} />
           <Route path="/projects/:id/replay" element={<ReplayPage />} />
           <Route path="/triggers" element={<TriggersPage />} />
           <Route path="/triggers/new" element={<TriggerPage />} />

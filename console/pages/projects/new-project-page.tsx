@@ -1,4 +1,4 @@
-/** A new project: from the gallery of templates, or put together by hand. */
+/** A new project: from a goal, from the gallery of templates, or put together by hand. */
 import { Anchor, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
@@ -6,6 +6,7 @@ import type { Template } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { GoalForm } from '../setup/goal-form.tsx'
 import { CustomProject } from './custom-project.tsx'
 import { TemplateForm } from './template-form.tsx'
 
@@ -22,10 +23,18 @@ export default function NewProjectPage() {
       <PageHead title={template ? template.title : chosen === 'custom' ? 'Custom project' : 'New project'}>
         {chosen && (
           <Anchor component={Link} to="/projects/new">
-            All templates
+            From a goal, or another template
           </Anchor>
         )}
       </PageHead>
+      {!chosen && (
+        <>
+          <GoalForm />
+          <Title order={2} mt="xl" mb="md">
+            Or start from a template
+          </Title>
+        </>
+      )}
       {isPending && <LoadingRows />}
       {error && <Failed error={error} onRetry={() => void refetch()} />}
       {data && !chosen && <Gallery templates={data} />}
@@ -44,7 +53,7 @@ function Gallery({ templates }: { templates: readonly Template[] }) {
         <Paper key={template.key} withBorder p="md" radius="md" component="article">
           <Stack gap="xs" h="100%">
             <Group justify="space-between" wrap="nowrap" align="flex-start">
-              <Title order={2}>{template.title}</Title>
+              <Title order={3}>{template.title}</Title>
               {template.demo && (
                 <Badge variant="default" tt="none" style={{ flexShrink: 0 }}>
                   Demo data
@@ -76,7 +85,7 @@ function Gallery({ templates }: { templates: readonly Template[] }) {
       ))}
       <Paper withBorder p="md" radius="md" component="article">
         <Stack gap="xs" h="100%">
-          <Title order={2}>By hand</Title>
+          <Title order={3}>By hand</Title>
           <Text size="sm" style={{ flex: 1 }}>
             Start empty, or from parts that are there already. They are adopted; nothing is made.
           </Text>

@@ -2,7 +2,7 @@
 import { Badge, Button, Checkbox, Group, Modal, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { useParams, useSearchParams } from 'react-router'
+import { Link, Navigate, useParams, useSearchParams } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -46,6 +46,7 @@ export default function ProjectPage() {
         <Failed error={error} onRetry={() => void refetch()} />
       </>
     )
+  if (data.status === 'draft') return <Navigate to={`/projects/${data.id}/setup`} replace />
   return (
     <>
       <PageHead title={data.name}>
@@ -58,6 +59,11 @@ export default function ProjectPage() {
           </Badge>
         )}
         <Held project={data} />
+        {(data.state === 'connect' || data.state === 'try') && (
+          <Button component={Link} to={`/projects/${data.id}/setup`}>
+            Go on with setup
+          </Button>
+        )}
         <RangePicker project={data.id} label="Replay" />
         <Moves project={data} />
       </PageHead>

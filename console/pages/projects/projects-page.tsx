@@ -1,5 +1,5 @@
 /** Projects: how each is doing, Default first. */
-import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
@@ -29,10 +29,10 @@ export default function ProjectsPage() {
           <Empty title="No projects yet">
             <Text c="dimmed" maw={560}>
               A project holds sources, triggers, agents, MCP servers and skills, and says which trigger wakes
-              which agent. Start from a template, or put one together by hand.
+              which agent. Say what you want, and a plan is written for you; or start from a template.
             </Text>
             <Button component={Link} to="/projects/new">
-              Choose a template
+              Begin
             </Button>
           </Empty>
         ) : (
@@ -47,7 +47,9 @@ export default function ProjectsPage() {
 }
 
 function ProjectCard({ project }: { project: Project }) {
+  const isDraft = project.status === 'draft'
   const results = useQuery({
+    enabled: !isDraft,
     queryKey: dkeys.of(project.id, 'results'),
     queryFn: () => declared.results(project.id),
   })
@@ -57,22 +59,31 @@ function ProjectCard({ project }: { project: Project }) {
       <Stack gap="xs">
         <Group justify="space-between" wrap="nowrap" align="flex-start">
           <Title order={2} style={{ overflowWrap: 'anywhere' }}>
-            <Link to={`/projects/${project.id}`}>{project.name}</Link>
+            <Link to={pathOf(project)}>{project.name}</Link>
           </Title>
           <Badge variant="default" tt="none" style={{ flexShrink: 0 }}>
-            {project.template_title}
+            {project.status === 'draft' ? 'Draft' : project.template_title}
           </Badge>
         </Group>
         {project.goal && <Text size="sm">{project.goal}</Text>}
         <HealthLine id={project.id} />
+        {project.accepts.includes('try') && project.state !== 'done' && (
+          <Anchor component={Link} to={`/projects/${project.id}/setup`} size="sm" underline="always">
+            Go on with setup
+          </Anchor>
+        )}
         <Text size="xs" c="dimmed">
-          {countsText(project.counts)}
+          {isDraft ? 'Nothing is made yet' : countsText(project.counts)}
           {today && ` · today: ${today.looked_at} looked at, ${today.found} found`}
         </Text>
       </Stack>
     </Paper>
   )
 }
+
+/** A draft is gone on with, a project is looked at. */
+const pathOf = ({ id, status }: Project): string =>
+  status === 'draft' ? `/projects/${id}/setup` : `/projects/${id}`
 
 /** "2 sources, 1 trigger". */
 export function countsText(counts: Record<string, number>): string {

@@ -89,8 +89,13 @@ function Used({ usage }: { usage: ModelUsageResult }) {
   )
 }
 
-const surfaceWord = (surface: string): string =>
-  surface === 'agent' ? 'agents' : surface === 'ask' ? 'questions of people' : surface
+const surfaceWord = (surface: string): string => SURFACES[surface] ?? surface
+
+const SURFACES: Record<string, string> = {
+  agent: 'agents',
+  ask: 'questions of people',
+  setup: 'guided setup',
+}
 
 function Split({
   title,

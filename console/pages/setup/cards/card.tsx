@@ -1,0 +1,176 @@
+/** A card of the plan: its heading, what is wrong with it, its entries. */
+import { ActionIcon, Badge, Button, Group, Modal, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
+import { CircleAlert, Pencil, Plus, Trash2 } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { PlanProblem } from '../../../../schemas/types.ts'
+
+interface CardProps {
+  title: string
+  /** Its section in problems, such as watches. */
+  section: string
+  problems: readonly PlanProblem[]
+  /** What to add, in a word or two; absent: nothing can be. */
+  add?: { label: string; onAdd: () => void }
+  /** Said where it has no entries. */
+  empty?: string
+  children?: ReactNode
+}
+
+export function Card({ title, section, problems, add, empty, children }: CardProps) {
+  return (
+    <Paper withBorder p="md" radius="md" component="section" aria-label={title}>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2}>{title}</Title>
+          {add && (
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              leftSection={<Plus size={14} aria-hidden />}
+              onClick={add.onAdd}
+            >
+              {add.label}
+            </Button>
+          )}
+        </Group>
+        <Problems problems={problems} where={section} />
+        {empty && (
+          <Text size="sm" c="dimmed">
+            {empty}
+          </Text>
+        )}
+        {children}
+      </Stack>
+    </Paper>
+  )
+}
+
+/** What the check found at one place. */
+export function Problems({ problems, where }: { problems: readonly PlanProblem[]; where: string }) {
+  const mine = problems.filter((problem) => problem.where === where)
+  if (mine.length === 0) return null
+  return (
+    <div role="status">
+      {mine.map(({ message }) => (
+        <Group key={message} gap={6} wrap="nowrap" align="flex-start" c="var(--mantine-color-error)">
+          <CircleAlert size={15} aria-hidden style={{ flexShrink: 0, marginTop: 3 }} />
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {message}
+          </Text>
+        </Group>
+      ))}
+    </div>
+  )
+}
+
+interface EntryProps {
+  name: string
+  /** Where it is in problems, such as watches.w1. */
+  where: string
+  problems: readonly PlanProblem[]
+  badge?: string
+  sentence?: string
+  onEdit?: () => void
+  onRemove?: () => void
+  /** Beside the name, such as a switch. */
+  control?: ReactNode
+  children?: ReactNode
+}
+
+export function Entry(props: EntryProps) {
+  const { name, where, problems, badge, sentence, onEdit, onRemove, control, children } = props
+  const called = name || 'without a name'
+  return (
+    <div className="setup-entry">
+      <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
+        <div style={{ minWidth: 0 }}>
+          <Group gap="xs">
+            <Text fw={600} className="mono" style={{ overflowWrap: 'anywhere' }}>
+              {called}
+            </Text>
+            {badge && (
+              <Badge variant="default" tt="none" size="sm">
+                {badge}
+              </Badge>
+            )}
+          </Group>
+          {sentence && (
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {sentence}
+            </Text>
+          )}
+        </div>
+        <Group gap={4} wrap="nowrap">
+          {control}
+          {onEdit && (
+            <Tooltip label="Edit">
+              <ActionIcon variant="subtle" color="gray" onClick={onEdit} aria-label={`Edit ${called}`}>
+                <Pencil size={15} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
+          {onRemove && (
+            <Tooltip label="Take it out">
+              <ActionIcon variant="subtle" color="gray" onClick={onRemove} aria-label={`Take ${called} out`}>
+                <Trash2 size={15} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </Group>
+      </Group>
+      <Problems problems={problems} where={where} />
+      {children}
+    </div>
+  )
+}
+
+interface DialogProps {
+  title: string
+  onClose: () => void
+  onKeep: () => void
+  isComplete?: boolean
+  children: ReactNode
+}
+
+/** The fields of one entry; nothing is kept until it is said. */
+export function EntryDialog({ title, onClose, onKeep, isComplete = true, children }: DialogProps) {
+  return (
+    <Modal opened onClose={onClose} title={title} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          // A form inside the dialog is no form of the page.
+          event.stopPropagation()
+          onKeep()
+        }}
+      >
+        <Stack>
+          {children}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" disabled={!isComplete}>
+              Keep it
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+/** Rows with one of them changed, taken out, or added. */
+export const withRow = <T extends { key: string }>(rows: readonly T[], row: T): T[] =>
+  rows.some(({ key }) => key === row.key)
+    ? rows.map((other) => (other.key === row.key ? row : other))
+    : [...rows, row]
+export const withoutRow = <T extends { key: string }>(rows: readonly T[], key: string): T[] =>
+  rows.filter((row) => row.key !== key)
+
+/** The first key that is free: w1, w2. */
+export function freeKey(letter: string, rows: readonly { key: string }[]): string {
+  let n = 1
+  while (rows.some(({ key }) => key === `${letter}${n}`)) n++
+  return `${letter}${n}`
+}

@@ -1,0 +1,176 @@
+/** Wakes when: the triggers of the plan, with their numbers to change in place. */
+import { Group, NumberInput, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { PlanKnob, PlanWake } from '../../../../schemas/types.ts'
+import { TriggerForm } from '../../../graph/editor/forms/trigger-form.tsx'
+import type { EditedPlan } from '../use-plan.ts'
+import { Card, Entry, EntryDialog, freeKey, withoutRow, withRow } from './card.tsx'
+
+export function WakesCard({ plan, problems, edit }: EditedPlan) {
+  const [open, setOpen] = useState<PlanWake | null>(null)
+  const put = (wake: PlanWake) => edit((now) => ({ ...now, wakes: withRow(now.wakes, wake) }))
+  return (
+    <Card
+      title="Wakes when"
+      section="wakes"
+      problems={problems}
+      add={{
+        label: 'Add a trigger',
+        onAdd: () =>
+          setOpen({
+            ...NEW,
+            key: freeKey('k', plan.wakes),
+            sources: plan.watches.length === 1 ? [plan.watches[0]!.name] : [],
+          }),
+      }}
+    >
+      {plan.wakes.map((wake) => (
+        <Entry
+          key={wake.key}
+          name={wake.name}
+          where={`wakes.${wake.key}`}
+          problems={problems}
+          sentence={wake.sentence && `${wake.sentence}.`}
+          onEdit={() => setOpen(wake)}
+          onRemove={() => edit((now) => ({ ...now, wakes: withoutRow(now.wakes, wake.key) }))}
+        >
+          {wake.cooldown_sentence && (
+            <Text size="sm" c="dimmed">
+              {wake.cooldown_sentence}.
+            </Text>
+          )}
+          <Group gap="sm" mt="xs" align="flex-end">
+            {wake.knobs.map((knob) => (
+              <Knob
+                key={knob.id}
+                knob={knob}
+                trigger={wake.name}
+                onTurn={(value) =>
+                  put({
+                    ...wake,
+                    knobs: wake.knobs.map((other) => (other.id === knob.id ? { ...other, value } : other)),
+                  })
+                }
+              />
+            ))}
+          </Group>
+        </Entry>
+      ))}
+      {open && (
+        <WakeDialog
+          wake={open}
+          onClose={() => setOpen(null)}
+          onKeep={(wake) => {
+            put(wake)
+            setOpen(null)
+          }}
+        />
+      )}
+    </Card>
+  )
+}
+
+const NEW: PlanWake = {
+  key: '',
+  name: '',
+  sources: [],
+  filters: [],
+  key_field: '',
+  condition: {},
+  cooldown: '',
+  window: '',
+  sentence: '',
+  cooldown_sentence: '',
+  knobs: [],
+}
+
+function Knob({
+  knob,
+  trigger,
+  onTurn,
+}: {
+  knob: PlanKnob
+  trigger: string
+  onTurn: (value: number) => void
+}) {
+  return (
+    <NumberInput
+      label={knob.label}
+      aria-label={`${knob.label}, of ${trigger}`}
+      value={knob.value}
+      min={knob.min}
+      max={knob.max}
+      allowDecimal={knob.id === 'threshold'}
+      clampBehavior="blur"
+      onChange={(value) => {
+        if (typeof value === 'number') onTurn(value)
+      }}
+      w={190}
+    />
+  )
+}
+
+function WakeDialog({
+  wake: start,
+  onClose,
+  onKeep,
+}: {
+  wake: PlanWake
+  onClose: () => void
+  onKeep: (wake: PlanWake) => void
+}) {
+  const isNew = start.name === ''
+  const [name, setName] = useState(start.name)
+  const [edited, setEdited] = useState<{ after: Record<string, unknown>; isComplete: boolean } | null>(null)
+  return (
+    <EntryDialog
+      title={isNew ? 'Add a trigger' : `Trigger ${start.name}`}
+      onClose={onClose}
+      isComplete={name.trim() !== '' && (edited ? edited.isComplete : !isNew)}
+      onKeep={() => onKeep(edited ? { ...start, name, ...wakeOf(edited.after) } : { ...start, name })}
+    >
+      <TextInput
+        label="Name"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={60}
+        withAsterisk
+      />
+      <TriggerForm
+        name={name}
+        spec={isNew ? { sources: start.sources } : specOf(start)}
+        isNew={isNew}
+        configured={[]}
+        errors={{}}
+        onEdit={setEdited}
+      />
+    </EntryDialog>
+  )
+}
+
+function specOf({ sources, filters, key_field, condition, cooldown, window: shown }: PlanWake) {
+  return {
+    sources,
+    filters,
+    key_field,
+    condition,
+    ...(cooldown ? { cooldown } : {}),
+    ...(shown ? { emit: { context_window: shown } } : {}),
+  }
+}
+
+/** What the form says; its numbers are those of the text, so the knobs are read anew. */
+function wakeOf(after: Record<string, unknown>): Partial<PlanWake> {
+  const { sources, filters, key_field, condition, cooldown, emit } = after as Partial<PlanWake> & {
+    emit?: { context_window?: string | null } | null
+  }
+  return {
+    sources: sources ?? [],
+    filters: filters ?? [],
+    key_field: key_field ?? '',
+    condition: condition ?? {},
+    cooldown: cooldown ?? '',
+    window: emit?.context_window ?? '',
+    knobs: [],
+  }
+}

@@ -1,0 +1,213 @@
+/** Watches: the sources of the plan, those that are here and new ones, and the secrets they still need. */
+import { Alert, JsonInput, PasswordInput, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { PlanWatch } from '../../../../schemas/types.ts'
+import { api, keys } from '../../../client.ts'
+import { SourceFields } from '../../../graph/editor/forms/source-fields.tsx'
+import { Fold, TextBlock } from '../../../parts/fold.tsx'
+import type { EditedPlan } from '../use-plan.ts'
+import { Card, Entry, EntryDialog, freeKey, withoutRow, withRow } from './card.tsx'
+
+export function WatchesCard({ plan, problems, edit }: EditedPlan) {
+  const [open, setOpen] = useState<PlanWatch | null>(null)
+  const put = (watch: PlanWatch) => edit((now) => ({ ...now, watches: withRow(now.watches, watch) }))
+  return (
+    <Card
+      title="Watches"
+      section="watches"
+      problems={problems}
+      add={{ label: 'Add a source', onAdd: () => setOpen({ ...NEW, key: freeKey('w', plan.watches) }) }}
+    >
+      {plan.watches.map((watch) => (
+        <Entry
+          key={watch.key}
+          name={watch.name}
+          where={`watches.${watch.key}`}
+          problems={problems}
+          badge={watch.existing ? 'here already' : 'new'}
+          sentence={watch.sentence}
+          onEdit={() => setOpen(watch)}
+          onRemove={() => edit((now) => ({ ...now, watches: withoutRow(now.watches, watch.key) }))}
+        >
+          <Secrets watch={watch} onChange={put} />
+          {!watch.existing && Object.keys(watch.config).length > 0 && (
+            <Fold title="Its settings">
+              <TextBlock text={JSON.stringify(shown(watch), null, 2)} label="Copy: Its settings" />
+            </Fold>
+          )}
+        </Entry>
+      ))}
+      {open && (
+        <WatchDialog
+          watch={open}
+          onClose={() => setOpen(null)}
+          onKeep={(watch) => {
+            put(watch)
+            setOpen(null)
+          }}
+        />
+      )}
+    </Card>
+  )
+}
+
+const NEW: PlanWatch = {
+  key: '',
+  existing: false,
+  name: '',
+  connector: '',
+  poll: null,
+  config: {},
+  sentence: '',
+  needs: 'none',
+  secrets: [],
+  sample: null,
+}
+
+/** Typed secrets are entered below, and are no part of what is shown. */
+function shown({ config, secrets, poll, sample }: PlanWatch): object {
+  const hidden = new Set(secrets.map(({ field }) => field))
+  const open = Object.entries(config).filter(
+    ([name]) => !hidden.has(name) && !/token|secret|password|dsn/.test(name),
+  )
+  return {
+    ...(poll ? { poll } : {}),
+    ...Object.fromEntries(open),
+    ...(sample ? { example_event: sample } : {}),
+  }
+}
+
+/** What is required is asked for; what may be given is under a fold. Sent when the plan is applied. */
+function Secrets({ watch, onChange }: { watch: PlanWatch; onChange: (watch: PlanWatch) => void }) {
+  const [typed, setTyped] = useState<Record<string, string>>({})
+  const [fields] = useState(watch.secrets)
+  if (watch.existing || fields.length === 0) return null
+  const input = ({ field, help, required }: PlanWatch['secrets'][number]) => (
+    <PasswordInput
+      key={field}
+      label={field}
+      description={help}
+      required={required}
+      autoComplete="off"
+      value={typed[field] ?? ''}
+      onChange={(event) => {
+        const value = event.currentTarget.value
+        setTyped((now) => ({ ...now, [field]: value }))
+        onChange({ ...watch, config: { ...watch.config, [field]: value } })
+      }}
+    />
+  )
+  const [needed, optional] = [fields.filter((one) => one.required), fields.filter((one) => !one.required)]
+  return (
+    <Stack gap="xs" mt="xs">
+      {needed.map(input)}
+      {optional.length > 0 && (
+        <Fold title="Credential" hint="if it asks for one">
+          <Stack gap="xs">{optional.map(input)}</Stack>
+        </Fold>
+      )}
+    </Stack>
+  )
+}
+
+function WatchDialog({
+  watch: start,
+  onClose,
+  onKeep,
+}: {
+  watch: PlanWatch
+  onClose: () => void
+  onKeep: (watch: PlanWatch) => void
+}) {
+  const [watch, setWatch] = useState(start)
+  const [sample, setSample] = useState(start.sample ? JSON.stringify(start.sample, null, 2) : '')
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const parsed = sampleOf(sample)
+  const isPush = ['webhook', 'otlp', 'alertmanager', 'vercel'].includes(watch.connector)
+  return (
+    <EntryDialog
+      title={start.name ? `Source ${start.name}` : 'Add a source'}
+      onClose={onClose}
+      onKeep={() => onKeep({ ...watch, sample: watch.existing ? null : (parsed ?? null) })}
+      isComplete={watch.name !== '' && (watch.existing || (watch.connector !== '' && parsed !== undefined))}
+    >
+      {(sources.data?.length ?? 0) > 0 && (
+        <SegmentedControl
+          value={watch.existing ? 'here' : 'new'}
+          onChange={(value) => setWatch({ ...NEW, key: start.key, existing: value === 'here' })}
+          data={[
+            { value: 'here', label: 'One that is here' },
+            { value: 'new', label: 'A new one' },
+          ]}
+          aria-label="Which source"
+        />
+      )}
+      {watch.existing ? (
+        <Select
+          label="Source"
+          data={sources.data?.map(({ name }) => name) ?? []}
+          value={watch.name || null}
+          onChange={(name) => setWatch({ ...watch, name: name ?? '' })}
+          searchable
+          withAsterisk
+        />
+      ) : (
+        <>
+          <TextInput
+            label="Name"
+            value={watch.name}
+            onChange={(event) => setWatch({ ...watch, name: event.currentTarget.value })}
+            maxLength={60}
+            withAsterisk
+          />
+          <SourceFields
+            key={start.key}
+            name={watch.name}
+            spec={{ connector: start.connector, poll: start.poll, config: start.config }}
+            isNew
+            configured={[]}
+            errors={{}}
+            onEdit={({ after }) =>
+              setWatch((now) => ({
+                ...now,
+                connector: String(after.connector ?? ''),
+                poll: (after.poll as string | null) ?? null,
+                config: (after.config ?? {}) as PlanWatch['config'],
+              }))
+            }
+          />
+          {isPush && (
+            <JsonInput
+              label="Example event"
+              description="One event as it would be sent; it is sent when you try the project."
+              value={sample}
+              onChange={setSample}
+              error={parsed === undefined ? 'This is not a JSON object yet' : undefined}
+              autosize
+              minRows={3}
+              maxRows={12}
+              formatOnBlur
+              classNames={{ input: 'mono' }}
+            />
+          )}
+        </>
+      )}
+      {watch.existing && sources.error && <Alert color="red">{sources.error.message}</Alert>}
+    </EntryDialog>
+  )
+}
+
+/** @returns null for none, undefined for what is no object. */
+function sampleOf(text: string): PlanWatch['sample'] | undefined {
+  if (text.trim() === '') return null
+  try {
+    const value: unknown = JSON.parse(text)
+    return value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? (value as PlanWatch['sample'])
+      : undefined
+  } catch {
+    // Said at the field.
+    return undefined
+  }
+}

@@ -1,0 +1,125 @@
+/** A draft: how its plan comes about, then the plan. */
+import { Alert, Button, Group, Loader, Paper, Stack, Text, Textarea, Title } from '@mantine/core'
+import { Check, CircleAlert, X } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import type { Setup, SetupPlanning } from '../../../schemas/types.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { setups } from '../../setup-client.ts'
+import { PlanEditor } from './plan-editor.tsx'
+
+export function DraftStep({ setup }: { setup: Setup }) {
+  const { planning, plan } = setup
+  if (!planning) return null
+  const isRunning = planning.state === 'running'
+  return (
+    <Stack mt="md">
+      <Text size="lg" style={{ overflowWrap: 'anywhere' }}>
+        {setup.goal}
+      </Text>
+      {isRunning && <Progress setup={setup} planning={planning} />}
+      {(planning.state === 'failed' || planning.state === 'interrupted') && (
+        <NotPlanned setup={setup} planning={planning} />
+      )}
+      {plan && !isRunning && <PlanEditor key={keyOf(planning)} setup={setup} plan={plan} />}
+    </Stack>
+  )
+}
+
+/** Another planning is another plan: what was typed into the one before is none of it. */
+const keyOf = ({ steps, instruction }: SetupPlanning): string => `${steps[0]?.at} ${instruction}`
+
+function Progress({ setup, planning }: { setup: Setup; planning: SetupPlanning }) {
+  const stop = useChange(() => setups.stop(setup.project))
+  return (
+    <Paper withBorder p="lg" radius="md">
+      <Stack>
+        <Group justify="space-between">
+          <Title order={2}>
+            {planning.instruction ? 'The plan is being changed' : 'The plan is being written'}
+          </Title>
+          <Button variant="default" size="xs" loading={stop.isPending} onClick={() => stop.mutate(undefined)}>
+            Stop
+          </Button>
+        </Group>
+        {planning.instruction && <Text size="sm">“{planning.instruction}”</Text>}
+        <StepList planning={planning} />
+        <Text size="sm" c="dimmed">
+          It takes about a minute. You can leave this page: the draft is listed under Projects.
+        </Text>
+      </Stack>
+    </Paper>
+  )
+}
+
+function StepList({ planning: { steps } }: { planning: SetupPlanning }) {
+  return (
+    <ol className="setup-planning" aria-label="Planning" aria-live="polite">
+      {steps.length === 0 && (
+        <li>
+          <Loader size={14} aria-hidden /> It begins
+        </li>
+      )}
+      {steps.map(({ text, state, at }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: sub-steps are only added, behind the others.
+        <li key={`${at} ${i}`} data-state={state}>
+          {state === 'running' ? (
+            <Loader size={14} aria-label="under way" />
+          ) : state === 'done' ? (
+            <Check size={15} aria-label="done" />
+          ) : (
+            <X size={15} aria-label="stopped" />
+          )}
+          <span>{text}</span>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function NotPlanned({ setup, planning }: { setup: Setup; planning: SetupPlanning }) {
+  const [goal, setGoal] = useState(setup.goal)
+  const again = useChange(() => setups.replan(setup.project, { goal: goal.trim() }))
+  const byHand = useChange(() => setups.save(setup.project, EMPTY, new AbortController().signal))
+  return (
+    <Paper withBorder p="lg" radius="md">
+      <Stack>
+        <Alert
+          color={planning.state === 'failed' ? 'red' : 'yellow'}
+          icon={<CircleAlert size={18} aria-hidden />}
+          title={planning.state === 'failed' ? 'The plan could not be written' : 'Planning was interrupted'}
+          role="status"
+        >
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {planning.error ?? 'It goes on when you ask for it.'}
+          </Text>
+          {planning.no_provider && (
+            <Button component={Link} to="/settings" size="xs" mt="sm" variant="default">
+              Add a model provider
+            </Button>
+          )}
+        </Alert>
+        {planning.steps.length > 0 && <StepList planning={planning} />}
+        <Textarea
+          label="Goal"
+          value={goal}
+          onChange={(event) => setGoal(event.currentTarget.value.replace(/[\r\n]+/g, ' '))}
+          maxLength={200}
+          autosize
+        />
+        <Group>
+          <Button loading={again.isPending} disabled={!goal.trim()} onClick={() => again.mutate(undefined)}>
+            Plan it again
+          </Button>
+          {!setup.plan && (
+            <Button variant="default" loading={byHand.isPending} onClick={() => byHand.mutate(undefined)}>
+              Write it by hand
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}
+
+const EMPTY = {} as Parameters<typeof setups.save>[1]

@@ -1,0 +1,176 @@
+/** The first step of guided setup: what is wanted, in plain words. */
+import {
+  Accordion,
+  Alert,
+  Anchor,
+  Button,
+  Group,
+  Paper,
+  SegmentedControl,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Sparkles } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useNavigate } from 'react-router'
+import type { SetupDraft } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { Refusal } from '../../parts/refusal.tsx'
+import { setups } from '../../setup-client.ts'
+import { Steps } from './steps.tsx'
+
+const EXAMPLES = [
+  'Tell me when checkout fails, and find out why',
+  'Look at every new alert, and say whether somebody has to get up',
+  'Every morning, sum up what was deployed and what broke',
+]
+
+export function GoalForm() {
+  const go = useNavigate()
+  const [goal, setGoal] = useState('')
+  const [who, setWho] = useState<'svc' | 'own'>('svc')
+  const [name, setName] = useState('')
+  const [description, setDescription] = useState('')
+  const capabilities = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
+  const hasModel = capabilities.data?.agent_key_configured
+  const body = (): SetupDraft => ({
+    goal: goal.trim(),
+    who,
+    ...(name.trim() ? { name: name.trim() } : {}),
+    ...(description.trim() ? { description: description.trim() } : {}),
+  })
+  const begun = {
+    onDone: ({ project }: { project: { id: string } }) => void go(`/projects/${project.id}/setup`),
+  }
+  const start = useChange(() => setups.start(body()), { ...begun, quiet: true })
+  const byHand = useChange(() => setups.start({ ...body(), plan: {} }), { ...begun, quiet: true })
+  const isReady = goal.trim() !== ''
+  return (
+    <Paper withBorder p="lg" radius="md">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (hasModel !== false) start.mutate(undefined)
+        }}
+      >
+        <Stack>
+          <Steps at="goal" />
+          <Textarea
+            label="What do you want?"
+            description="In plain words. A plan is written from it; nothing is made until you have seen it."
+            placeholder={EXAMPLES[0]}
+            value={goal}
+            onChange={(event) => setGoal(event.currentTarget.value.replace(/[\r\n]+/g, ' '))}
+            maxLength={200}
+            autosize
+            minRows={2}
+            size="md"
+            required
+            data-autofocus
+          />
+          <Group gap="xs" role="group" aria-label="Examples">
+            {EXAMPLES.map((example) => (
+              <Button
+                key={example}
+                size="compact-sm"
+                variant="default"
+                onClick={() => setGoal(example)}
+                style={{ height: 'auto', whiteSpace: 'normal', textAlign: 'left' }}
+                py={4}
+              >
+                {example}
+              </Button>
+            ))}
+          </Group>
+          <div>
+            <Text size="sm" fw={500} id="who-looks">
+              Who looks when something happens?
+            </Text>
+            <SegmentedControl
+              mt={4}
+              value={who}
+              onChange={(value) => setWho(value as 'svc' | 'own')}
+              data={[
+                { value: 'svc', label: 'Agents of svc' },
+                { value: 'own', label: 'My own agent' },
+              ]}
+              aria-labelledby="who-looks"
+            />
+            <Text size="xs" c="dimmed" mt={4}>
+              {who === 'svc'
+                ? 'They run here, on your model provider.'
+                : 'It runs outside, gets a key of this project, reads it over MCP and records what it finds.'}
+            </Text>
+          </div>
+          <Accordion variant="contained">
+            <Accordion.Item value="more">
+              <Accordion.Control>Name and details</Accordion.Control>
+              <Accordion.Panel>
+                <Stack>
+                  <TextInput
+                    label="Name of the project"
+                    description="Blank: the plan names it."
+                    value={name}
+                    onChange={(event) => setName(event.currentTarget.value)}
+                    maxLength={80}
+                  />
+                  <Textarea
+                    label="More about it"
+                    description="Systems, names, what is normal and what is not."
+                    value={description}
+                    onChange={(event) => setDescription(event.currentTarget.value)}
+                    maxLength={4_000}
+                    autosize
+                    minRows={3}
+                    maxRows={10}
+                  />
+                </Stack>
+              </Accordion.Panel>
+            </Accordion.Item>
+          </Accordion>
+          {hasModel === false && <NoModel />}
+          <Refusal error={start.error ?? byHand.error} />
+          <Group>
+            {hasModel !== false && (
+              <Button
+                type="submit"
+                size="md"
+                leftSection={<Sparkles size={18} aria-hidden />}
+                loading={start.isPending}
+                disabled={!isReady}
+              >
+                Write the plan
+              </Button>
+            )}
+            <Button
+              variant={hasModel === false ? 'filled' : 'subtle'}
+              loading={byHand.isPending}
+              disabled={!isReady}
+              onClick={() => byHand.mutate(undefined)}
+            >
+              Write it by hand
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  )
+}
+
+function NoModel() {
+  return (
+    <Alert color="yellow" title="No model provider is set" role="status">
+      <Text size="sm">
+        A plan is written by a model.{' '}
+        <Anchor component={Link} to="/settings" size="sm" underline="always" inherit>
+          Add a model provider
+        </Anchor>{' '}
+        under Settings, or write the plan by hand: it is checked in the same way, without a model.
+      </Text>
+    </Alert>
+  )
+}

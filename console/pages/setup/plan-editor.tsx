@@ -1,0 +1,162 @@
+/** The plan of a draft: its cards, each with its problems, what will be made, and an instruction to change it. */
+import {
+  Alert,
+  Button,
+  Grid,
+  Group,
+  List,
+  Paper,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Plan, PlanProblem, Setup } from '../../../schemas/types.ts'
+import { useChange } from '../../lib/use-change.ts'
+import { ChangedObjects } from '../../parts/plan-view.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
+import { setups, skeys } from '../../setup-client.ts'
+import { AgentsCard } from './cards/agents-card.tsx'
+import { KnowHowCard } from './cards/know-how-card.tsx'
+import { ToolsCard } from './cards/tools-card.tsx'
+import { WakesCard } from './cards/wakes-card.tsx'
+import { WatchesCard } from './cards/watches-card.tsx'
+import { type EditedPlan, usePlan } from './use-plan.ts'
+
+export function PlanEditor({ setup, plan: given }: { setup: Setup; plan: Plan }) {
+  const edited = usePlan(setup, given)
+  const { plan, problems, edit } = edited
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 8 }}>
+        <Stack>
+          {plan.summary && (
+            <Text style={{ overflowWrap: 'anywhere' }} data-testid="summary">
+              {plan.summary}
+            </Text>
+          )}
+          {plan.notes.length > 0 && (
+            <Alert color="indigo" title="Good to know">
+              <List size="sm">
+                {plan.notes.map((note) => (
+                  <List.Item key={note}>{note}</List.Item>
+                ))}
+              </List>
+            </Alert>
+          )}
+          <TextInput
+            label="Name of the project"
+            value={plan.name}
+            onChange={(event) => {
+              const name = event.currentTarget.value
+              edit((now) => ({ ...now, name }))
+            }}
+            maxLength={80}
+            error={planFault(problems)}
+          />
+          <WatchesCard {...edited} />
+          <WakesCard {...edited} />
+          <AgentsCard {...edited} />
+          <KnowHowCard {...edited} />
+          <ToolsCard {...edited} />
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 4 }}>
+        <Stack className="setup-aside">
+          <ApplyPanel setup={setup} edited={edited} />
+          <Instruct setup={setup} plan={plan} />
+        </Stack>
+      </Grid.Col>
+    </Grid>
+  )
+}
+
+const planFault = (problems: readonly PlanProblem[]): string | undefined =>
+  problems
+    .filter(({ where }) => where === 'plan')
+    .map(({ message }) => message)
+    .join('; ') || undefined
+
+function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
+  const queries = useQueryClient()
+  const { plan, problems, changes, isChecking, error } = edited
+  const apply = useChange(() => setups.apply(setup.project, plan), {
+    said: ({ project }) => `${project.name} is set up`,
+    onDone: ({ connect }) => queries.setQueryData(skeys.once(setup.project), connect),
+    quiet: true,
+  })
+  return (
+    <Paper withBorder p="md" radius="md" component="section" aria-label="What will be made">
+      <Stack gap="sm">
+        <Title order={2}>What will be made</Title>
+        {problems.length > 0 ? (
+          <Text size="sm" role="status">
+            {problems.length === 1 ? 'One thing has' : `${problems.length} things have`} to be put right
+            first. Each is shown on its card.
+          </Text>
+        ) : (
+          changes && <ChangedObjects changes={changes.changes.filter(({ action }) => action !== 'none')} />
+        )}
+        <Refusal error={apply.error ?? error} />
+        <Button
+          size="md"
+          loading={apply.isPending}
+          disabled={problems.length > 0 || isChecking}
+          onClick={() => apply.mutate(undefined)}
+        >
+          Apply the plan
+        </Button>
+        <Text size="xs" c="dimmed">
+          All of it is made at once, or nothing. It is one entry in the history, and is undone there.
+        </Text>
+      </Stack>
+    </Paper>
+  )
+}
+
+function Instruct({ setup, plan }: { setup: Setup; plan: Plan }) {
+  const [instruction, setInstruction] = useState('')
+  const change = useChange(
+    () => setups.replan(setup.project, { instruction: instruction.trim(), plan: { ...plan } }),
+    {
+      quiet: true,
+    },
+  )
+  return (
+    <Paper withBorder p="md" radius="md">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          change.mutate(undefined)
+        }}
+      >
+        <Stack gap="sm">
+          <Textarea
+            label="Change the plan"
+            description="Say what should be otherwise; the rest stays."
+            placeholder="Only wake at night, and after ten errors"
+            value={instruction}
+            onChange={(event) => setInstruction(event.currentTarget.value)}
+            maxLength={2_000}
+            autosize
+            minRows={2}
+          />
+          <Refusal error={change.error} />
+          <Group>
+            <Button
+              type="submit"
+              variant="default"
+              loading={change.isPending}
+              disabled={instruction.trim() === ''}
+            >
+              Change it
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  )
+}

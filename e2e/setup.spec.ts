@@ -1,0 +1,127 @@
+/** Guided setup in the console: from a goal to a practice run with a finding. A scripted server answers as the model. */
+import { expect } from '@playwright/test'
+import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
+import { accessibilityFaults } from './axe.ts'
+import { test as base, startDaemon } from './daemon.ts'
+
+// A daemon, a browser and its audits share what the machine has.
+base.setTimeout(120_000)
+
+const test = base.extend<{ models: ScriptedModels }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
+  models: async ({}, use) => {
+    const models = await startScriptedModels()
+    await use(models)
+    await models.close()
+  },
+  daemon: async ({ models }, use) => {
+    const daemon = await startDaemon([], {
+      PROVIDERA_BASE_URL: models.url,
+      PROVIDERA_API_KEY: 'key-of-the-environment',
+      SVC_AGENT_MODEL: 'm1',
+    })
+    await use(daemon)
+    await daemon.stop()
+  },
+})
+
+const PLAN = {
+  name: 'Gateway watch',
+  watches: [
+    {
+      key: 'w1',
+      name: 'gateway',
+      connector: 'webhook',
+      config: { text_template: '{msg}', labels: [{ name: 'service', field: 'service', primary: true }] },
+      sample: { service: 'pay', status: 503, msg: 'pay answered 503' },
+    },
+  ],
+  wakes: [
+    {
+      key: 'k1',
+      name: 'gateway-errors',
+      sources: ['w1'],
+      filters: [{ field: 'payload.status', op: 'gte', value: 500 }],
+      condition: { aggregate: 'count', predicate: '>= 5', window: '10m' },
+      cooldown: '15m',
+    },
+  ],
+  agents: [{ key: 'a1', name: 'triage', trigger: 'k1', prompt: 'Say whether it is worth a person’s time.' }],
+  notes: ['The gateway has to send its requests to the address that Connect shows.'],
+}
+
+test('a goal becomes a plan, the plan a project, and the project finds something in practice', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  let planned = () => {}
+  const late = new Promise<void>((resolve) => {
+    planned = resolve
+  })
+  models.reply('m1', [
+    { calls: [{ name: 'propose_plan', arguments: PLAN }], delayUntil: late },
+    {
+      calls: [
+        {
+          name: 'conclude',
+          arguments: { outcome: 'finding', headline: 'pay answers 503', summary: 'It began at once.' },
+        },
+      ],
+    },
+  ])
+  await page.goto(`${daemon.url}/projects/new`)
+  await page.getByRole('textbox', { name: 'What do you want?' }).fill('Tell me when the gateway fails')
+  expect(await accessibilityFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Write the plan' }).click()
+  await expect(page.getByRole('heading', { name: 'The plan is being written' })).toBeVisible()
+  await expect(page.getByRole('list', { name: 'Planning' })).toContainText('Writing the plan')
+  planned()
+
+  const wakes = page.getByRole('region', { name: 'Wakes when' })
+  await expect(wakes).toContainText('the number of events is at least 5 within 10m on gateway')
+  await expect(page.getByRole('region', { name: 'Agents' })).toContainText(
+    'Looks first when gateway-errors fires',
+  )
+  expect(await accessibilityFaults(page)).toEqual([])
+  await wakes.getByRole('textbox', { name: 'How many, of gateway-errors' }).fill('20')
+  await expect(wakes).toContainText('at least 20 within 10m')
+  await wakes.getByRole('button', { name: 'Take gateway-errors out' }).click()
+  await expect(wakes).toContainText('nothing wakes anybody: add a trigger')
+  const apply = page.getByRole('button', { name: 'Apply the plan' })
+  await expect(apply).toBeDisabled()
+  await wakes.getByRole('button', { name: 'Add a trigger' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Name' }).first().fill('gateway-errors')
+  await dialog.getByRole('button', { name: 'Keep it' }).click()
+  await expect(wakes).toContainText('gateway-errors')
+  await expect(page.getByRole('region', { name: 'What will be made' })).toContainText(
+    'trigger gateway-errors',
+  )
+  await page.goto(`${daemon.url}/projects`)
+  await page.getByRole('article').getByRole('link', { name: 'Tell me when the gateway fails' }).click()
+  await apply.click()
+
+  const source = page.getByRole('region', { name: 'Source gateway' })
+  await expect(source).toContainText('waiting for its first event')
+  const [project] = (await daemon.ask<{ projects: { id: string; name: string }[] }>('GET', '/api/projects'))
+    .projects
+  expect(project?.name).toBe('Gateway watch')
+  await page.getByRole('button', { name: 'Go on to Try it' }).click()
+  await page.getByRole('button', { name: 'Start practice' }).click()
+  await expect(page.getByText('send a test event first')).toBeVisible()
+  await page.getByRole('button', { name: 'Send one to gateway' }).click()
+  await expect(page.getByText('Stored as evt_1.')).toBeVisible()
+  await page.getByRole('button', { name: 'Start practice' }).click()
+  await expect(page.getByRole('heading', { name: 'pay answers 503' })).toBeVisible()
+  expect(await accessibilityFaults(page)).toEqual([])
+  const steps = page.getByRole('navigation', { name: 'Steps of setup' })
+  await steps.getByRole('link', { name: 'Connect' }).click()
+  await expect(source).toContainText('receiving')
+  await expect(source).toContainText('status')
+  expect(await accessibilityFaults(page)).toEqual([])
+  await steps.getByRole('link', { name: 'Try it' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await expect(page.getByRole('heading', { name: 'Gateway watch' })).toBeVisible()
+  await expect(page.getByRole('region', { name: 'What the agents found' })).toContainText('Practice')
+})
