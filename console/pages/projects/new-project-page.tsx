@@ -53,7 +53,9 @@ function Gallery({ templates }: { templates: readonly Template[] }) {
         <Paper key={template.key} withBorder p="md" radius="md" component="article">
           <Stack gap="xs" h="100%">
             <Group justify="space-between" wrap="nowrap" align="flex-start">
-              <Title order={3}>{template.title}</Title>
+              <Title order={3} fz="lg">
+                {template.title}
+              </Title>
               {template.demo && (
                 <Badge variant="default" tt="none" style={{ flexShrink: 0 }}>
                   Demo data
@@ -85,7 +87,9 @@ function Gallery({ templates }: { templates: readonly Template[] }) {
       ))}
       <Paper withBorder p="md" radius="md" component="article">
         <Stack gap="xs" h="100%">
-          <Title order={3}>By hand</Title>
+          <Title order={3} fz="lg">
+            By hand
+          </Title>
           <Text size="sm" style={{ flex: 1 }}>
             Start empty, or from parts that are there already. They are adopted; nothing is made.
           </Text>

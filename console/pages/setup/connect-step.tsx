@@ -147,7 +147,7 @@ function SourceCard({ source, secret, check }: SourceProps) {
           </Text>
         )}
         {source.credential_hint && (
-          <Text size="sm" c={source.needs === 'credential' ? 'var(--mantine-color-error)' : 'dimmed'}>
+          <Text size="sm" c={source.needs === 'credential' ? 'var(--mantine-color-text)' : 'dimmed'}>
             {source.credential_hint}{' '}
             <Anchor component={Link} to={page} inherit underline="always">
               Open the source
@@ -155,9 +155,9 @@ function SourceCard({ source, secret, check }: SourceProps) {
           </Text>
         )}
         {check?.state === 'error' && (
-          <Text size="sm" c="var(--mantine-color-error)">
+          <Alert color="red" title="It is in error">
             {check.detail}
-          </Text>
+          </Alert>
         )}
         {check?.last_event_at && (
           <Text size="sm">

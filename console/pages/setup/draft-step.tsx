@@ -14,9 +14,11 @@ export function DraftStep({ setup }: { setup: Setup }) {
   const isRunning = planning.state === 'running'
   return (
     <Stack mt="md">
-      <Text size="lg" style={{ overflowWrap: 'anywhere' }}>
-        {setup.goal}
-      </Text>
+      {setup.goal !== (plan?.name || setup.name) && (
+        <Text size="lg" style={{ overflowWrap: 'anywhere' }}>
+          {setup.goal}
+        </Text>
+      )}
       {isRunning && <Progress setup={setup} planning={planning} />}
       {(planning.state === 'failed' || planning.state === 'interrupted') && (
         <NotPlanned setup={setup} planning={planning} />

@@ -78,9 +78,11 @@ export function GoalForm() {
                 key={example}
                 size="compact-sm"
                 variant="default"
+                fw={400}
                 onClick={() => setGoal(example)}
-                style={{ height: 'auto', whiteSpace: 'normal', textAlign: 'left' }}
+                h="auto"
                 py={4}
+                styles={{ label: { whiteSpace: 'normal', overflow: 'visible', textAlign: 'left' } }}
               >
                 {example}
               </Button>

@@ -14,7 +14,7 @@ import {
 } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Plan, PlanProblem, Setup } from '../../../schemas/types.ts'
+import type { Plan, PlannedChange, PlanProblem, Setup } from '../../../schemas/types.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { ChangedObjects } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -98,7 +98,7 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
             first. Each is shown on its card.
           </Text>
         ) : (
-          changes && <ChangedObjects changes={changes.changes.filter(({ action }) => action !== 'none')} />
+          changes && <ChangedObjects changes={changes.changes.flatMap(madeOf)} />
         )}
         <Refusal error={apply.error ?? error} />
         <Button
@@ -115,6 +115,12 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
       </Stack>
     </Paper>
   )
+}
+
+/** The draft becomes the project: of its own fields nothing more needs to be said. */
+const madeOf = (change: PlannedChange): PlannedChange[] => {
+  if (change.action === 'none') return []
+  return [change.kind === 'project' ? { ...change, action: 'create', fields: [] } : change]
 }
 
 function Instruct({ setup, plan }: { setup: Setup; plan: Plan }) {

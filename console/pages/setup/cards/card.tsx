@@ -52,9 +52,14 @@ export function Problems({ problems, where }: { problems: readonly PlanProblem[]
   return (
     <div role="status">
       {mine.map(({ message }) => (
-        <Group key={message} gap={6} wrap="nowrap" align="flex-start" c="var(--mantine-color-error)">
-          <CircleAlert size={15} aria-hidden style={{ flexShrink: 0, marginTop: 3 }} />
-          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <Group key={message} gap={6} wrap="nowrap" align="flex-start">
+          <CircleAlert
+            size={15}
+            color="var(--mantine-color-error)"
+            aria-hidden
+            style={{ flexShrink: 0, marginTop: 3 }}
+          />
+          <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
             {message}
           </Text>
         </Group>
