@@ -8,7 +8,7 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   daemon,
 }) => {
   await page.goto(`${daemon.url}/projects`)
-  await page.getByRole('link', { name: 'Choose a template' }).click()
+  await page.getByRole('link', { name: 'Begin' }).click()
   await page.getByRole('link', { name: 'Use Watch a system by webhook' }).click()
   await page.getByRole('combobox', { name: 'System' }).fill('checkout')
   await page.getByRole('button', { name: 'Create project' }).click()
