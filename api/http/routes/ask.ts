@@ -1,6 +1,6 @@
 /** Ask: a question answered as a stream that is resumed and cancelled by its turn, and conversations. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type AskCaller, fail } from '../../../engine/index.ts'
+import { type AskCaller, fail, SvcError } from '../../../engine/index.ts'
 import type { AskRequest, AskSessionWrite } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { openEventStream } from '../event-stream.ts'
@@ -93,6 +93,16 @@ export function askRoutes(app: FastifyInstance, doors: Doors): void {
     async (request) => engine.deleteAskSession(request.params.id, callerOf(request)),
   )
 
+  /** A key that was revoked asks no more. */
+  async function cancelOf(turn: string, caller: AskCaller): Promise<void> {
+    try {
+      await engine.cancelAsk(turn, caller)
+    } catch (error) {
+      // It may have ended by itself.
+      if (!(error instanceof SvcError)) doors.log.warn({ err: error }, 'an answer was not stopped')
+    }
+  }
+
   async function stream(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -110,7 +120,7 @@ export function askRoutes(app: FastifyInstance, doors: Doors): void {
     })
     const response = openEventStream(reply, doors, request.identity, () => {
       reading.stop()
-      if (!doors.auth.stillHolds(request.identity)) void engine.cancelAsk(turn, caller).catch(() => {})
+      if (!doors.auth.stillHolds(request.identity)) void cancelOf(turn, caller)
     })
     write = (text) => {
       if (response.writableLength > BUFFER_MAX) response.destroy()

@@ -1,0 +1,107 @@
+/** Ask in the console: a question answered with what was looked at, kept, stopped, and a card applied. */
+import { expect } from '@playwright/test'
+import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
+import { accessibilityFaults } from './axe.ts'
+import { test as base } from './daemon.ts'
+
+const test = base.extend<{ models: ScriptedModels }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
+  models: async ({}, use) => {
+    const models = await startScriptedModels()
+    await use(models)
+    await models.close()
+  },
+})
+
+// A daemon, a scripted model and a browser share what the machine has.
+test.setTimeout(120_000)
+
+const proposal = {
+  name: 'many-errors',
+  spec: { sources: ['app'], condition: { aggregate: 'count', predicate: '> 5', window: '10m' } },
+  reasoning: 'Two errors in an hour are usual, five in ten minutes are not.',
+}
+
+test('a question is answered with links, kept and renamed; a card is applied; an answer is stopped', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  await page.goto(`${daemon.url}/sources`)
+  await page.keyboard.press('Control+i')
+  await expect(page.getByRole('heading', { name: 'What do you want to know?' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Add a model provider' })).toHaveAttribute('href', '/settings')
+  expect(await accessibilityFaults(page, 'Ask, empty')).toEqual([])
+
+  const path = await daemon.source('app', {
+    event_type_field: 'type',
+    text_template: '{msg}',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+  await daemon.call('POST', path, { service: 'pay', type: 'error', msg: 'the gateway answered 502' })
+  let answer = () => {}
+  const waits = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const script = (n: number) =>
+    [
+      { text: 'Let me look.', calls: [{ name: 'read', arguments: { selector: { service: 'pay' } } }] },
+      { text: '**pay** fails since evt_1, see `service=pay`. <img src=x onerror=alert(1)>' },
+      { calls: [{ name: 'propose_trigger', arguments: proposal }] },
+      { text: 'The card has it.' },
+      { text: 'It goes on and on', pauseUntil: waits },
+    ][n]!
+  models.reply('m1', (_request, n) => script(n))
+  const provider = { kind: 'compatible', name: 'scripted', key: 'k', base_url: `${models.url}/v1` }
+  expect((await daemon.call('PUT', '/api/settings/providers/new', provider)).status).toBe(200)
+
+  await page.goto(`${daemon.url}/explore?l=service%3Dpay`)
+  await page.getByRole('link', { name: 'Ask about this' }).click()
+  const question = page.getByRole('textbox', { name: 'Question' })
+  await expect(question).toHaveValue('What happened to service=pay in the last 1h?')
+  await question.press('Enter')
+  const turn = page.getByRole('article', { name: 'What happened to service=pay' })
+  await expect(turn.getByRole('link', { name: 'evt_1' })).toHaveAttribute('href', '/events/evt_1')
+  await expect(turn.getByRole('link', { name: 'service=pay' })).toBeVisible()
+  await expect(turn.getByText('pay', { exact: true })).toHaveJSProperty('tagName', 'STRONG')
+  await expect(turn.locator('img')).toHaveCount(0)
+  await turn.getByText('Read a timeline').click()
+  await expect(turn.getByRole('region', { name: 'what read answered' })).toContainText(
+    'the gateway answered 502',
+  )
+  await expect(turn.getByRole('button', { name: 'Ask again' })).toBeVisible()
+  expect(await accessibilityFaults(page, 'Ask, answered')).toEqual([])
+
+  await question.fill('Watch it')
+  await page.getByRole('button', { name: 'Send' }).click()
+  const card = page.getByRole('region', { name: 'Proposal: Trigger many-errors' })
+  await expect(card).toContainText('1 to create')
+  await expect(page.getByText('The card has it.')).toBeVisible()
+  expect((await daemon.ask<unknown[]>('GET', '/api/triggers')).length).toBe(0)
+  await card.getByRole('button', { name: 'Apply' }).click()
+  await expect(card.getByRole('link', { name: 'Open many-errors' })).toBeVisible()
+  expect((await daemon.ask<unknown[]>('GET', '/api/triggers')).length).toBe(1)
+
+  const conversations = page.getByRole('complementary', { name: 'Conversations' })
+  await conversations.getByRole('button', { name: 'Rename or delete What happened' }).click()
+  await page.getByRole('menuitem', { name: 'Rename…' }).click()
+  await page.getByRole('textbox', { name: 'Title' }).fill('The gateway')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  await expect(conversations.getByRole('link', { name: 'The gateway' })).toBeVisible()
+
+  // What was applied is known after the page was left.
+  await page.reload()
+  await expect(card.getByRole('link', { name: 'Open many-errors' })).toBeVisible()
+  await question.fill('And then?')
+  await question.press('Enter')
+  await expect(page.getByText('It goes')).toBeVisible()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await expect(page.getByText('Stopped.')).toBeVisible()
+  answer()
+
+  await conversations.getByRole('button', { name: 'Rename or delete The gateway' }).click()
+  await page.getByRole('menuitem', { name: 'Delete…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await expect(page.getByRole('heading', { name: 'What do you want to know?' })).toBeVisible()
+  await expect(conversations.getByRole('listitem')).toHaveCount(0)
+})
