@@ -55,7 +55,8 @@ function sourcesOf(declared: Declared, mine: ReadonlySet<string>): CheckedSource
 function fieldsOf({ sources }: Declared, name: string): string[] {
   return sources
     .fields(name, LOOKED_AT)
-    .fields.map(({ name: field }) => field)
+    .fields.filter(({ coverage }) => coverage > 0)
+    .map(({ name: field }) => field)
     .slice(0, FIELDS_MAX)
 }
 
