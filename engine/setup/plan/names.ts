@@ -78,8 +78,9 @@ function namesOf(
     return freeName(name, (other) => (other !== name && mine.has(other) ? true : isTaken(section, other)))
   })
   const byReference = new Map<string, string>()
+  // What has no name cannot be referred to: the reference stays as it is, and is told as a problem.
   for (const [i, row] of rows.entries())
-    for (const word of [row.key, row.name, written[i]!])
+    for (const word of final[i] ? [row.key, row.name, written[i]!] : [])
       if (!byReference.has(word)) byReference.set(word, final[i]!)
   const byRow = new Map(rows.map((row, i) => [row, final[i]!]))
   return {

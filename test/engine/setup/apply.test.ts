@@ -245,6 +245,15 @@ it('sets up for the person’s own agent: a key that is told once, a practice fi
   expect((await engine.listKeys())[0]?.state).toBe('revoked')
 })
 
+it('stores no test event when storage is full', async () => {
+  const world = await openSetupWorld({ maxDbSize: 4_096 })
+  onTestFinished(() => world.close())
+  const { project } = await apply(world)
+  await expect(world.engine.sendTestEvent(project.id, 'gateway', BY.caller)).rejects.toMatchObject({
+    code: 'storage_full',
+  })
+})
+
 it('goes through its steps, and says what is connected', async () => {
   const world = await open()
   const { project } = await apply(world)
