@@ -2531,6 +2531,19 @@ export interface Capabilities {
    */
   url_configured: boolean
   /**
+   * Where OTLP/gRPC listens.
+   */
+  otlp_grpc: {
+    /**
+     * Port; null: it does not listen.
+     */
+    port: number | null
+    /**
+     * Why it does not listen; null: it does, or it is switched off.
+     */
+    problem: string | null
+  }
+  /**
    * A Docker engine answers, so that GET /api/discover/environment can propose sources.
    */
   discover_docker: boolean
@@ -3296,6 +3309,10 @@ export interface Connector {
   poll?: string
   fields: ConnectorField[]
   provides: ProvidedField[]
+  /**
+   * Labels that fit what it brings, for a form to begin with.
+   */
+  labels?: Label[]
   /**
    * JSON Schema of the config.
    */

@@ -222,7 +222,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'POST /api/connect/clients': 'any',
   'GET /api/connect/skill': 'any',
   'POST /ingest/:key': 'signed-or-ingest',
-  'GET /ingest/:key': 'ingest',
+  'GET /ingest/:key': 'signed-or-ingest',
   'POST /remember': 'ingest',
 }
 

@@ -299,10 +299,13 @@ function requirePerson(identity: Identity | null, cookie: boolean, pattern: stri
     )
 }
 
-/** A source that checks signatures needs no key; a key bound to a source opens that source only. */
+/**
+ * A source that checks signatures needs no key, nor does the look that verifies an address; a key bound to a
+ * source opens that source only.
+ */
 function guardIngest(request: FastifyRequest, doors: Doors, identity: Identity | null): void {
   const route = doors.auth.ingestRoute((request.params as { key: string }).key)
-  if (route?.signed) return
+  if (route?.signed || (request.method === 'GET' && route?.verifyCode !== undefined)) return
   const caller = requireScope(identity, 'ingest')
   if (caller.sourceId !== null && route && caller.sourceId !== route.sourceId)
     throw new SvcError('forbidden', 'this key only writes to the source it was made for')

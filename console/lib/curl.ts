@@ -8,11 +8,20 @@ export interface CurlOptions {
   token?: string
   body: string
   type?: string
+  /** More headers, each whole. */
+  headers?: readonly string[]
 }
 
-export function curlCommand({ url, token, body, type = 'application/json' }: CurlOptions): string {
+export function curlCommand({
+  url,
+  token,
+  body,
+  type = 'application/json',
+  headers = [],
+}: CurlOptions): string {
   const parts = ['curl', '-X', 'POST', shellQuote(url), '-H', shellQuote(`Content-Type: ${type}`)]
   if (token) parts.push('-H', shellQuote(`Authorization: Bearer ${token}`))
+  for (const header of headers) parts.push('-H', shellQuote(header))
   return [...parts, '--data-binary', shellQuote(body)].join(' ')
 }
 

@@ -94,8 +94,10 @@ export interface PushConnector extends MappingConnector {
   mode: 'push'
   /** How its producer signs, where a signature_secret is set; absent: the config names a scheme, or none. */
   signatureScheme?: SignatureScheme
+  /** Labels that fit what it brings: a form begins with them. */
+  labels?: Label[]
   /** Where there is no source of it, the first that is sent makes one, with these labels. */
-  selfMade?: { labels: Label[] }
+  makesItself?: boolean
   /** Delivery ids and event names come to it in headers. */
   wantsHeaders?: boolean
   /** What a test says of a source that waits for producers. */

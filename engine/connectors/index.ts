@@ -97,6 +97,7 @@ function describe(connector: ConnectorDefinition): Connector {
       describeField(name, property, schema.required ?? []),
     ),
     provides: connector.provides,
+    ...(connector.mode === 'push' && connector.labels ? { labels: connector.labels } : {}),
     config_schema: inlined(connector.configSchema),
   }
 }

@@ -29,7 +29,8 @@ export const otlp: PushConnector = {
     'Logs, traces and metrics of OpenTelemetry SDKs and Collectors, over OTLP/HTTP (JSON and protobuf) and OTLP/gRPC: an event for each log record, span and metric point. The entity is the service, where no label below is.',
   sourceType: 'application_log',
   configSchema: 'connector-otlp.json',
-  selfMade: { labels: [{ name: ENTITY, field: SERVICE_NAME, primary: true }] },
+  makesItself: true,
+  labels: [{ name: ENTITY, field: SERVICE_NAME, primary: true }],
   provides: [
     {
       name: SERVICE_NAME,

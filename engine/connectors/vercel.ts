@@ -19,6 +19,11 @@ export const vercel: PushConnector = {
   sourceType: 'application_log',
   configSchema: 'connector-vercel.json',
   signatureScheme: 'vercel',
+  labels: [
+    { name: ENTITY, field: ENTITY, primary: true },
+    { name: 'environment', field: 'environment' },
+    { name: 'branch', field: 'branch' },
+  ],
   provides: [
     { name: 'project', help: 'Name of the project; its id where the entry has no name.', primary: true },
     { name: 'environment', help: 'production or preview.' },

@@ -27,9 +27,9 @@ export function makeFirstSource(
   const { sources } = declared
   if (sources.live().some(({ connector }) => connector.kind === kind)) return true
   const connector = connectorOf(kind)
-  if (connector.mode !== 'push' || !connector.selfMade)
+  if (connector.mode !== 'push' || !connector.makesItself)
     return fail('invalid', `a ${kind} source does not make itself`)
-  const config = { labels: connector.selfMade.labels }
+  const config = { labels: connector.labels ?? [] }
   if (!holdsEvent(connector, config, post, nowMs, prepare)) return false
   let name = kind
   for (let n = 2; sources.has(name); n++) name = `${kind}_${n}`

@@ -127,9 +127,11 @@ async function add(io: Io, name: string, flags: AddFlags): Promise<void> {
   if (flags.dryRun) return reportTest(io, name, JSON.parse(text) as SourceTestResult)
   const created = JSON.parse(text) as SourceCreated
   io.out(`added ${name}\n`)
-  if (created.ingest_key) io.out(`ingest URL: ${client.target.url}/ingest/${created.ingest_key}\n`)
+  const isExported = flags.connector === 'otlp'
+  if (isExported) io.out(`exporters: OTEL_EXPORTER_OTLP_ENDPOINT=${client.target.url}\n`)
+  else if (created.ingest_key) io.out(`ingest URL: ${client.target.url}/ingest/${created.ingest_key}\n`)
   if (created.key) io.out(`key, shown this once: ${created.key.secret}\n`)
-  if (created.ingest_key)
+  if (created.ingest_key && !isExported)
     io.out(
       `${paint(io, 'dim', 'try it:')} echo '{"service":"checkout","message":"hello"}' | svc send ${name}\n`,
     )

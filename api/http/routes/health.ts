@@ -4,7 +4,10 @@ import type { Health } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { answers } from '../validate.ts'
 
-export function healthRoutes(app: FastifyInstance, { engine, auth, config, stopping }: Doors): void {
+export function healthRoutes(
+  app: FastifyInstance,
+  { engine, auth, config, stopping, otlpGrpc }: Doors,
+): void {
   const started = performance.now()
   app.get(
     '/health',
@@ -72,6 +75,7 @@ export function healthRoutes(app: FastifyInstance, { engine, auth, config, stopp
         agent_key_configured: chosen !== undefined,
         default_provider: chosen ? { id: chosen.id, name: chosen.name, kind: chosen.kind } : null,
         url_configured: config.publicUrl !== null,
+        otlp_grpc: otlpGrpc(),
         discover_docker: await engine.hasDocker(),
       }
     },

@@ -122,8 +122,12 @@ export const createSource = defineTool<ToolCreateSource, ToolCreateSourceResult>
     const made = await daemon.post<SourceCreated>('/api/sources', args, signal)
     const path = made.ingest_key === null ? null : `/ingest/${made.ingest_key}`
     const token = made.key?.secret ?? null
+    const how =
+      args.connector === 'otlp'
+        ? 'exporters of OpenTelemetry send to the address of the daemon: OTEL_EXPORTER_OTLP_ENDPOINT'
+        : `producers POST JSON to ${path} of the daemon`
     return {
-      text: `source ${made.name} is made${path === null ? '' : `; producers POST JSON to ${path} of the daemon${token === null ? '' : ` with Authorization: Bearer ${token} (shown once)`}`}`,
+      text: `source ${made.name} is made${path === null ? '' : `; ${how}${token === null ? '' : ` with Authorization: Bearer ${token} (shown once)`}`}`,
       content: {
         name: made.name,
         project: made.project ?? null,

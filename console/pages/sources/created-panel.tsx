@@ -1,14 +1,14 @@
-/** What to do with a new source: its URL, its key (once), a command, and the wait for the first event. */
+/** What to do with a new source: its key (once), how to send to it, and the wait for the first event. */
 import { Alert, Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { CircleAlert, CircleCheck } from 'lucide-react'
 import { Link } from 'react-router'
-import type { Label, SourceCreated, SourceHealth } from '../../../schemas/types.ts'
+import type { SourceCreated, SourceHealth } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
-import { curlCommand, exampleBody } from '../../lib/curl.ts'
 import { count } from '../../lib/time.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { HowToSend } from './how-to-send.tsx'
 
 export function CreatedPanel({ created }: { created: SourceCreated }) {
   const { data } = useQuery({
@@ -16,8 +16,7 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
     queryFn: () => api.source(created.name),
     refetchInterval: 1_500,
   })
-  const url = created.ingest_key ? `${window.location.origin}/ingest/${created.ingest_key}` : null
-  const labels = (data?.config.labels ?? []) as (Label & { field?: string })[]
+  const isPushed = created.ingest_key !== null
   const arrived = data?.health.events_total ?? 0
   const isPolled = data?.mode === 'poll'
   const isRead = isPolled && data.health.status === 'ok'
@@ -25,14 +24,6 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
     <>
       <PageHead title={`${created.name} is ready`} />
       <Stack maw={820}>
-        {url && (
-          <div>
-            <Text fw={600} size="sm" mb={4}>
-              Ingest URL
-            </Text>
-            <CopyBlock value={url} label="Copy the ingest URL" />
-          </div>
-        )}
         {created.key && (
           <Alert color="yellow" title="Its key, shown this once">
             <Stack gap="xs">
@@ -44,24 +35,8 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
             </Stack>
           </Alert>
         )}
-        {url && data && (
-          <div>
-            <Text fw={600} size="sm" mb={4}>
-              Try it
-            </Text>
-            <CopyBlock
-              value={curlCommand({ url, token: created.key?.secret, body: exampleBody(labels) })}
-              label="Copy the command"
-            />
-            {data.signed && (
-              <Text size="sm" c="dimmed" mt={4}>
-                This source checks signatures, so the plain command is answered 401; point the sender here
-                with the same secret.
-              </Text>
-            )}
-          </div>
-        )}
-        {(url || isPolled) && (
+        {data && <HowToSend source={data} token={created.key?.secret} />}
+        {(isPushed || isPolled) && (
           <Paper withBorder p="md" radius="md" role="status" aria-live="polite">
             <Group gap="sm">
               {isPolled && data.health.status === 'error' ? (

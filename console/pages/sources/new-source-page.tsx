@@ -18,7 +18,7 @@ import { Link, useLocation, useSearchParams } from 'react-router'
 import type { Connector, SourceCreated } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { dkeys } from '../../declared-client.ts'
-import { emptyLabel } from '../../forms/label-drafts.ts'
+import { emptyLabel, toDrafts } from '../../forms/label-drafts.ts'
 import { PollInput } from '../../forms/poll-input.tsx'
 import { draftOfProposed, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
@@ -99,7 +99,7 @@ export default function NewSourcePage() {
             preset?.draft() ??
             draftOfProposed(proposed) ?? {
               config: {},
-              labels: connector.mode === 'push' && chosen === 'webhook' ? [emptyLabel(true)] : [],
+              labels: chosen === 'webhook' ? [emptyLabel(true)] : toDrafts(connector.labels ?? []),
             }
           }
           onCreated={setCreated}

@@ -5,9 +5,7 @@ import { useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import type { Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
-import { curlCommand, exampleBody } from '../../lib/curl.ts'
 import { count } from '../../lib/time.ts'
-import { CopyBlock } from '../../parts/copy.tsx'
 import { Fact } from '../../parts/fact.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -15,6 +13,7 @@ import { When } from '../../parts/when.tsx'
 import { DeleteSource } from './delete-source.tsx'
 import { FieldsTab } from './fields-tab.tsx'
 import { HealthMark } from './health-mark.tsx'
+import { HowToSend } from './how-to-send.tsx'
 import { Polls } from './polls.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 import { SourceEvents } from './source-events.tsx'
@@ -93,7 +92,6 @@ function Actions({ source }: { source: Source }) {
 
 function Overview({ source }: { source: Source }) {
   const labels = (source.config.labels ?? []) as (Label & { field?: string; const?: string | number })[]
-  const url = source.ingest_key ? `${window.location.origin}/ingest/${source.ingest_key}` : null
   return (
     <Stack maw={980}>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
@@ -107,29 +105,11 @@ function Overview({ source }: { source: Source }) {
         <Fact title="Refused since start">{count(source.health.rejected)}</Fact>
       </SimpleGrid>
       {source.mode === 'poll' && <Polls source={source} />}
-      {url && (
-        <div>
-          <Text fw={600} size="sm" mb={4}>
-            Ingest URL
-          </Text>
-          <CopyBlock value={url} label="Copy the ingest URL" />
-        </div>
-      )}
-      {url && !source.signed && (
-        <div>
-          <Text fw={600} size="sm" mb={4}>
-            Send an event
-          </Text>
-          <CopyBlock value={curlCommand({ url, body: exampleBody(labels) })} label="Copy the command" />
-          <Text size="xs" c="dimmed" mt={4}>
-            On a secured instance add <code>-H 'Authorization: Bearer …'</code> with an ingest key.
-          </Text>
-        </div>
-      )}
+      <HowToSend source={source} />
       {source.signed && (
         <Alert color="indigo" title="Signatures are checked">
-          This source takes only what is signed with its secret ({String(source.config.signature_scheme)}),
-          and needs no key.
+          This source takes only what is signed with its secret (
+          {String(source.config.signature_scheme ?? source.connector)}), and needs no key.
         </Alert>
       )}
       <div>

@@ -99,7 +99,9 @@ function SourceRow({ source }: { source: Source }) {
   const move = useMoveSource(source.name)
   const [deleting, setDeleting] = useState(false)
   const path = `/sources/${encodeURIComponent(source.name)}`
-  const ingestUrl = source.ingest_key ? `${window.location.origin}/ingest/${source.ingest_key}` : null
+  // Exporters have addresses of their own, which the source's page shows.
+  const hasUrl = source.ingest_key !== null && source.connector !== 'otlp'
+  const ingestUrl = hasUrl ? `${window.location.origin}/ingest/${source.ingest_key}` : null
   return (
     <Table.Tr>
       <Table.Td>

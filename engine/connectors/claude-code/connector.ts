@@ -19,12 +19,11 @@ export const claudeCode: PushConnector = {
     'Sessions of a coding agent, posted by its plugin: an event for each message and tool call, and for each verdict of a challenge. Credentials are taken out before anything is stored. The entity is the session.',
   sourceType: 'agent_session',
   configSchema: 'connector-claude-code.json',
-  selfMade: {
-    labels: [
-      { name: ENTITY, field: ENTITY, primary: true },
-      ...['repo', 'branch', 'model', 'flow'].map((name) => ({ name, field: name })),
-    ],
-  },
+  makesItself: true,
+  labels: [
+    { name: ENTITY, field: ENTITY, primary: true },
+    ...['repo', 'branch', 'model', 'flow'].map((name) => ({ name, field: name })),
+  ],
   provides: [
     { name: 'session', help: 'Id of the session.', primary: true },
     { name: 'repo', help: 'Folder the session works in, by its last name.' },

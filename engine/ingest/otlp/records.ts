@@ -55,7 +55,7 @@ function aboutText(given: Fields, scoped: Fields): string {
   const scope = fieldsOf(scoped.scope)
   return [
     `,"resourceAttributes":${attributesText(attributes)}`,
-    Object.keys(resource).length ? `,"resource":${objectText(resource)}` : '',
+    membersText(resource, false) ? `,"resource":${objectText(resource)}` : '',
     `,"scope":${objectText(scope)}`,
     schemaText('resourceSchemaUrl', given.schemaUrl),
     schemaText('scopeSchemaUrl', scoped.schemaUrl),
@@ -79,10 +79,13 @@ function eachPoint(metric: Fields, about: string, visit: (text: string) => void)
 function membersText(fields: Fields, hasBody: boolean): string {
   let text = ''
   for (const [name, value] of Object.entries(fields))
-    if (value !== undefined && value !== null)
+    if (value !== undefined && value !== null && !isNone(name, value))
       text += `,${JSON.stringify(name)}:${hasBody && name === 'body' ? valueText(value) : fieldText(name, value)}`
   return text
 }
+
+/** Some senders write down that nothing was dropped, others leave it out. */
+const isNone = (name: string, value: unknown): boolean => value === 0 && name.startsWith('dropped')
 
 const objectText = (fields: Fields): string => `{${membersText(fields, false).slice(1)}}`
 

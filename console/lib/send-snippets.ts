@@ -1,0 +1,153 @@
+/** What to put where, so that what a source takes reaches it: pure, from an address to texts. */
+import { curlCommand, exampleBody, shellQuote } from './curl.ts'
+
+export interface Snippet {
+  /** What it is for. */
+  title: string
+  text: string
+  note?: string
+}
+
+export interface SendTo {
+  /** Name of the source. */
+  name: string
+  /** Address of the page, which is the daemon's where no proxy is in between. */
+  origin: string
+  ingestKey: string
+  /** Shown key, a placeholder on a secured instance, null on an open one. */
+  token: string | null
+  /** Whether there are others of its connector, so that an export must name it. */
+  isOneOfSeveral: boolean
+  grpc: { port: number | null; problem: string | null }
+}
+
+/** Any source with an ingest URL. */
+export function plainSnippets(at: SendTo, labels: readonly { name: string; field?: string }[]): Snippet[] {
+  const url = `${at.origin}/ingest/${at.ingestKey}`
+  return [
+    { title: 'Ingest URL', text: url },
+    {
+      title: 'Send an event',
+      text: curlCommand({
+        url,
+        ...(at.token === null ? {} : { token: at.token }),
+        body: exampleBody(labels),
+      }),
+    },
+  ]
+}
+
+/** A source whose producers sign: where they send to. */
+export const signedSnippets = ({ origin, ingestKey }: SendTo): Snippet[] => [
+  {
+    title: 'Ingest URL',
+    text: `${origin}/ingest/${ingestKey}`,
+    note: 'Point the sender here with the same secret. A body without its signature is answered 401.',
+  },
+]
+
+/** Exporters of OpenTelemetry. */
+export function otlpSnippets(at: SendTo): { sdk: Snippet[]; collector: Snippet[]; curl: Snippet[] } {
+  return { sdk: sdkSnippets(at), collector: [collectorSnippet(at)], curl: [exportByHand(at)] }
+}
+
+function sdkSnippets(at: SendTo): Snippet[] {
+  const overHttp = environment(at, at.origin, 'http/protobuf')
+  const { port, problem } = at.grpc
+  const { hostname } = new URL(at.origin)
+  return [
+    {
+      title: 'OTLP/HTTP',
+      text: overHttp,
+      note: 'Set these where the program runs; http/json works as well.',
+    },
+    port === null
+      ? {
+          title: 'OTLP/gRPC is off',
+          text: '',
+          note: problem ?? 'SVC_OTLP_GRPC_PORT is off where the daemon runs.',
+        }
+      : { title: 'OTLP/gRPC', text: environment(at, `http://${hostname}:${port}`, 'grpc') },
+  ]
+}
+
+function environment(at: SendTo, endpoint: string, protocol: string): string {
+  const headers = headersOf(at).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return [
+    'export OTEL_SERVICE_NAME=checkout',
+    `export OTEL_EXPORTER_OTLP_ENDPOINT=${endpoint}`,
+    `export OTEL_EXPORTER_OTLP_PROTOCOL=${protocol}`,
+    ...(headers.length ? [`export OTEL_EXPORTER_OTLP_HEADERS=${shellQuote(headers.join(','))}`] : []),
+  ].join('\n')
+}
+
+function collectorSnippet(at: SendTo): Snippet {
+  const headers = headersOf(at).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`)
+  const pipeline = '{ receivers: [otlp], exporters: [otlphttp/svc] }'
+  return {
+    title: 'Its configuration',
+    text: [
+      'exporters:',
+      '  otlphttp/svc:',
+      `    endpoint: ${at.origin}`,
+      ...(headers.length ? ['    headers:', ...headers] : []),
+      'service:',
+      '  pipelines:',
+      ...['logs', 'traces', 'metrics'].map((signal) => `    ${signal}: ${pipeline}`),
+    ].join('\n'),
+  }
+}
+
+function exportByHand(at: SendTo): Snippet {
+  const attributes = [{ key: 'service.name', value: { stringValue: 'checkout' } }]
+  const logRecords = [{ severityText: 'INFO', body: { stringValue: 'hello from curl' } }]
+  const body = JSON.stringify({ resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords }] }] })
+  return {
+    title: 'One log record',
+    text: curlCommand({
+      url: `${at.origin}/v1/logs`,
+      body,
+      headers: headersOf(at).map(([name, value]) => `${name}: ${value}`),
+    }),
+  }
+}
+
+const headersOf = ({ token, isOneOfSeveral, name }: SendTo): [string, string][] => [
+  ...(token === null ? [] : ([['Authorization', `Bearer ${token}`]] as [string, string][])),
+  ...(isOneOfSeveral ? ([['X-SVC-Source', name]] as [string, string][]) : []),
+]
+
+/** A log drain of Vercel. @param isSigned whether the source has the drain's signature secret. */
+export function vercelSnippets(at: SendTo, isSigned: boolean): Snippet[] {
+  const needsKey = !isSigned && at.token !== null
+  return [
+    {
+      title: 'Endpoint of the drain',
+      text: `${at.origin}/ingest/${at.ingestKey}`,
+      note: 'In Vercel: team settings, Drains, add a drain for logs with a custom endpoint, JSON or NDJSON. It must be an address Vercel can reach.',
+    },
+    ...(needsKey
+      ? [
+          {
+            title: 'Custom header of the drain',
+            text: `Authorization: Bearer ${at.token}`,
+            note: 'Not needed once the source has the signature secret of the drain, under Settings.',
+          },
+        ]
+      : []),
+  ]
+}
+
+/** Lines of sessions. @param isFirst whether the address of its connector leads to it. */
+export function sessionSnippets(at: SendTo, isFirst: boolean): Snippet[] {
+  const url = `${at.origin}/ingest/${isFirst ? 'claude_code' : at.ingestKey}`
+  const authorization = at.token === null ? '' : ` -H ${shellQuote(`Authorization: Bearer ${at.token}`)}`
+  return [
+    { title: 'Address for the plugin', text: url },
+    {
+      title: 'Send a session by hand',
+      text: `curl -sS ${shellQuote(url)}${authorization} --data-binary @session.jsonl`,
+      note: 'A line that was sent before is not stored again.',
+    },
+  ]
+}

@@ -1,0 +1,108 @@
+/** How events reach a source: addresses and commands to copy, as its connector wants them. */
+import { Code, Stack, Tabs, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Label, Source } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
+import {
+  otlpSnippets,
+  plainSnippets,
+  type SendTo,
+  type Snippet,
+  sessionSnippets,
+  signedSnippets,
+  vercelSnippets,
+} from '../../lib/send-snippets.ts'
+import { CopyBlock } from '../../parts/copy.tsx'
+
+const PLACEHOLDER = 'YOUR_INGEST_KEY'
+
+interface Props {
+  source: Source
+  /** Its key, where it has just been made. */
+  token?: string | undefined
+}
+
+export function HowToSend({ source, token }: Props) {
+  const { data: capabilities } = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
+  const { data: sources } = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  if (source.ingest_key === null || !capabilities || !sources) return null
+  const same = sources.filter(({ connector }) => connector === source.connector)
+  const at: SendTo = {
+    name: source.name,
+    origin: window.location.origin,
+    ingestKey: source.ingest_key,
+    token: token ?? (capabilities.auth_required ? PLACEHOLDER : null),
+    isOneOfSeveral: same.length > 1,
+    grpc: capabilities.otlp_grpc,
+  }
+  return (
+    <Stack gap="xs">
+      <Ways source={source} at={at} isFirst={oldest(same) === source.name} />
+      {at.token === PLACEHOLDER && !source.signed && (
+        <Text size="xs" c="dimmed">
+          Put a key with the scope ingest in place of <Code>{PLACEHOLDER}</Code>; API keys makes one.
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+function Ways({ source, at, isFirst }: { source: Source; at: SendTo; isFirst: boolean }) {
+  switch (source.connector) {
+    case 'otlp':
+      return <Exporters at={at} />
+    case 'vercel':
+      return <Snippets snippets={vercelSnippets(at, source.signed)} />
+    case 'claude_code':
+      return <Snippets snippets={sessionSnippets(at, isFirst)} />
+    default: {
+      const labels = (source.config.labels ?? []) as (Label & { field?: string })[]
+      return <Snippets snippets={source.signed ? signedSnippets(at) : plainSnippets(at, labels)} />
+    }
+  }
+}
+
+function Exporters({ at }: { at: SendTo }) {
+  const { sdk, collector, curl } = otlpSnippets(at)
+  return (
+    <Tabs defaultValue="sdk" keepMounted={false}>
+      <Tabs.List aria-label="Ways to send">
+        <Tabs.Tab value="sdk">SDK</Tabs.Tab>
+        <Tabs.Tab value="collector">Collector</Tabs.Tab>
+        <Tabs.Tab value="curl">curl</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="sdk" pt="sm">
+        <Snippets snippets={sdk} />
+      </Tabs.Panel>
+      <Tabs.Panel value="collector" pt="sm">
+        <Snippets snippets={collector} />
+      </Tabs.Panel>
+      <Tabs.Panel value="curl" pt="sm">
+        <Snippets snippets={curl} />
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
+
+function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
+  return (
+    <Stack>
+      {snippets.map(({ title, text, note }) => (
+        <div key={title}>
+          <Text fw={600} size="sm" mb={4}>
+            {title}
+          </Text>
+          {text && <CopyBlock value={text} label={`Copy: ${title}`} />}
+          {note && (
+            <Text size="sm" c="dimmed" mt={4}>
+              {note}
+            </Text>
+          )}
+        </div>
+      ))}
+    </Stack>
+  )
+}
+
+const oldest = (sources: readonly Source[]): string | undefined =>
+  [...sources].sort((a, b) => a.created_at.localeCompare(b.created_at))[0]?.name
