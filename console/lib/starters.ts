@@ -17,6 +17,8 @@ interface Known {
 }
 
 const SHOWN = 5
+/** Connectors of what the service and its agents write, and of documents. */
+const OWN = ['finding', 'memory', 'reference']
 const asks = (question: string): Starter => ({ question, task: 'ask' })
 
 /** The most telling first; those that have nothing to be about are left out. */
@@ -42,7 +44,10 @@ export function startersOf({ sources, entities, triggers, agents, isAdmin }: Kno
       question: 'Which systems can I connect, and what is the quickest to begin with?',
       task: 'sources',
     })
-  const unwatched = sources.find(({ name }) => !triggers.some(({ sources: of }) => of.includes(name)))
+  const unwatched = sources.find(
+    ({ name, connector }) =>
+      !OWN.includes(connector) && !triggers.some(({ sources: of }) => of.includes(name)),
+  )
   if (isAdmin && unwatched && hasEvents)
     starters.push({ question: `What in the source ${unwatched.name} is worth a trigger?`, task: 'watch' })
   if (isAdmin && fired && agents.length === 0)

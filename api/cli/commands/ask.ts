@@ -119,8 +119,10 @@ function text(io: Io): (frame: AskFrame) => void {
   }
   return (frame) => {
     if (frame.type === 'text') {
-      io.out(escapeText(frame.text))
-      isOpen = !frame.text.endsWith('\n')
+      // What was looked at has ended the line already.
+      const shown = isOpen ? frame.text : frame.text.trimStart()
+      io.out(escapeText(shown))
+      isOpen = isOpen || shown !== ''
       return
     }
     if (frame.type === 'start') return

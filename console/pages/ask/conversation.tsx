@@ -40,9 +40,7 @@ export function Conversation({ asking, isAdmin }: Props) {
       ))}
       {live && (
         <Turn question={live.question} view={live.view} asking={asking} isAdmin={isAdmin}>
-          {live.error && (
-            <Failed error={live.error} onRetry={() => asking.ask(live.question, live.task, live.replaces)} />
-          )}
+          {live.error && <Failed error={live.error} onRetry={asking.again} />}
         </Turn>
       )}
       <div role="status" className="ask-status">

@@ -44,7 +44,7 @@ export function SessionList({ current, onOpen, onGone }: Props) {
                 component={Link}
                 to={`/ask/${session.id}`}
                 label={session.title}
-                description={<When at={session.updated_at} />}
+                description={session.running ? 'is being answered' : <When at={session.updated_at} />}
                 active={session.id === current}
                 aria-current={session.id === current ? 'page' : undefined}
                 onClick={onOpen}

@@ -16,6 +16,8 @@ export interface Asking {
   isBusy: boolean
   cards: CardState
   ask(question: string, task: Task, replaces?: string): void
+  /** After the stream of the live one broke, or was refused. */
+  again(): void
   stop(): Promise<void>
   /** Keeps with the conversation what became of a card. */
   keepCard(key: string, said: string): Promise<void>
@@ -65,9 +67,18 @@ export function useAsk(session: string, isNew: boolean): Asking {
         onFrame: (frame) => {
           if (frame.type !== 'start') return
           void queries.invalidateQueries({ queryKey: akeys.sessions, exact: true })
-          if (isNew) void go(`/ask/${session}`, { replace: true })
+          // Who has gone to another page meanwhile stays there.
+          if (isNew && window.location.pathname === '/ask') void go(`/ask/${session}`, { replace: true })
         },
       }),
+    again: () => {
+      if (!live) return
+      // The daemon may be at it still, or have the answer by now.
+      if (live.view.turn) {
+        askLive.forget(session)
+        void refetch()
+      } else askLive.start(session, live.question, { task: live.task, replaces: live.replaces })
+    },
     stop: () => askLive.stop(session),
     keepCard: async (key, said) => {
       const { applied } = readCards(queries.getQueryData<AskSessionDetail>(akeys.session(session))?.state)
