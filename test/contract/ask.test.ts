@@ -137,8 +137,9 @@ async function fetchUntilText(
   send: Awaited<ReturnType<typeof open>>['send'],
   body: object,
   cut: AbortController,
+  token = ROOT,
 ) {
-  const answer = await send(ROOT, 'POST', '/api/agent/chat', body)
+  const answer = await send(token, 'POST', '/api/agent/chat', body)
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
   cut.signal.addEventListener('abort', () => void reader.cancel())
   let text = ''
@@ -154,6 +155,22 @@ async function fetchUntilText(
     },
   }
 }
+
+it('a key that is revoked hears no more, and its question is stopped', async () => {
+  const { svc, server, send } = await open()
+  server.reply('m1', [{ text: 'one two', pauseUntil: new Promise(() => {}) }])
+  const { id, secret } = await svc.post<{ id: string; secret: string }>('/api/keys', {
+    name: 'r',
+    scopes: ['read'],
+  })
+  const { turn, rest } = await fetchUntilText(send, say('count'), new AbortController(), secret)
+  await svc.del(`/api/keys/${id}`)
+  expect((await rest()).map(({ frame }) => frame.type)).not.toContain('done')
+  for (let state = 'running'; state !== 'cancelled'; ) {
+    await new Promise((resolve) => setImmediate(resolve))
+    state = (await svc.engine.askTurn(turn, `key:${id}`)).state
+  }
+})
 
 describe('/api/ask/sessions', () => {
   it('are made, renamed and deleted; a state over 2,000,000 characters is a 413', async () => {
