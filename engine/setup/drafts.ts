@@ -153,7 +153,8 @@ export function stopPlanning(parts: DraftParts, word: string, by: WriteBy): void
     moveDraft(store.db, { id, name: doc.name }, { type: 'interrupted' }, clock.now())
     const queries = setupQueries(store.db)
     queries.endSteps(id, 'stopped')
-    queries.fault(id, `${by.caller.name} stopped it`, false)
+    // On an open instance nobody has a name.
+    queries.fault(id, by.caller.id === 'open' ? 'it was stopped' : `${by.caller.name} stopped it`, false)
   })
   onPending()
 }

@@ -181,7 +181,7 @@ it('is stopped by a person, and whatever the model still answers changes nothing
   world.planner.nudge()
   answer()
   const setup = await world.planned(id)
-  expect(setup).toMatchObject({ plan: null, planning: { state: 'interrupted', error: 'test stopped it' } })
+  expect(setup).toMatchObject({ plan: null, planning: { state: 'interrupted', error: 'it was stopped' } })
   expect(setup.planning?.steps.at(-1)?.state).toBe('stopped')
   await world.engine.deleteProject(id, { purgeEvents: false, picked: undefined }, BY)
   await expect(world.engine.getSetup(id)).rejects.toMatchObject({ code: 'not_found' })

@@ -141,7 +141,9 @@ interface DialogProps {
 export function EntryDialog({ title, onClose, onKeep, isComplete = true, children }: DialogProps) {
   return (
     <Modal opened onClose={onClose} title={title} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+      {/* What is missing is told by the check, at the card. */}
       <form
+        noValidate
         onSubmit={(event) => {
           event.preventDefault()
           // A form inside the dialog is no form of the page.

@@ -1,7 +1,7 @@
 /** Watches: the sources of the plan, those that are here and new ones, and the secrets they still need. */
 import { Alert, JsonInput, PasswordInput, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { PlanWatch } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { SourceFields } from '../../../graph/editor/forms/source-fields.tsx'
@@ -30,7 +30,7 @@ export function WatchesCard({ plan, problems, edit }: EditedPlan) {
           onEdit={() => setOpen(watch)}
           onRemove={() => edit((now) => ({ ...now, watches: withoutRow(now.watches, watch.key) }))}
         >
-          <Secrets watch={watch} onChange={put} />
+          <Secrets key={watch.connector} watch={watch} onChange={put} />
           {!watch.existing && Object.keys(watch.config).length > 0 && (
             <Fold title="Its settings">
               <TextBlock text={JSON.stringify(shown(watch), null, 2)} label="Copy: Its settings" />
@@ -81,7 +81,10 @@ function shown({ config, secrets, poll, sample }: PlanWatch): object {
 /** What is required is asked for; what may be given is under a fold. Sent when the plan is applied. */
 function Secrets({ watch, onChange }: { watch: PlanWatch; onChange: (watch: PlanWatch) => void }) {
   const [typed, setTyped] = useState<Record<string, string>>({})
-  const [fields] = useState(watch.secrets)
+  // One that is entered is no longer open, and stays on the page.
+  const known = useRef(new Map<string, PlanWatch['secrets'][number]>())
+  for (const secret of watch.secrets) known.current.set(secret.field, secret)
+  const fields = [...known.current.values()]
   if (watch.existing || fields.length === 0) return null
   const input = ({ field, help, required }: PlanWatch['secrets'][number]) => (
     <PasswordInput
