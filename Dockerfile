@@ -20,7 +20,7 @@ COPY --from=build /app/bin bin
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
-EXPOSE 8787 8788
+EXPOSE 8787 8788 4317
 # Whichever of the two processes this container runs answers.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "const ask = (port) => fetch('http://127.0.0.1:' + port + '/health').then((r) => { if (!r.ok) throw r.status }); Promise.any([ask(process.env.SVC_PORT || 8787), ask(process.env.SVC_MCP_PORT || 8788)]).then(() => process.exit(0), () => process.exit(1))"]

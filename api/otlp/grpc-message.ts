@@ -8,9 +8,11 @@ import type { BodyBudget } from '../http/body-budget.ts'
 import { WIRE_MAX } from '../http/whole-body.ts'
 
 const PREFIX_BYTES = 5
+/** As long as any request may take to send its body. */
+const BODY_MS = 30_000
 
 /**
- * Reads until the client has sent all.
+ * Reads until the client has sent all, or its time is over.
  * @param bodies what all that is being sent may take in memory.
  * @throws SvcError too_large: longer than ingest takes; too_many: memory is taken; invalid: cut short, or not
  *   one message
@@ -40,6 +42,10 @@ export function readMessage(
         reject(error)
       }
     })
+    const slow = (): void =>
+      reject(new SvcError('invalid', `the message did not come within ${BODY_MS / 1_000} s`))
+    const timer = setTimeout(slow, BODY_MS)
+    stream.once('close', () => clearTimeout(timer))
     const cut = (): void => reject(new SvcError('invalid', 'the message was cut short'))
     stream.once('aborted', cut)
     stream.once('error', cut)

@@ -24,7 +24,6 @@ const SIGNALS: Record<string, OtlpSignal> = {
   '/opentelemetry.proto.collector.trace.v1.TraceService/Export': 'traces',
   '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export': 'metrics',
 }
-const CALL_MS = 30_000
 const IDLE_MS = 300_000
 /** A client that does not leave by itself is cut. */
 const LEAVE_MS = 3_000
@@ -84,7 +83,6 @@ function close(server: Http2Server, sessions: ReadonlySet<ServerHttp2Session>): 
 }
 
 async function serve(doors: Doors, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
-  stream.setTimeout(CALL_MS, () => stream.close())
   stream.on('error', (error) => doors.log.debug({ err: error }, 'a gRPC call broke off'))
   try {
     doors.bodies.reserve(stream, 0)

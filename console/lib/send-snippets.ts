@@ -21,6 +21,9 @@ export interface SendTo {
   grpc: { port: number | null; problem: string | null }
 }
 
+/** Connectors whose producers need more than an ingest URL. */
+export const OWN_WAYS: ReadonlySet<string> = new Set(['otlp', 'vercel', 'claude_code'])
+
 /** Any source with an ingest URL. */
 export function plainSnippets(at: SendTo, labels: readonly { name: string; field?: string }[]): Snippet[] {
   const url = `${at.origin}/ingest/${at.ingestKey}`

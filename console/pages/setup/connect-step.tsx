@@ -16,6 +16,7 @@ import { api, keys } from '../../client.ts'
 import { declared } from '../../declared-client.ts'
 import { snippetOf } from '../../lib/connect-snippets.ts'
 import { curlCommand } from '../../lib/curl.ts'
+import { OWN_WAYS } from '../../lib/send-snippets.ts'
 import { relative } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
@@ -23,6 +24,7 @@ import { Mark, type Tone } from '../../parts/mark.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { setups, skeys } from '../../setup-client.ts'
 import { TestOutcome } from '../mcp-servers/server-tools.tsx'
+import { HowToSend } from '../sources/how-to-send.tsx'
 
 export function ConnectStep({ setup }: { setup: Setup }) {
   const go = useNavigate()
@@ -117,15 +119,16 @@ function SourceCard({ source, secret, check }: SourceProps) {
             <Mark tone={state.tone}>{state.word}</Mark>
           </div>
         </Group>
-        {url && (
+        {url && secret && (
+          <Alert color="yellow" title="Its key, shown this once">
+            <CopyBlock value={secret} label={`Copy the key of ${source.name}`} />
+          </Alert>
+        )}
+        {url && OWN_WAYS.has(source.connector) && <OwnWays name={source.name} secret={secret} />}
+        {url && !OWN_WAYS.has(source.connector) && (
           <>
             <Text size="sm">Send its events to this address.</Text>
             <CopyBlock value={url} label="Copy the ingest URL" />
-            {secret && (
-              <Alert color="yellow" title="Its key, shown this once">
-                <CopyBlock value={secret} label={`Copy the key of ${source.name}`} />
-              </Alert>
-            )}
             <Text size="sm">Or try it from a terminal:</Text>
             <CopyBlock
               value={curlCommand({
@@ -173,6 +176,11 @@ function SourceCard({ source, secret, check }: SourceProps) {
       </Stack>
     </Paper>
   )
+}
+
+function OwnWays({ name, secret }: { name: string; secret: string | null }) {
+  const { data } = useQuery({ queryKey: keys.source(name), queryFn: () => api.source(name) })
+  return data ? <HowToSend source={data} token={secret ?? undefined} /> : null
 }
 
 function ToolCard({ tool, check }: { tool: SetupConnectTool; check: SetupCheckTool | undefined }) {

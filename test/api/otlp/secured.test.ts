@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { connect } from 'node:http2'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENCODINGS, exportLog } from './exporters.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
@@ -31,6 +33,14 @@ function callGrpc(
     request.on('close', () => session.close()).resume()
     request.end(body)
   })
+}
+
+/** A message as gRPC frames it. */
+function framed(message: Uint8Array, isCompressed = false): Uint8Array {
+  const prefix = Buffer.alloc(5)
+  prefix[0] = isCompressed ? 1 : 0
+  prefix.writeUInt32BE(message.length, 1)
+  return Buffer.concat([prefix, message])
 }
 
 describe('OTLP on a secured instance', () => {
@@ -79,8 +89,37 @@ describe('OTLP on a secured instance', () => {
       status: 3,
       message: expect.stringContaining('no protobuf message'),
     })
+    const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024))
+    expect(await callGrpc(port, { ...headers, 'grpc-encoding': 'gzip' }, framed(bomb, true))).toMatchObject({
+      status: 8,
+      message: expect.stringContaining('100 times its size'),
+    })
+    expect(await callGrpc(port, headers, framed(Buffer.alloc(17 * 1024 * 1024)))).toEqual({
+      status: 8,
+      message: 'the message is larger than 16 MiB',
+    })
     const packed = new Uint8Array([1, 0, 0, 0, 1, 0])
     expect(await callGrpc(port, { ...headers, 'grpc-encoding': 'br' }, packed)).toMatchObject({ status: 12 })
+  })
+})
+
+describe('OTLP/gRPC on a full store', () => {
+  it('is refused, and not to be tried again', async () => {
+    const receiver = await openReceiver({ maxDbSize: 1 })
+    await receiver.source('otlp', 'otlp')
+    expect(await callGrpc(receiver.grpcPort)).toMatchObject({ status: 8 })
+    await receiver.close()
+  })
+})
+
+describe('OTLP/gRPC at the end of the daemon', () => {
+  it('lets go of a client that stays', async () => {
+    const receiver = await openReceiver()
+    const session = connect(`http://127.0.0.1:${receiver.grpcPort}`)
+    await once(session, 'connect')
+    const closed = once(session, 'close')
+    await receiver.close()
+    await closed
   })
 })
 
