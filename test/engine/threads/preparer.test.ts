@@ -108,3 +108,45 @@ it('labels by the config of now, and keeps the order of a source', async () => {
   expect(stored.count).toBe(1)
   expect((await ask('/read', JSON.stringify({ selector: { a: 'y399' }, window: '1h' }))).count).toBe(0)
 })
+
+it('takes a large export apart as one thread does', async () => {
+  const engine = createEngine({ dataFile: null })
+  const exported = (tag: string) => ({
+    resourceLogs: [
+      {
+        resource: { attributes: [{ key: 'service.name', value: { stringValue: 'wide' } }] },
+        scopeLogs: [
+          {
+            logRecords: Array.from({ length: 150 }, (_, n) => ({
+              timeUnixNano: `${START - n}000001`,
+              body: { stringValue: `${tag} ${'é'.repeat(60)} ${n}` },
+              attributes: [{ key: 'n', value: { intValue: `${n}` } }],
+            })),
+          },
+        ],
+      },
+    ],
+  })
+  await ask('/v1/logs', JSON.stringify(exported('first')))
+  await ask('/v1/logs', JSON.stringify(exported('second')))
+  const caller = { id: 'open', name: 'test' }
+  const otlp = { signal: 'logs', encoding: 'json' } as const
+  const bodies = ['first', 'second'].map((tag) => Buffer.from(JSON.stringify(exported(tag))))
+  await engine.makeFirstSource('otlp', { body: bodies[0]!, otlp }, caller)
+  const { routes } = await engine.directory()
+  for (const body of bodies)
+    await engine.ingest({
+      ingestKey: routes[0]!.ingestKey,
+      body,
+      otlp,
+      bypassCooldown: false,
+      caller: 'open',
+    })
+  const wanted = { selector: { service: 'wide' }, window: '1h', limit: 300, include_payload: true }
+  const ofBodies = (rows: unknown) =>
+    comparable(rows).map(({ text, event_time, raw }: Record<string, unknown>) => ({ text, event_time, raw }))
+  const expected = ofBodies((await engine.read(wanted)).rows)
+  expect(expected).toHaveLength(300)
+  expect(ofBodies((await ask('/read', JSON.stringify(wanted))).rows)).toEqual(expected)
+  await engine.close()
+})
