@@ -224,6 +224,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   })
   const making = createMaking(runs)
   const egress = createEgress({ allowPrivate: options.webhookAllowPrivate ?? false, timers: systemTimers })
+  const slack = openSlack({ store, secrets, clock, egress, env: options.slack, agent: runs.agent })
   const mcpTools = mcpToolWrites({
     pins: new Pins(store, clock),
     find: (server) => declared.kinds.mcp_server.find(server),
@@ -267,6 +268,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       requireTrigger: (name) => requireTrigger(ctx, name),
       requireProject: (word) => requireProject(declared, word),
       checkTarget: egress.checkTarget,
+      hasSlack: async () => (await slack.slackAccess()).token !== null,
     }),
     ...fetches,
     fetchFiring: fetchFiringBy({ ...triggerReads, ...fetches }, waiting),
@@ -309,7 +311,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       dailyBudgetUsd: () => stored.agents().daily_budget_usd,
       usage: stored.record,
     }),
-    ...openSlack({ store, secrets, clock, egress, env: options.slack, agent: runs.agent }),
+    ...slack,
     modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
     bootReport: async () => booted,
     previewLabel: async (body) => sources.previewLabel(body),

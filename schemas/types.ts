@@ -11486,7 +11486,7 @@ export interface SubscribeRequest {
    */
   trigger: string
   /**
-   * Where firings are posted: an http or https address. Absent with fetch.
+   * Where firings are posted: an http or https address, or slack://channel/ and the id or name of a channel. Absent with fetch.
    */
   url?: string
   /**

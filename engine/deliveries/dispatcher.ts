@@ -10,7 +10,14 @@ import { setMaxListeners } from 'node:events'
 import type { Clock, Timers } from '../clock.ts'
 import { type Audience, type Egress, within } from '../egress/index.ts'
 import { SvcError } from '../errors.ts'
-import { faultOfOurs, interrupted, type Outcome, outcomeOf } from './outcome.ts'
+import {
+  faultOfOurs,
+  interrupted,
+  type Outcome,
+  outcomeOf,
+  outcomeOfRefusal,
+  type Refused,
+} from './outcome.ts'
 import { signatureHeaders } from './sign.ts'
 
 /** A delivery taken to be sent. */
@@ -61,6 +68,8 @@ export interface DispatcherOptions {
   timers: Timers
   /** From 0 to below 1. */
   random(): number
+  /** Posts to channels of Slack; absent: nothing is sent to one. @returns null: it is there */
+  slack?: (url: string, body: string, deliveryId: string) => Promise<Refused | null>
   /** Told what the port throws; it is tried again. */
   onError(error: Error): void
 }
@@ -78,9 +87,11 @@ const LONGEST_WAIT_MS = 30_000
 const SHORTEST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 
+const NO_SLACK: Refused = { error: 'Slack is not there', isFinal: true, retryAfterMs: null }
+
 /** Starts sending; the first `nudge` looks for what is due. */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { port, egress, clock, timers, random, onError } = options
+  const { port, egress, clock, timers, random, slack, onError } = options
   /** By recipient: what was claimed and is not begun. */
   const lanes = new Map<string, Claimed[]>()
   const underWay = new Set<Promise<void>>()
@@ -178,6 +189,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       return faultOfOurs('the message could not be made', situation())
     }
     if (stopping.signal.aborted) return interrupted
+    if (url.startsWith('slack:')) {
+      const refused = slack ? await slack(url, body, deliveryId) : NO_SLACK
+      return outcomeOfRefusal(refused, situation())
+    }
     const answer = await egress.send({
       url,
       method: 'POST',

@@ -14,7 +14,7 @@ import type { Subscriptions } from './subscriptions.ts'
  * Waits, and may be sent once its time comes: in order per recipient and key, so none is while an
  * earlier one is not settled.
  */
-const READY = `d.state = 'pending' AND d.recipient_kind = 'webhook'
+const READY = `d.state = 'pending' AND d.recipient_kind IN ('webhook', 'slack')
   AND NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.state IN ('pending', 'running')
                   AND e.recipient = d.recipient AND e.key = d.key AND e.seq < d.seq)`
 
@@ -53,7 +53,9 @@ export function createOutbox({
     'UPDATE deliveries SET due_at = ?, delivered_at = ?, reason = ? WHERE id = ?',
   )
   const running = db
-    .prepare<[], string>("SELECT id FROM deliveries WHERE state = 'running' AND recipient_kind = 'webhook'")
+    .prepare<[], string>(
+      "SELECT id FROM deliveries WHERE state = 'running' AND recipient_kind IN ('webhook', 'slack')",
+    )
     .pluck()
   const recipientOf = db.prepare<[string], string>('SELECT recipient FROM deliveries WHERE id = ?').pluck()
   const step = (id: string, event: { type: string; [key: string]: unknown }) =>

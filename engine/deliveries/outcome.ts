@@ -50,6 +50,23 @@ export function outcomeOf(answer: EgressAnswer | EgressFault, situation: Situati
   return { event: 'retry', status, reason, dueAt: dueAt(situation, headers['retry-after']) }
 }
 
+/** Why a channel of Slack did not take a message. */
+export interface Refused {
+  error: string
+  /** Sent again it would end the same. */
+  isFinal: boolean
+  retryAfterMs: number | null
+}
+
+/** @param refused null: it was taken. */
+export function outcomeOfRefusal(refused: Refused | null, situation: Situation): Outcome {
+  if (refused === null) return { event: 'acknowledge', status: 200, reason: null }
+  const { error: reason, isFinal, retryAfterMs } = refused
+  if (isFinal) return { event: 'refuse', status: null, reason }
+  const asked = retryAfterMs === null ? undefined : String(Math.ceil(retryAfterMs / 1_000))
+  return { event: 'retry', status: null, reason, dueAt: dueAt(situation, asked) }
+}
+
 const INTERRUPTED = 'the service stopped before it was answered'
 
 /** What was cut off, or not begun, when the service stopped: it is no failure of the recipient's. */

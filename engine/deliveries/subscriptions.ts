@@ -88,16 +88,18 @@ export function createSubscriptions({
         const where = project === null ? {} : { project }
         if (known) return { subscription_id: known.id, ...where, existing: true }
         const id = `sub_${randomBytes(8).toString('hex')}`
-        const secret = url === null ? null : newSecret()
+        const kind = url === null ? 'mcp' : url.startsWith('slack:') ? 'slack' : 'webhook'
+        const secret = kind === 'webhook' ? newSecret() : null
         insert.run({
           id,
           trigger_name: trigger,
           project,
-          kind: url === null ? 'mcp' : 'webhook',
+          kind,
           url: secrets.seal(url ?? '', `subscriptions/${id}/url`),
           audience,
           url_hash: hash,
-          masked: url === null ? '' : maskedUrl(url),
+          // The name of a channel is no secret, and gives no access.
+          masked: url === null ? '' : kind === 'slack' ? url : maskedUrl(url),
           secret: secret && secrets.seal(secret, `subscriptions/${id}/secret`),
           name: name?.trim() || nameOf(hash),
           created_by: by.name,

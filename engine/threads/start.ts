@@ -43,6 +43,7 @@ import type { Planner } from '../setup/planning/planner.ts'
 import { type PlanningPort, planningPortNames } from '../setup/planning/port.ts'
 import { createSlackApi } from '../slack/api.ts'
 import { type SlackPort, type SlackWrites, slackCalls, slackWriteNames } from '../slack/calls.ts'
+import { slackDelivery } from '../slack/deliver.ts'
 import type { SlackEnvironment } from '../slack/environment.ts'
 import { type SlackPostPort, slackPostNames } from '../slack/posts.ts'
 import type { Retention } from '../store/maintenance.ts'
@@ -264,7 +265,14 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   Object.assign(engine, mcpToolTests({ calls: engine, egress, ...time }))
   Object.assign(engine, environmentCalls({ env: options.env, sources: () => engine.listSources(), ...time }))
   Object.assign(engine, { fetchFiring: fetchFiringBy(engine, waiting) })
+  const slackApi = createSlackApi({ egress, clock: systemClock })
+  const slackPort = forward(writer, slackWriteNames) as unknown as SlackPort & SlackWrites
   dispatcher = startDispatcher({
+    slack: slackDelivery({
+      api: slackApi,
+      access: () => slackPort.slackAccess(),
+      publicUrl: options.slack.publicUrl,
+    }),
     port: deliveryPort(engine),
     egress,
     ...time,
@@ -278,8 +286,6 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     onError: (error) => options.onFault('tracing', error.stack ?? error.message),
   })
   Object.assign(engine, tracing.calls)
-  const slackApi = createSlackApi({ egress, clock: systemClock })
-  const slackPort = forward(writer, slackWriteNames) as unknown as SlackPort & SlackWrites
   Object.assign(engine, slackCalls({ port: slackPort, api: slackApi, clock: systemClock }))
   agents = startAgents({
     slack: { port: forward(writer, slackPostNames) as unknown as SlackPostPort, api: slackApi },

@@ -5,6 +5,7 @@ import type { Outbox } from '../deliveries/outbox.ts'
 import type { Audience, Subscriptions } from '../deliveries/subscriptions.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { channelOf } from '../slack/deliver.ts'
 import type { TriggerReads } from './reads.ts'
 
 export interface TriggerWrites {
@@ -39,6 +40,8 @@ export function triggerWrites(parts: {
   requireTrigger(name: string): void
   /** @returns its id. @throws SvcError not_found */
   requireProject(word: string): string
+  /** Whether Slack has a bot token. */
+  hasSlack(): Promise<boolean>
   /** @returns why an address may not be posted to; null when it may */
   checkTarget(url: string, audience: Audience): Promise<string | null>
 }): TriggerWrites {
@@ -47,11 +50,9 @@ export function triggerWrites(parts: {
     subscribe: async (body, to, by) => {
       if ('trigger' in body) parts.requireTrigger(body.trigger)
       const project = 'project' in body ? parts.requireProject(body.project) : null
-      if (to.url?.startsWith('slack://'))
-        fail('invalid', 'url: Slack channels need a bot token, which this version does not store yet', {
-          field: 'url',
-        })
-      const fault = to.url === null ? null : await parts.checkTarget(to.url, to.audience)
+      const isSlack = to.url?.startsWith('slack:') ?? false
+      if (isSlack) await requireSlack(to.url!, to.audience, parts.hasSlack)
+      const fault = to.url === null || isSlack ? null : await parts.checkTarget(to.url, to.audience)
       if (fault) fail('invalid', `url: ${fault}`, { field: 'url' })
       return subscriptions.add({ trigger: 'trigger' in body ? body.trigger : null, project, ...to }, by)
     },
@@ -103,3 +104,19 @@ const reads: Record<keyof TriggerReads, true> = {
 /** Names of the calls, for what passes them on: to the writer thread and to the reader. */
 export const triggerWriteNames = Object.keys(writes) as (keyof TriggerWrites)[]
 export const triggerReadNames = Object.keys(reads) as (keyof TriggerReads)[]
+
+/** The bot speaks for the instance: who it speaks to is an operator's to say. @throws SvcError forbidden; invalid */
+async function requireSlack(
+  url: string,
+  audience: Audience,
+  hasSlack: () => Promise<boolean>,
+): Promise<void> {
+  if (audience !== 'operator')
+    fail('forbidden', 'url: a channel of Slack is subscribed with a credential of scope admin', {
+      field: 'url',
+    })
+  if (channelOf(url) === null)
+    fail('invalid', 'url must be slack://channel/ and the id or the name of a channel', { field: 'url' })
+  if (!(await hasSlack()))
+    fail('invalid', 'url: no bot token of Slack is set; add one under Settings, Slack', { field: 'url' })
+}

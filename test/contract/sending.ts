@@ -2,6 +2,9 @@
 import type { TryResult } from '../../engine/deliveries/dispatcher.ts'
 import { startDispatcher } from '../../engine/deliveries/dispatcher.ts'
 import { createEgress } from '../../engine/egress/index.ts'
+import { createSlackApi } from '../../engine/slack/api.ts'
+import { slackDelivery } from '../../engine/slack/deliver.ts'
+import type { SlackEnvironment } from '../../engine/slack/environment.ts'
 import { manualTime } from '../engine/egress/manual-time.ts'
 import { type Instance, startInstance, T0 } from './instance.ts'
 
@@ -16,9 +19,11 @@ export interface Sending extends Instance {
 export async function startSending({
   secured = false,
   allowPrivate = false,
+  slack,
 }: {
   secured?: boolean
   allowPrivate?: boolean
+  slack?: SlackEnvironment
 } = {}): Promise<Sending> {
   const time = manualTime(T0)
   const results: TryResult[] = []
@@ -26,6 +31,7 @@ export async function startSending({
   const instance = await startInstance({
     secured,
     webhookAllowPrivate: allowPrivate,
+    ...(slack ? { slack } : {}),
     onPending: () => dispatcher.nudge(),
   })
   const { engine, clock } = instance
@@ -42,6 +48,11 @@ export async function startSending({
       nextDue: () => engine.nextDelivery(),
     },
     egress,
+    slack: slackDelivery({
+      api: createSlackApi({ egress, clock }),
+      access: () => engine.slackAccess(),
+      publicUrl: slack?.publicUrl ?? null,
+    }),
     clock,
     timers: time,
     random: () => 0.5,
