@@ -39,3 +39,10 @@ export function withAsk<E extends AskReads & AskPort & { close(): Promise<void> 
     },
   })
 }
+
+/** Ask for a part that is made before it. */
+export const laterAsk = (ask: () => AskTurnCalls): AskTurnCalls => ({
+  ask: (body, caller) => ask().ask(body, caller),
+  followAsk: (turn, after, caller, reader) => ask().followAsk(turn, after, caller, reader),
+  cancelAsk: (turn, caller) => ask().cancelAsk(turn, caller),
+})

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { agentTestReads, agentTestWrites } from './agent-tests/calls.ts'
 import type { AskTurnCalls } from './ask/calls.ts'
-import { storedAsk, withAsk } from './ask-parts.ts'
+import { laterAsk, storedAsk, withAsk } from './ask-parts.ts'
 import { bootCatalog } from './catalog/boot.ts'
 import { openCatalog } from './catalog/catalog.ts'
 import { type Clock, systemClock, systemTimers } from './clock.ts'
@@ -224,7 +224,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   })
   const making = createMaking(runs)
   const egress = createEgress({ allowPrivate: options.webhookAllowPrivate ?? false, timers: systemTimers })
-  const slack = openSlack({ store, secrets, clock, egress, env: options.slack, agent: runs.agent })
+  const slack = openSlack({
+    ...{ store, secrets, clock, egress, env: options.slack, agent: runs.agent, timers: systemTimers },
+    // Ask comes last, for it reads all of it.
+    ask: laterAsk(() => asking),
+    onError: (error) => void onFault(error),
+  })
   const mcpTools = mcpToolWrites({
     pins: new Pins(store, clock),
     find: (server) => declared.kinds.mcp_server.find(server),
@@ -359,5 +364,6 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       store.close()
     },
   }
-  return withAsk(engine, { ...work, models: network.models, finished: traces.asked })
+  const asking = withAsk(engine, { ...work, models: network.models, finished: traces.asked })
+  return asking
 }

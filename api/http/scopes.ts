@@ -196,6 +196,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /api/settings/slack-signing-secret': 'admin',
   'PUT /api/settings/slack-signing-secret': 'admin',
   'DELETE /api/settings/slack-signing-secret': 'admin',
+  'POST /api/slack/events': 'public',
   'GET /api/slack/channels': 'read',
   'POST /api/slack/channels/changed': 'admin',
   'GET /api/integrations/github': 'admin',

@@ -3,9 +3,12 @@
  * called on the main thread, with a token that passes over a port that is no part of `Engine`.
  */
 import type { SlackChannelsResult, SlackSecret, SlackTested } from '../../schemas/types.ts'
-import type { Clock } from '../clock.ts'
+import type { AskTurnCalls } from '../ask/calls.ts'
+import type { Clock, Timers } from '../clock.ts'
+import type { Egress } from '../egress/index.ts'
 import type { SlackApi } from './api.ts'
 import { createSlackChannels } from './channels.ts'
+import { createSlackInbound, type SlackRequest } from './inbound.ts'
 import type { SlackAccess, SlackSecretName, SlackSettings, SlackTeam } from './settings.ts'
 
 export interface SlackCalls {
@@ -16,6 +19,8 @@ export interface SlackCalls {
   /** Asks Slack whose the bot token is. */
   testSlack(): Promise<SlackTested>
   slackChannels(): Promise<SlackChannelsResult>
+  /** A request of Slack's, with its signature. @throws SvcError unavailable; bad_signature */
+  slackRequest(request: SlackRequest): Promise<Record<string, unknown>>
   /** The list is read anew. */
   dropSlackChannels(): Promise<{ ok: true }>
 }
@@ -23,6 +28,7 @@ export interface SlackCalls {
 /** What calling Slack needs of the store; not for doors: the token is in it. */
 export interface SlackPort {
   slackAccess(): Promise<SlackAccess>
+  slackSigningSecret(): Promise<string | null>
   noteSlackTeam(token: string, team: SlackTeam): Promise<void>
 }
 
@@ -35,6 +41,7 @@ export function slackWrites(settings: SlackSettings): SlackWrites & SlackPort {
     storeSlackSecret: async (which, value) => settings.store(which, value),
     forgetSlackSecret: async (which) => settings.forget(which),
     slackAccess: async () => settings.access(),
+    slackSigningSecret: async () => settings.signingSecret(),
     noteSlackTeam: async (token, team) => settings.noteTeam(token, team),
   }
 }
@@ -43,10 +50,19 @@ export function slackWrites(settings: SlackSettings): SlackWrites & SlackPort {
 export function slackCalls(parts: {
   port: SlackPort & SlackWrites
   api: SlackApi
+  ask: AskTurnCalls
+  egress: Egress
   clock: Clock
+  timers: Timers
+  onError(error: Error): void
 }): SlackCalls {
   const { port, api, clock } = parts
   const channels = createSlackChannels({ api, clock, access: () => port.slackAccess() })
+  const inbound = createSlackInbound({
+    ...parts,
+    secret: () => port.slackSigningSecret(),
+    onChannels: channels.drop,
+  })
   const changing = async (change: Promise<SlackSecret>): Promise<SlackSecret> => {
     const changed = await change
     channels.drop()
@@ -66,6 +82,7 @@ export function slackCalls(parts: {
       return { ok: true, team, bot: typeof user === 'string' ? user : null }
     },
     slackChannels: () => channels.list(),
+    slackRequest: inbound.take,
     dropSlackChannels: async () => {
       channels.drop()
       return { ok: true }
@@ -78,6 +95,7 @@ const writes: Record<keyof (SlackWrites & SlackPort), true> = {
   storeSlackSecret: true,
   forgetSlackSecret: true,
   slackAccess: true,
+  slackSigningSecret: true,
   noteSlackTeam: true,
 }
 

@@ -1,6 +1,7 @@
 /** Slack put together: what is with the store, and what calls Slack where there is one thread for both. */
 import type { AgentSpec } from '../../schemas/types.ts'
-import type { Clock } from '../clock.ts'
+import type { AskTurnCalls } from '../ask/calls.ts'
+import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
 import type { Secrets } from '../secrets.ts'
 import type { StoreHandle } from '../store/handle.ts'
@@ -21,13 +22,19 @@ export function openSlack(parts: {
   egress: Egress
   env: SlackEnvironment | undefined
   agent(name: string): AgentSpec | null
+  ask: AskTurnCalls
+  timers: Timers
+  onError(error: Error): void
 }): SlackCalls & SlackPorts {
-  const { store, secrets, clock, egress, env = emptySlackEnvironment, agent } = parts
+  const { store, secrets, clock, egress, env = emptySlackEnvironment, agent, ask, timers, onError } = parts
   const settings = openSlackSettings({ store, secrets, clock, env })
   const writes = slackWrites(settings)
   return {
     ...writes,
     ...slackPosts({ store, clock, settings, publicUrl: env.publicUrl, agent }),
-    ...slackCalls({ port: writes, api: createSlackApi({ egress, clock }), clock }),
+    ...slackCalls({
+      ...{ port: writes, api: createSlackApi({ egress, clock }) },
+      ...{ ask, egress, clock, timers, onError },
+    }),
   }
 }

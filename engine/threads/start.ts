@@ -41,11 +41,6 @@ import { runReadNames, runWriteNames } from '../runs/calls.ts'
 import { setupCallNames } from '../setup/calls.ts'
 import type { Planner } from '../setup/planning/planner.ts'
 import { type PlanningPort, planningPortNames } from '../setup/planning/port.ts'
-import { createSlackApi } from '../slack/api.ts'
-import { type SlackPort, type SlackWrites, slackCalls, slackWriteNames } from '../slack/calls.ts'
-import { slackDelivery } from '../slack/deliver.ts'
-import type { SlackEnvironment } from '../slack/environment.ts'
-import { type SlackPostPort, slackPostNames } from '../slack/posts.ts'
 import type { Retention } from '../store/maintenance.ts'
 import { type TracingPort, tracingPortNames } from '../tracing/calls.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
@@ -57,6 +52,13 @@ import { BufferPool } from './buffer-pool.ts'
 import { packCalls } from './call-bytes.ts'
 import { startPlanning } from './planning.ts'
 import { pollingNames, startPolling } from './polling.ts'
+import {
+  type SlackEnvironment,
+  type SlackPostPort,
+  slackPostNames,
+  slackWriteNames,
+  startSlack,
+} from './slack.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
 
 export interface StartOptions {
@@ -265,14 +267,15 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   Object.assign(engine, mcpToolTests({ calls: engine, egress, ...time }))
   Object.assign(engine, environmentCalls({ env: options.env, sources: () => engine.listSources(), ...time }))
   Object.assign(engine, { fetchFiring: fetchFiringBy(engine, waiting) })
-  const slackApi = createSlackApi({ egress, clock: systemClock })
-  const slackPort = forward(writer, slackWriteNames) as unknown as SlackPort & SlackWrites
+  const slack = startSlack({
+    port: forward(writer, slackWriteNames) as unknown as Parameters<typeof startSlack>[0]['port'],
+    egress,
+    ...time,
+    publicUrl: options.slack.publicUrl,
+    onError: (error) => options.onFault('slack', error.stack ?? error.message),
+  })
   dispatcher = startDispatcher({
-    slack: slackDelivery({
-      api: slackApi,
-      access: () => slackPort.slackAccess(),
-      publicUrl: options.slack.publicUrl,
-    }),
+    slack: slack.delivery,
     port: deliveryPort(engine),
     egress,
     ...time,
@@ -286,9 +289,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     onError: (error) => options.onFault('tracing', error.stack ?? error.message),
   })
   Object.assign(engine, tracing.calls)
-  Object.assign(engine, slackCalls({ port: slackPort, api: slackApi, clock: systemClock }))
   agents = startAgents({
-    slack: { port: forward(writer, slackPostNames) as unknown as SlackPostPort, api: slackApi },
+    slack: { port: forward(writer, slackPostNames) as unknown as SlackPostPort, api: slack.api },
     engine,
     models: network.models,
     egress,
@@ -305,6 +307,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     finished: tracing.asked,
   })
   Object.assign(engine, ask.calls)
+  Object.assign(engine, slack.calls(ask.calls))
   const polling = startPolling({
     port: forward(writer, pollingNames) as unknown as PollPort & TrialPort,
     egress,

@@ -1,4 +1,5 @@
 /** Settings of Slack over HTTP: who may, what is answered, and that no secret ever leaves. */
+import { createHmac } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
 import { emptySlackEnvironment } from '../../engine/slack/environment.ts'
 import { slackServer, TOKEN } from '../engine/slack/slack-server.ts'
@@ -36,4 +37,15 @@ it('the bot token and the signing secret go in and never out', async () => {
   expect((await svc.as(reader).call('GET', '/api/slack/channels')).status).toBe(200)
   expect((await svc.as(reader).call('GET', token)).status).toBe(403)
   expect(await svc.del(token)).toMatchObject({ configured: false })
+
+  const body = JSON.stringify({ type: 'url_verification', challenge: 'abc' })
+  const at = String(Math.floor(svc.clock.at / 1_000))
+  const hash = createHmac('sha256', 'canary-of-the-signing').update(`v0:${at}:${body}`).digest('hex')
+  const signed = { 'x-slack-request-timestamp': at, 'x-slack-signature': `v0=${hash}` }
+  const anybody = svc.as('')
+  const post = (sent: string) => anybody.call('POST', '/api/slack/events', sent, signed)
+  expect(await post(body)).toMatchObject({ status: 200, body: { challenge: 'abc' } })
+  expect(await post(`${body} `)).toMatchObject({ status: 401, body: { detail: 'invalid Slack signature' } })
+  await svc.del(secret)
+  expect((await post(body)).status).toBe(503)
 })

@@ -6,6 +6,7 @@ import { body } from '../validate.ts'
 import { describe } from './route.ts'
 
 const TAG = 'slack'
+const EVENT_MAX = 256 * 1024
 const TOKEN = '/api/settings/slack-bot-token'
 const SECRET = '/api/settings/slack-signing-secret'
 
@@ -54,6 +55,24 @@ export function slackRoutes(app: FastifyInstance, { engine }: Doors): void {
     ),
     async () => engine.slackChannels(),
   )
+  app.register(async (raw) => {
+    raw.removeAllContentTypeParsers()
+    // What is signed are the bytes; events are JSON, commands and buttons are forms.
+    raw.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes))
+    raw.post<{ Body: Buffer | undefined }>(
+      '/api/slack/events',
+      {
+        ...describe(TAG, 'slackEvents', 'Events, commands and buttons of Slack, signed by it', 200, null),
+        bodyLimit: EVENT_MAX,
+      },
+      async ({ body: bytes, headers }) =>
+        engine.slackRequest({
+          raw: bytes ?? new Uint8Array(),
+          signature: textOf(headers['x-slack-signature']),
+          timestamp: textOf(headers['x-slack-request-timestamp']),
+        }),
+    )
+  })
   app.post(
     '/api/slack/channels/changed',
     describe(TAG, 'dropSlackChannels', 'Read the channels anew at the next list', 200, null, {
@@ -62,3 +81,6 @@ export function slackRoutes(app: FastifyInstance, { engine }: Doors): void {
     async () => engine.dropSlackChannels(),
   )
 }
+
+const textOf = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? undefined : header

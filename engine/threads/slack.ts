@@ -1,0 +1,30 @@
+/** Slack beside the store: it is called on the main thread, settings and what waits for it are the writer's. */
+import type { AskTurnCalls } from '../ask/calls.ts'
+import type { Clock, Timers } from '../clock.ts'
+import type { Egress } from '../egress/index.ts'
+import { createSlackApi } from '../slack/api.ts'
+import { type SlackCalls, type SlackPort, type SlackWrites, slackCalls } from '../slack/calls.ts'
+import { slackDelivery } from '../slack/deliver.ts'
+
+export { slackWriteNames } from '../slack/calls.ts'
+export type { SlackEnvironment } from '../slack/environment.ts'
+export { type SlackPostPort, slackPostNames } from '../slack/posts.ts'
+
+/** @param port calls of the writer: the token passes between the threads. */
+export function startSlack(parts: {
+  port: SlackPort & SlackWrites
+  egress: Egress
+  clock: Clock
+  timers: Timers
+  publicUrl: string | null
+  onError(error: Error): void
+}) {
+  const { port, egress, clock, publicUrl } = parts
+  const api = createSlackApi({ egress, clock })
+  return {
+    api,
+    /** What the dispatcher sends to channels with. */
+    delivery: slackDelivery({ api, access: () => port.slackAccess(), publicUrl }),
+    calls: (ask: AskTurnCalls): SlackCalls => slackCalls({ ...parts, api, ask }),
+  }
+}
