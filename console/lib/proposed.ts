@@ -36,6 +36,13 @@ export interface Proposed {
   proposed: Record<string, unknown>
 }
 
+/** The project a body joins, as a field of an address that begins with `before`. */
+function projectIn(body: AskProposal['body']): (before: string) => string {
+  const [operation] = (body.operations ?? []) as { project?: string }[]
+  const project = body.project ?? operation?.project
+  return (before) => (typeof project === 'string' && project ? `${before}project=${name(project)}` : '')
+}
+
 /** The editor that takes the proposal over; null: there is none for it. */
 export function editorOf({
   kind,
@@ -45,12 +52,16 @@ export function editorOf({
 }: AskProposal): { to: string; state: Proposed } | null {
   const isNew = plan === null || plan.changes.some(({ action, name: is }) => action === 'create' && is === of)
   if (!isNew) return null
-  if (kind === 'agent') return { to: '/agents/new', state: { proposed: body } }
+  const inProject = projectIn(body)
+  if (kind === 'agent') return { to: `/agents/new${inProject('?')}`, state: { proposed: body } }
   if (kind === 'source')
-    return { to: `/sources/new?connector=${name(String(body.connector))}`, state: { proposed: body } }
+    return {
+      to: `/sources/new?connector=${name(String(body.connector))}${inProject('&')}`,
+      state: { proposed: body },
+    }
   if (kind !== 'trigger') return null
   const [operation] = body.operations as { spec: TriggerSpec }[]
-  return { to: '/triggers/new', state: { proposed: { ...operation?.spec, name: of } } }
+  return { to: `/triggers/new${inProject('?')}`, state: { proposed: { ...operation?.spec, name: of } } }
 }
 
 export const proposedIn = (state: unknown): Record<string, unknown> | null =>

@@ -61,12 +61,16 @@ function planOf(
     if (changes.length === 0) fail('invalid', 'it is like that already: nothing would change')
     return { ...plan, changes }
   } catch (error) {
-    const isNeeded = (name: string) =>
-      (error as Error).message.split(/[^\w.-]+/).some((word) => isField(word, name))
-    if (error instanceof SvcError && error.code === 'invalid' && needs.some(isNeeded)) return null
-    throw error
+    if (!(error instanceof SvcError) || error.code !== 'invalid' || needs.length === 0) throw error
+    const left = error.message.split('; ').filter((sentence) => !namesAny(sentence, needs))
+    if (left.length) fail('invalid', left.join('; '), error.extra)
+    return null
   }
 }
+
+/** Whether a sentence of the validator is about one of the fields. */
+const namesAny = (sentence: string, fields: readonly string[]): boolean =>
+  sentence.split(/[^\w.-]+/).some((word) => fields.some((field) => isField(word, field)))
 
 const isField = (word: string, name: string): boolean => word === name || word.endsWith(`.${name}`)
 

@@ -1,5 +1,7 @@
 /** What the console makes of an answer: its pieces, its links, its cards, and questions to begin with. */
 import { describe, expect, it } from 'vitest'
+import { draftOfProposed, toConfig } from '../../console/forms/source-draft.ts'
+import { NEW_AGENT, proposedAgent, writeOf } from '../../console/lib/agent-form.ts'
 import { answerOf, askPath, linked, readCards, viewOf } from '../../console/lib/ask.ts'
 import { editorOf, withTyped } from '../../console/lib/proposed.ts'
 import { startersOf } from '../../console/lib/starters.ts'
@@ -99,6 +101,22 @@ describe('a card', () => {
     expect(editorOf(proposal({ name: 'other' }))).toBeNull()
     const source = proposal({ kind: 'source', plan: null, body: { connector: 'postgres' } })
     expect(editorOf(source)?.to).toBe('/sources/new?connector=postgres')
+  })
+
+  it('fills in the form of its kind, with all it said', () => {
+    const agent = { name: 'a', trigger: 't', prompt: 'p', verdicts: [{ verdict: 'bad' }], project: 'Shop' }
+    const given = editorOf(proposal({ kind: 'agent', name: 'a', plan: null, body: agent }))!
+    expect(given.to).toBe('/agents/new?project=Shop')
+    const draft = { ...NEW_AGENT, ...proposedAgent(given.state) }
+    expect(writeOf(draft, NEW_AGENT)).toMatchObject({
+      name: 'a',
+      trigger: 't',
+      prompt: 'p',
+      verdicts: [{ verdict: 'bad' }],
+    })
+    const config = { table: 'orders', labels: [{ name: 'id', field: 'id', primary: true }] }
+    expect(toConfig(draftOfProposed({ config })!)).toEqual(config)
+    expect(draftOfProposed(null)).toBeNull()
   })
 
   it('is known by what a conversation keeps, whatever else is in there', () => {

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Agent, AgentWrite, PartWritten } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
-import { type AgentDraft, writeOf } from '../../lib/agent-form.ts'
+import { type AgentDraft, NEW_AGENT, writeOf } from '../../lib/agent-form.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 import { AgentFields } from './agent-fields.tsx'
@@ -26,11 +26,14 @@ export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label 
     setDraft((now) => ({ ...now, [field]: value }))
   const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
   const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
-  const change = useChange((version: number | undefined) => save(writeOf(draft, start), version), {
-    said: (result) => `${result.name} is saved${result.note ? `: ${result.note}` : ''}`,
-    onDone: (result) => onSaved?.(result),
-    quiet: true,
-  })
+  const change = useChange(
+    (version: number | undefined) => save(writeOf(draft, stored ? start : NEW_AGENT), version),
+    {
+      said: (result) => `${result.name} is saved${result.note ? `: ${result.note}` : ''}`,
+      onDone: (result) => onSaved?.(result),
+      quiet: true,
+    },
+  )
   return (
     <form
       onSubmit={(event) => {

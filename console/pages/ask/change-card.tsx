@@ -56,7 +56,7 @@ export function ChangeCard({ proposal, applied, isAdmin, onApplied }: Props) {
           <PlanView plan={plan} />
         ) : (
           applied === undefined && (
-            <Text size="sm">What it changes shows once it is applied with what only you can type.</Text>
+            <Text size="sm">It needs what only you can type; it is checked when you apply it.</Text>
           )
         )}
         <FoldedText title="As it would be written" text={JSON.stringify(shown(body), null, 2)} />

@@ -94,6 +94,7 @@ export default function NewSourcePage() {
           kind={chosen}
           connector={connector}
           presetName={preset?.name ?? String(proposed?.name ?? '')}
+          presetPoll={String(proposed?.poll ?? '')}
           project={project}
           initial={
             preset?.draft() ??
@@ -156,17 +157,18 @@ interface FillInProps {
   kind: string
   connector: Connector
   presetName: string
+  presetPoll: string
   /** Project it is made in; absent: Default. */
   project: string | undefined
   initial: SourceDraft
   onCreated: (created: SourceCreated) => void
 }
 
-function FillIn({ kind, connector, presetName, project, initial, onCreated }: FillInProps) {
+function FillIn({ kind, connector, presetName, presetPoll, project, initial, onCreated }: FillInProps) {
   const queries = useQueryClient()
   const [name, setName] = useState(presetName)
   const [draft, setDraft] = useState(initial)
-  const [poll, setPoll] = useState('')
+  const [poll, setPoll] = useState(presetPoll)
   const body = () => ({
     name,
     connector: kind,

@@ -85,9 +85,20 @@ describe('a card', () => {
     const world = await open()
     const source = (args: object) =>
       proposed(world, 'sources', 'propose_source', { name: 'db', connector: 'postgres', ...args })
-    const config = { table: 'orders', cursor: 'id', labels: [{ name: 'id', field: 'id', primary: true }] }
+    const config = {
+      table: 'orders',
+      cursor_column: 'id',
+      labels: [{ name: 'id', field: 'id', primary: true }],
+    }
     const { told } = await source({ config: { ...config, dsn: 'postgres://u:secret-canary@h/d' } })
     expect(told).toMatchObject({ ok: false, preview: expect.stringContaining('name it under needs') })
+    // What else is wrong is told, and is no card.
+    const wrong = await source({ config: { table: 'orders', cursor: 'id' }, needs: ['dsn'] })
+    expect(wrong.told).toMatchObject({
+      ok: false,
+      preview: expect.stringContaining('cursor_column is required'),
+    })
+    expect(wrong.told.preview).not.toContain('dsn')
     const { card } = await source({ config, needs: ['dsn'] })
     expect(card).toMatchObject({ needs: ['dsn'], plan: null, body: { name: 'db', connector: 'postgres' } })
     expect(await source({ config })).toMatchObject({ card: undefined, told: { ok: false } })
