@@ -138,7 +138,11 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
     proposePlan: async (of, given) =>
       store.tx(() => {
         const row = current(of)
-        if (acceptedBy('draft', row.snapshot).includes('write')) move(row, { type: 'write' })
+        // It proposed at once, without having looked at anything.
+        if (acceptedBy('draft', row.snapshot).includes('write')) {
+          move(row, { type: 'write' })
+          step(row.id, 'Writing the plan')
+        }
         move(queries.byId(row.id)!, { type: 'check' })
         const rounds = fixRounds(row)
         step(row.id, rounds ? 'Checking again' : 'Checking the plan')

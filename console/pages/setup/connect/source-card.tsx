@@ -1,0 +1,106 @@
+/** Connect, a source: where its events go, or what it still needs, and the first of them as it comes. */
+import { Alert, Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import type { SetupCheckSource, SetupConnectSource } from '../../../../schemas/types.ts'
+import { api, keys } from '../../../client.ts'
+import { curlCommand } from '../../../lib/curl.ts'
+import { OWN_WAYS } from '../../../lib/send-snippets.ts'
+import { relative } from '../../../lib/time.ts'
+import { CopyBlock } from '../../../parts/copy.tsx'
+import { Mark, type Tone } from '../../../parts/mark.tsx'
+import { useNow } from '../../../parts/use-now.ts'
+import { HowToSend } from '../../sources/how-to-send.tsx'
+
+const STATES: Record<SetupCheckSource['state'], { tone: Tone; word: string }> = {
+  waiting: { tone: 'quiet', word: 'waiting for its first event' },
+  receiving: { tone: 'good', word: 'receiving' },
+  paused: { tone: 'quiet', word: 'paused' },
+  error: { tone: 'bad', word: 'in error' },
+}
+
+interface SourceProps {
+  source: SetupConnectSource
+  secret: string | null
+  check: SetupCheckSource | undefined
+}
+
+export function SourceCard({ source, secret, check }: SourceProps) {
+  const now = useNow(5_000)
+  const state = STATES[check?.state ?? 'waiting']
+  const url = source.ingest_url && `${window.location.origin}${source.ingest_url}`
+  const page = `/sources/${encodeURIComponent(source.name)}`
+  return (
+    <Paper withBorder p="md" radius="md" component="section" aria-label={`Source ${source.name}`}>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} className="mono" style={{ overflowWrap: 'anywhere' }}>
+            {source.name}
+          </Title>
+          <div role="status">
+            <Mark tone={state.tone}>{state.word}</Mark>
+          </div>
+        </Group>
+        {url && secret && (
+          <Alert color="yellow" title="Its key, shown this once">
+            <CopyBlock value={secret} label={`Copy the key of ${source.name}`} />
+          </Alert>
+        )}
+        {url && OWN_WAYS.has(source.connector) && <OwnWays name={source.name} secret={secret} />}
+        {url && !OWN_WAYS.has(source.connector) && (
+          <>
+            <Text size="sm">Send its events to this address.</Text>
+            <CopyBlock value={url} label="Copy the ingest URL" />
+            <Text size="sm">Or try it from a terminal:</Text>
+            <CopyBlock
+              value={curlCommand({
+                url,
+                ...(secret ? { token: secret } : {}),
+                body: JSON.stringify(source.sample ?? { message: 'hello from curl' }),
+              })}
+              label="Copy the command"
+            />
+          </>
+        )}
+        {!url && (
+          <Text size="sm">
+            {source.mode === 'reference'
+              ? 'Its documents are at hand already.'
+              : source.needs === 'credential'
+                ? 'It cannot ask yet.'
+                : 'svc asks it by itself; there is nothing to do.'}
+          </Text>
+        )}
+        {source.credential_hint && (
+          <Text size="sm" c={source.needs === 'credential' ? 'var(--mantine-color-text)' : 'dimmed'}>
+            {source.credential_hint}{' '}
+            <Anchor component={Link} to={page} inherit underline="always">
+              Open the source
+            </Anchor>
+          </Text>
+        )}
+        {check?.state === 'error' && (
+          <Alert color="red" title="It is in error">
+            {check.detail}
+          </Alert>
+        )}
+        {check?.last_event_at && (
+          <Text size="sm">
+            Last event {relative(check.last_event_at, now)}.
+            {check.fields_seen.length > 0 && (
+              <>
+                {' '}
+                Fields: <span className="mono">{check.fields_seen.join(', ')}</span>
+              </>
+            )}
+          </Text>
+        )}
+      </Stack>
+    </Paper>
+  )
+}
+
+function OwnWays({ name, secret }: { name: string; secret: string | null }) {
+  const { data } = useQuery({ queryKey: keys.source(name), queryFn: () => api.source(name) })
+  return data ? <HowToSend source={data} token={secret ?? undefined} /> : null
+}
