@@ -164,11 +164,11 @@ describe('the engine', () => {
   })
 
   it('refuses ingest at 95 % of the limit, says so on health, and takes it again once there is room', async () => {
-    const { engine, post, webhook, clock } = openEngine({ maxDbSize: 1_200_000 })
+    const { engine, post, webhook, clock } = openEngine({ maxDbSize: 4_000_000 })
     const key = await webhook('app')
     const big = JSON.stringify(Array.from({ length: 100 }, () => ({ service: 'a', text: 'x'.repeat(2_000) })))
     let refused: unknown
-    for (let i = 0; i < 20 && !refused; i++) {
+    for (let i = 0; i < 60 && !refused; i++) {
       clock.at += 2_000
       refused = await post(key, big).then(
         () => undefined,
