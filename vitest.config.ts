@@ -1,10 +1,22 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** What kills daemons takes longest: begun last it would leave the other workers without work. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => /\/test\/chaos\/|daemon/.test(moduleId)
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than cores: tests of daemons wait for most of their time.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Loading the product for each file again took a third of the time; no test changes what is global.
     isolate: false,
     // Ends what hangs; how fast a machine is must not decide a test.

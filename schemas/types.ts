@@ -2531,6 +2531,10 @@ export interface Capabilities {
    */
   url_configured: boolean
   /**
+   * Slack has a bot token.
+   */
+  slack_configured: boolean
+  /**
    * Where OTLP/gRPC listens.
    */
   otlp_grpc: {

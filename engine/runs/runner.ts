@@ -5,6 +5,7 @@
  */
 import type { Clock, Timers } from '../clock.ts'
 import { SvcError } from '../errors.ts'
+import { createLooking, settled } from '../looking.ts'
 import type { ExternalTools } from '../mcp-tools/types.ts'
 import type { Models } from '../models/types.ts'
 import { runLoop } from './loop.ts'
@@ -37,8 +38,6 @@ export interface RunnerOptions {
 /** Runs of all agents at once; what each agent may is decided with the claim. */
 const MAX_RUNS = 256
 const STOP_MS = 3_000
-const PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
 
 const DEADLINE = 'deadline'
 const CUT = 'cut'
@@ -48,11 +47,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const { port, clock, timers, onError } = options
   const underWay = new Map<string, AbortController>()
   const work = new Set<Promise<void>>()
-  let isLooking = false
-  let isNudged = false
-  let isStopped = false
-  let failures = 0
-  let callOff = () => {}
+  const looking = createLooking({ look, timers, onError })
 
   const tell = (error: unknown) => onError(error instanceof Error ? error : new Error(String(error)))
 
@@ -65,26 +60,15 @@ export function startRunner(options: RunnerOptions): Runner {
     }
   }
 
-  async function look(): Promise<void> {
-    isLooking = true
-    callOff()
-    try {
-      do {
-        isNudged = false
-        const free = MAX_RUNS - underWay.size
-        if (free === 0) break
-        const { started, ended } = await port.claimRuns(free, [...underWay.keys()])
-        for (const run of started) take(run)
-        for (const run of ended) tellFinished(run)
-        if (started.length) isNudged = true
-      } while (isNudged && !isStopped)
-      failures = 0
-    } catch (error) {
-      tell(error)
-      failures++
-      callOff = timers.after(Math.min(PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS), nudge)
-    }
-    isLooking = false
+  async function look(): Promise<null> {
+    const free = MAX_RUNS - underWay.size
+    if (free === 0) return null
+    const { started, ended } = await port.claimRuns(free, [...underWay.keys()])
+    for (const run of started) take(run)
+    for (const run of ended) tellFinished(run)
+    // What is started may let others start.
+    if (started.length) looking.nudge()
+    return null
   }
 
   function take(run: StartedRun): void {
@@ -95,7 +79,7 @@ export function startRunner(options: RunnerOptions): Runner {
       .finally(() => {
         underWay.delete(run.id)
         work.delete(promise)
-        nudge()
+        looking.nudge()
       })
     work.add(promise)
   }
@@ -153,30 +137,16 @@ export function startRunner(options: RunnerOptions): Runner {
     await finish(run, end, tools)
   }
 
-  function nudge(): void {
-    if (isStopped) return
-    isNudged = true
-    if (!isLooking) void look()
-  }
-
   return {
-    nudge,
+    nudge: looking.nudge,
     cut: (run) => {
       underWay.get(run)?.abort(CUT)
       tellFinished(run)
     },
     stop: async () => {
-      isStopped = true
-      callOff()
+      looking.stop()
       for (const controller of underWay.values()) controller.abort(STOPPED)
-      const all = Promise.allSettled([...work])
-      await new Promise<void>((resolve) => {
-        const cancel = timers.after(STOP_MS, resolve)
-        void all.then(() => {
-          cancel()
-          resolve()
-        })
-      })
+      await settled(work, timers, STOP_MS)
     },
   }
 }

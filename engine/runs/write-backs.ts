@@ -4,6 +4,7 @@
  */
 import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
+import { createPosting, type Posting } from '../posting.ts'
 
 export interface WriteBack {
   runId: string
@@ -29,16 +30,10 @@ export interface WriteBackPort {
   nextWriteBack(): Promise<number | null>
 }
 
-export interface WriteBacks {
-  nudge(): void
-  stop(): Promise<void>
-}
-
 const TRIES = 3
 const TIMEOUT_MS = 15_000
 const AT_ONCE = 8
 const FIRST_WAIT_MS = 1_000
-const LOOK_AGAIN_MS = 1_000
 const BODY_SHOWN = 200
 
 export function startWriteBacks({
@@ -53,41 +48,18 @@ export function startWriteBacks({
   clock: Clock
   timers: Timers
   onError(error: Error): void
-}): WriteBacks {
-  const sending = new Map<string, Promise<void>>()
-  let isLooking = false
-  let isNudged = false
-  let isStopped = false
-  let callOff = () => {}
+}): Posting {
+  return createPosting({
+    due: (limit, busy) => port.dueWriteBacks(limit, busy),
+    next: () => port.nextWriteBack(),
+    post,
+    atOnce: AT_ONCE,
+    clock,
+    timers,
+    onError,
+  })
 
-  async function look(): Promise<void> {
-    isLooking = true
-    callOff()
-    try {
-      do {
-        isNudged = false
-        const free = AT_ONCE - sending.size
-        for (const one of free > 0 ? await port.dueWriteBacks(free, [...sending.keys()]) : []) {
-          const work = send(one)
-            .catch(onError)
-            .finally(() => {
-              sending.delete(one.runId)
-              nudge()
-            })
-          sending.set(one.runId, work)
-        }
-      } while (isNudged && !isStopped)
-      const due = isStopped ? null : await port.nextWriteBack()
-      if (due !== null) callOff = timers.after(Math.max(LOOK_AGAIN_MS, due - clock.now()), nudge)
-    } catch (error) {
-      onError(error as Error)
-      callOff = timers.after(LOOK_AGAIN_MS * 10, nudge)
-    }
-    isLooking = false
-    if (isNudged) nudge()
-  }
-
-  async function send({ runId, url, token, body, tries }: WriteBack): Promise<void> {
+  async function post({ runId, url, token, body, tries }: WriteBack): Promise<void> {
     const answer = await egress.send({
       url,
       method: 'POST',
@@ -119,20 +91,5 @@ export function startWriteBacks({
     } else {
       await port.settleWriteBack(runId, null, error, clock.now() + FIRST_WAIT_MS * 2 ** (tries - 1))
     }
-  }
-
-  function nudge(): void {
-    if (isStopped) return
-    isNudged = true
-    if (!isLooking) void look()
-  }
-
-  return {
-    nudge,
-    stop: async () => {
-      isStopped = true
-      callOff()
-      await Promise.allSettled(sending.values())
-    },
   }
 }

@@ -5,22 +5,15 @@
  */
 import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
+import { createPosting, type Posting } from '../posting.ts'
 import type { SlackApi, SlackRefusal } from './api.ts'
 import type { SlackMessage } from './message/finding.ts'
 import type { SlackPost, SlackPostPort } from './posts.ts'
-
-export interface SlackPoster {
-  /** Something may wait. */
-  nudge(): void
-  stop(): Promise<void>
-}
 
 /** After each failed try but the last. */
 const WAITS_MS = [1_000, 5_000, 30_000, 120_000, 600_000]
 const LONGEST_ASKED_MS = 3_600_000
 const AT_ONCE = 4
-const LOOK_AGAIN_MS = 1_000
-const PAUSE_MS = 10_000
 const HOOK_MS = 10_000
 
 export function startSlackPoster(parts: {
@@ -30,64 +23,17 @@ export function startSlackPoster(parts: {
   clock: Clock
   timers: Timers
   onError(error: Error): void
-}): SlackPoster {
+}): Posting {
   const { port, clock, timers, onError } = parts
-  const sending = new Map<string, Promise<void>>()
-  let isLooking = false
-  let isNudged = false
-  let isStopped = false
-  let callOff = () => {}
-
-  async function look(): Promise<void> {
-    isLooking = true
-    callOff()
-    try {
-      do {
-        isNudged = false
-        const free = AT_ONCE - sending.size
-        for (const one of free > 0 ? await port.dueSlackPosts(free, [...sending.keys()]) : []) {
-          sending.set(one.runId, send(one))
-        }
-      } while (isNudged && !isStopped)
-      const due = isStopped ? null : await port.nextSlackPost()
-      if (due !== null) callOff = timers.after(Math.max(LOOK_AGAIN_MS, due - clock.now()), nudge)
-    } catch (error) {
-      onError(error as Error)
-      callOff = timers.after(PAUSE_MS, nudge)
-    }
-    isLooking = false
-    if (isNudged) nudge()
-  }
-
-  async function send(one: SlackPost): Promise<void> {
-    let isRecorded = true
-    try {
-      await post(one, parts)
-    } catch (error) {
-      isRecorded = false
-      onError(error as Error)
-    }
-    sending.delete(one.runId)
-    if (isRecorded) return nudge()
-    // What waits is looked at again after a pause.
-    callOff()
-    callOff = timers.after(PAUSE_MS, nudge)
-  }
-
-  function nudge(): void {
-    if (isStopped) return
-    isNudged = true
-    if (!isLooking) void look()
-  }
-
-  return {
-    nudge,
-    stop: async () => {
-      isStopped = true
-      callOff()
-      await Promise.allSettled(sending.values())
-    },
-  }
+  return createPosting({
+    due: (limit, busy) => port.dueSlackPosts(limit, busy),
+    next: () => port.nextSlackPost(),
+    post: (one) => post(one, parts),
+    atOnce: AT_ONCE,
+    clock,
+    timers,
+    onError,
+  })
 }
 
 type Parts = Parameters<typeof startSlackPoster>[0]

@@ -31,7 +31,7 @@ const WRITERS = 8
 const TEAMS = 40
 
 /** So that each daemon took something before it is killed, however slow the machine is. */
-export const ANSWERS_BEFORE_KILL = 8
+export const ANSWERS_BEFORE_KILL = 15
 /** Events of a team that trip `three`; its cooldown is longer than the test. */
 const THRESHOLD = 3
 

@@ -75,6 +75,7 @@ export function healthRoutes(
         agent_key_configured: chosen !== undefined,
         default_provider: chosen ? { id: chosen.id, name: chosen.name, kind: chosen.kind } : null,
         url_configured: config.publicUrl !== null,
+        slack_configured: (await engine.slackSecret('bot_token')).configured,
         otlp_grpc: otlpGrpc(),
         discover_docker: await engine.hasDocker(),
       }

@@ -5,6 +5,7 @@
  */
 import type { Clock, Timers } from '../../clock.ts'
 import { SvcError } from '../../errors.ts'
+import { createLooking, settled } from '../../looking.ts'
 import { ModelFault, type Models } from '../../models/types.ts'
 import type { UsageEntry } from '../../models/usage.ts'
 import type { PlanningId, PlanningJob, PlanningPort } from './port.ts'
@@ -27,38 +28,20 @@ export interface PlannerOptions {
 }
 
 const STOP_MS = 3_000
-const PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
 
 export function startPlanner(options: PlannerOptions): Planner {
   const { port, timers, onError } = options
   const underWay = new Map<string, { of: PlanningId; cut: AbortController }>()
   const work = new Set<Promise<void>>()
-  let isLooking = false
-  let isNudged = false
-  let isStopped = false
-  let failures = 0
-  let callOff = () => {}
+  const looking = createLooking({ look, timers, onError })
 
   const tell = (error: unknown) => onError(error instanceof Error ? error : new Error(String(error)))
 
-  async function look(): Promise<void> {
-    isLooking = true
-    callOff()
-    try {
-      do {
-        isNudged = false
-        const { begin, over } = await port.claimPlannings([...underWay.values()].map(({ of }) => of))
-        for (const of of over) underWay.get(keyOf(of))?.cut.abort()
-        for (const job of begin) take(job)
-      } while (isNudged && !isStopped)
-      failures = 0
-    } catch (error) {
-      tell(error)
-      failures++
-      callOff = timers.after(Math.min(PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS), nudge)
-    }
-    isLooking = false
+  async function look(): Promise<null> {
+    const { begin, over } = await port.claimPlannings([...underWay.values()].map(({ of }) => of))
+    for (const of of over) underWay.get(keyOf(of))?.cut.abort()
+    for (const job of begin) take(job)
+    return null
   }
 
   function take(job: PlanningJob): void {
@@ -86,26 +69,12 @@ export function startPlanner(options: PlannerOptions): Planner {
     }
   }
 
-  function nudge(): void {
-    if (isStopped) return
-    isNudged = true
-    if (!isLooking) void look()
-  }
-
   return {
-    nudge,
+    nudge: looking.nudge,
     stop: async () => {
-      isStopped = true
-      callOff()
+      looking.stop()
       for (const { cut } of underWay.values()) cut.abort()
-      const all = Promise.allSettled([...work])
-      await new Promise<void>((resolve) => {
-        const cancel = timers.after(STOP_MS, resolve)
-        void all.then(() => {
-          cancel()
-          resolve()
-        })
-      })
+      await settled(work, timers, STOP_MS)
     },
   }
 }
