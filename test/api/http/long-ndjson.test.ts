@@ -57,6 +57,8 @@ describe('long NDJSON', () => {
     const rejected = answer.json.rejected as { index: number }[]
     expect(rejected).toHaveLength(100)
     expect(rejected.slice(0, 3).map(({ index }) => index)).toEqual([10, PER_PIECE + 1, PER_PIECE + 2])
+    const late = await send([linesOf(0, 9_000), 'no\n', linesOf(0, 5)])
+    expect(late.json).toMatchObject({ ingested: 9_005, rejected: [{ index: 9_000 }] })
     const all = await send([bad, bad])
     expect(all.status).toBe(400)
     expect(all.json).toMatchObject({ detail: expect.stringContaining('no item could be stored; item 0') })
