@@ -82,7 +82,7 @@ export function daemonOptions(outdir) {
     splitting: true,
     platform: 'node',
     format: 'esm',
-    target: 'node20.19',
+    target: 'node22.15',
     packages: 'external',
     sourcemap: true,
     sourcesContent: false,
@@ -129,10 +129,10 @@ async function buildConsole() {
 
 /**
  * @param {readonly string[]} inputs files and folders under the root
- * @returns {string} hex SHA-256 of their paths and contents, and of this Node's major version
+ * @returns {string} hex SHA-256 of their paths and contents
  */
 function fingerprint(inputs) {
-  const hash = createHash('sha256').update(process.versions.node.split('.')[0] ?? '')
+  const hash = createHash('sha256')
   for (const input of inputs) {
     const path = join(root, input)
     if (!existsSync(path)) continue

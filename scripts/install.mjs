@@ -1,6 +1,6 @@
 /**
- * Installs the packages of package-lock.json where they are not all there, and makes sure that the
- * one native package loads under this Node. Node built-ins only.
+ * Installs the packages of package-lock.json where they are not all there. No package needs its install
+ * script: those that are native carry their binaries. Node built-ins only.
  */
 import {
   chmodSync,
@@ -14,9 +14,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { root, run, runNpm, ScriptError, say } from './run.mjs'
-
-const NATIVE = 'better-sqlite3'
+import { root, runNpm, ScriptError, say } from './run.mjs'
 
 /** Installs what is missing; says so in one line before it does. */
 export async function ensureInstalled() {
@@ -26,13 +24,13 @@ export async function ensureInstalled() {
     const { code, output } = await runNpm([
       'ci',
       '--include=dev',
+      '--ignore-scripts',
       '--no-audit',
       '--no-fund',
       '--loglevel=error',
     ])
     if (code !== 0) throw new ScriptError(`npm ci failed:\n${output}`)
   }
-  await ensureNative()
   linkCommand()
 }
 
@@ -58,25 +56,6 @@ function describeMissing() {
  */
 function packagesOf(file) {
   return JSON.parse(readFileSync(file, 'utf8')).packages
-}
-
-/** Builds the native package anew when this Node cannot load it, as after a change of Node. */
-async function ensureNative() {
-  if (await loads()) return
-  say(`building ${NATIVE} for Node ${process.versions.node} (about a minute)…`)
-  const { code, output } = await runNpm(['rebuild', NATIVE, '--ignore-scripts=false', '--loglevel=error'])
-  if (code === 0 && (await loads())) return
-  throw new ScriptError(
-    `${NATIVE} cannot be loaded or built; it needs a prebuilt binary for this system, or python3, make and a C++ compiler:\n${output}`,
-  )
-}
-
-async function loads() {
-  const { code } = await run(process.execPath, [
-    '-e',
-    `new (require(${JSON.stringify(NATIVE)}))(':memory:').close()`,
-  ])
-  return code === 0
 }
 
 /** Lets `npx svc` find the command of this project: npm links the bins of packages, not its own. */

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { npmCommand, RuntimeError } from '../bin/runtime.mjs'
 
 /** The project's root folder. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -37,17 +38,13 @@ export function run(command, args, options = {}) {
 }
 
 /**
- * Runs npm, the one that runs this script where there is one.
+ * Runs npm, by the Node that runs this.
  * @param {readonly string[]} args
  * @param {{ show?: boolean, cwd?: string }} [options]
  */
 export function runNpm(args, options) {
-  const script = process.env.npm_execpath
-  if (script?.endsWith('.js') || script?.endsWith('.cjs'))
-    return run(process.execPath, [script, ...args], options)
-  return process.platform === 'win32'
-    ? run('cmd', ['/c', 'npm', ...args], options)
-    : run('npm', args, options)
+  const npm = npmCommand()
+  return run(npm.command, [...npm.args, ...args], options)
 }
 
 /** @param {string} name a program of node_modules/.bin */
@@ -64,7 +61,7 @@ export async function main(body) {
     process.exitCode = (await body()) ?? 0
   } catch (error) {
     process.stderr.write(
-      error instanceof ScriptError
+      error instanceof ScriptError || error instanceof RuntimeError
         ? `svc: ${error.message}\n`
         : `${error instanceof Error ? error.stack : error}\n`,
     )

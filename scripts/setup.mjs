@@ -2,12 +2,10 @@
 import { fileURLToPath } from 'node:url'
 import { ensureBuilt } from './build.mjs'
 import { ensureInstalled } from './install.mjs'
-import { checkNode } from './node-version.mjs'
 import { main, say } from './run.mjs'
 
 /** Everything a fresh clone needs before the daemon or the tests can run. */
 export async function setUp() {
-  checkNode()
   await ensureInstalled()
   await ensureBuilt()
 }
