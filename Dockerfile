@@ -1,16 +1,13 @@
 # One image for both processes of svc: the daemon by default, the MCP server with the command mcp. Data
-# is on the volume /data.
-FROM node:24-bookworm-slim AS build
-RUN apt-get update \
- && apt-get install -y --no-install-recommends python3 make g++ \
- && rm -rf /var/lib/apt/lists/*
+# is on the volume /data. No stage needs a compiler, and no package its install script.
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --no-audit --no-fund
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN node scripts/build.mjs && npm prune --omit=dev --no-audit --no-fund
+RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
-FROM node:24-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production SVC_LOG_FORMAT=json
 WORKDIR /app
 COPY --from=build /app/package.json ./

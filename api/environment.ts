@@ -115,7 +115,7 @@ export const environment: readonly EnvironmentVariable[] = [
 ]
 
 /** Names that tests and scripts of this project read; never the daemon. */
-const PROJECT_ONLY = new Set(['SVC_TEST_BROWSER'])
+const PROJECT_ONLY = new Set(['SVC_NODE', 'SVC_TEST_BROWSER'])
 
 /** The environment as a process gets it. */
 export type Environment = Readonly<Record<string, string | undefined>>

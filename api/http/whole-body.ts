@@ -1,15 +1,12 @@
 /** The body of an ingest in memory as a whole, within bounds. */
 import type { IncomingMessage } from 'node:http'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { fail, SvcError } from '../../engine/index.ts'
-import { isGzipped, RATIO_FREE, RATIO_MAX } from './stream-body.ts'
+import { compressionOf, inflateWhole } from './compression.ts'
+import { RATIO_FREE, RATIO_MAX } from './stream-body.ts'
 
 export const WIRE_MAX = 16 * 1024 * 1024
 const INFLATED_MAX_MIB = 64
-
-const inflate = promisify(gunzip)
 
 /**
  * The body in the parts it arrived in: they are handed on as they are, for joining them here would
@@ -51,20 +48,17 @@ export async function decode(
   parts: readonly Uint8Array[],
   mostMiB = INFLATED_MAX_MIB,
 ): Promise<{ body: Buffer; wireBody: Buffer } | null> {
-  if (!isGzipped(encoding)) return null
+  const compression = compressionOf(encoding)
+  if (compression === null) return null
   const wire = Buffer.concat(parts)
   const most = mostMiB * 1024 * 1024
   const limit = Math.min(most, Math.max(RATIO_FREE, wire.length * RATIO_MAX))
-  try {
-    return { body: await inflate(wire, { maxOutputLength: limit }), wireBody: wire }
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
-      return fail(
-        'too_large',
-        limit === most
-          ? `the body decompresses to more than ${mostMiB} MB`
-          : 'the body decompresses to more than 100 times its size',
-      )
-    return fail('invalid', 'the body is not valid gzip')
-  }
+  const body = await inflateWhole(compression, wire, limit)
+  if (body !== null) return { body, wireBody: wire }
+  return fail(
+    'too_large',
+    limit === most
+      ? `the body decompresses to more than ${mostMiB} MB`
+      : 'the body decompresses to more than 100 times its size',
+  )
 }

@@ -12,6 +12,7 @@ import {
 } from 'node:http2'
 import { fail, type OtlpSignal, SvcError } from '../../engine/index.ts'
 import { type Identity, requireScope } from '../http/auth.ts'
+import { ACCEPTED } from '../http/compression.ts'
 import type { Doors } from '../http/doors.ts'
 import { asSvcError } from '../http/problems.ts'
 import { decode } from '../http/whole-body.ts'
@@ -141,7 +142,7 @@ function respond(stream: ServerHttp2Stream, code: number, message: string, body:
   const head = {
     ':status': 200,
     'content-type': 'application/grpc+proto',
-    'grpc-accept-encoding': 'identity,gzip',
+    'grpc-accept-encoding': `identity,${ACCEPTED}`,
   }
   if (code !== OK) {
     stream.respond({ ...head, ...outcome }, { endStream: true })

@@ -36,7 +36,7 @@ export function otlpRoutes(app: FastifyInstance, doors: Doors): void {
           schema: {
             tags: ['ingest'],
             operationId: `export${signal[0]!.toUpperCase()}${signal.slice(1)}`,
-            summary: `Store ${signal} of OpenTelemetry, OTLP/HTTP in JSON or protobuf; gzip is taken`,
+            summary: `Store ${signal} of OpenTelemetry, OTLP/HTTP in JSON or protobuf; gzip, deflate and zstd are taken`,
             response: answers(200, null),
           },
         },

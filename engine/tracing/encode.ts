@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { type HrTime, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { AlwaysOnSampler, BasicTracerProvider, type ReadableSpan } from '@opentelemetry/sdk-trace-node'
+import { AlwaysOnSampler, type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { TraceSpan } from './spans.ts'
 
 export interface TraceOf {
@@ -45,7 +45,7 @@ export function traceIdOf(id: string): string {
 export function encodeTrace({ id, agent, instance, version, root, parent }: TraceOf): EncodedTrace {
   const ended: ReadableSpan[] = []
   let spans = 0
-  const provider = new BasicTracerProvider({
+  const provider = new TracerProvider({
     resource: resourceFromAttributes({
       'service.name': `${instance}/${agent}`,
       'service.instance.id': instance,

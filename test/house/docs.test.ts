@@ -41,7 +41,8 @@ describe('every document', () => {
     const known = environment.map((variable) => variable.name.replace('*', ''))
     const isKnown = (name: string) =>
       known.some((entry) => (entry.endsWith('_') ? name.startsWith(entry) : name === entry)) ||
-      name === 'SVC_TEST_BROWSER'
+      name === 'SVC_TEST_BROWSER' ||
+      name === 'SVC_NODE'
     for (const file of docs) {
       const unknown = all(/\b((?:SVC|SVCD|PROVIDER[AB])_[A-Z][A-Z_]*)/g, textOf(file)).filter(
         (name) => !isKnown(name),

@@ -25,7 +25,7 @@ describe('what is committed', () => {
       Record<string, string>
     >
     const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
-      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+      ([, version]) => !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+$/.test(version),
     )
     expect(loose).toEqual([])
   })

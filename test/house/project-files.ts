@@ -13,6 +13,7 @@ const NOT_OURS = new Set([
   'playwright-report',
   'coverage',
   '.svc',
+  '.node',
 ])
 
 /** Every file that is part of the project, by its path under the root. */

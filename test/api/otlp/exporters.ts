@@ -12,7 +12,7 @@ import { OTLPTraceExporter as TracesProto } from '@opentelemetry/exporter-trace-
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import { AggregationType, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
-import { NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Receiver } from './receiver.ts'
 
 export const ENCODINGS = ['json', 'protobuf', 'grpc'] as const
@@ -57,10 +57,10 @@ export async function exportLog(to: To, service: string): Promise<void> {
 }
 
 export async function exportSpan(to: To, service: string): Promise<{ traceId: string; spanId: string }> {
-  const Exporter = choose(to.encoding, TracesHttp, TracesProto, TracesGrpc as never)
-  const provider = new NodeTracerProvider({
+  const Exporter = choose(to.encoding, TracesHttp, TracesProto as never, TracesGrpc as never)
+  const provider = new TracerProvider({
     resource: resource(service),
-    spanProcessors: [new SimpleSpanProcessor(new Exporter(settings(to, 'traces') as never))],
+    spanProcessors: [new SimpleSpanProcessor({ exporter: new Exporter(settings(to, 'traces') as never) })],
   })
   const start = Date.now() - 1_000
   const span = provider.getTracer('shop').startSpan('charge card', { kind: 1, startTime: start })

@@ -3,45 +3,8 @@ import { connect } from 'node:http2'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENCODINGS, exportLog } from './exporters.ts'
+import { callGrpc, framed } from './grpc-call.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-
-const LOGS = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
-
-/** One gRPC call by hand. @returns its outcome. */
-function callGrpc(
-  port: number,
-  headers: Record<string, string> = {},
-  body: Uint8Array = new Uint8Array(5),
-): Promise<{ status: number; message: string }> {
-  const session = connect(`http://127.0.0.1:${port}`)
-  return new Promise((resolve, reject) => {
-    const request = session.request({
-      ':method': 'POST',
-      ':path': LOGS,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-      ...headers,
-    })
-    const settle = (found: Record<string, unknown>): void => {
-      if (found['grpc-status'] === undefined) return
-      resolve({
-        status: Number(found['grpc-status']),
-        message: decodeURIComponent(String(found['grpc-message'] ?? '')),
-      })
-    }
-    request.on('response', settle).on('trailers', settle).on('error', reject)
-    request.on('close', () => session.close()).resume()
-    request.end(body)
-  })
-}
-
-/** A message as gRPC frames it. */
-function framed(message: Uint8Array, isCompressed = false): Uint8Array {
-  const prefix = Buffer.alloc(5)
-  prefix[0] = isCompressed ? 1 : 0
-  prefix.writeUInt32BE(message.length, 1)
-  return Buffer.concat([prefix, message])
-}
 
 describe('OTLP on a secured instance', () => {
   let receiver: Receiver
