@@ -1,13 +1,23 @@
-/** The long forms: `npm run chaos` (500 kills), `npm run chaos -- 50`, and `-- declared`, `-- firings`, `-- runs`. */
+/**
+ * The long forms: `npm run chaos` (500 kills), `npm run chaos -- 50`, and `-- declared`, `-- firings`, `-- runs`;
+ * `-- mixed 60` for seconds of mixed load, and `-- --node 22,24,26` for it and the tests under each Node.
+ */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killEverywhere } from './declared-every.ts'
 import { runFiringKills } from './firings.ts'
 import { runKills } from './kill.ts'
+import { runMixedLoad } from './mixed.ts'
+import { runUnderNodes } from './nodes.ts'
 import { runAgentKills } from './runs.ts'
 
+/** Highest resident memory under mixed load. */
+const PEAK_MB = 450
+
 const forms: Record<string, () => Promise<boolean>> = {
+  '--node': () => runUnderNodes((process.argv[3] ?? '22,24,26').split(',')),
+  mixed: loadMixed,
   declared: killDeclared,
   firings: () => killAtWork('firings', runFiringKills),
   runs: () => killAtWork('runs', runAgentKills),
@@ -51,6 +61,24 @@ async function killWriters(): Promise<boolean> {
   if (isWhole) rmSync(folder, { recursive: true, force: true })
   console.log(isWhole ? 'nothing lost, nothing doubled' : `FAILED; the data is kept in ${folder}`)
   return isWhole
+}
+
+/** Everything is answered, stored and fired, in bounded memory, and the daemon ends well. */
+async function loadMixed(): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-mixed-'))
+  try {
+    const report = await runMixedLoad(folder, Number(process.argv[3] ?? 60))
+    console.log(report)
+    return (
+      report.failed.length === 0 &&
+      report.stored === report.acknowledged &&
+      report.firings > 0 &&
+      report.exitCode === 0 &&
+      report.peakMb <= PEAK_MB
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 async function killDeclared(): Promise<boolean> {
