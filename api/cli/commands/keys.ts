@@ -9,8 +9,10 @@ import { type Io, paint, printJson, table } from '../terminal.ts'
 
 type Flags = ClientFlags & JsonFlag
 
-const SCOPES = ['read', 'ingest', 'admin'] as const
+const SCOPES = ['read', 'ingest', 'admin', 'findings'] as const
 type Scope = (typeof SCOPES)[number]
+
+type CreateFlags = Flags & { scope?: string[]; source?: string; project?: string }
 
 /** The command and its subcommands. */
 export function keysCommand(io: Io): Command {
@@ -22,9 +24,10 @@ export function keysCommand(io: Io): Command {
   group.addCommand(
     clientCommand('create', 'Create a key; its secret is shown once')
       .argument('<name>')
-      .addOption(repeatable('--scope <scope>', 'read, ingest or admin').makeOptionMandatory())
+      .addOption(repeatable('--scope <scope>', `${SCOPES.join(', ')}; findings goes with --project`))
       .option('--source <name>', 'an ingest key that only writes to this source')
-      .action((name: string, flags: Flags & { scope: string[]; source?: string }) => create(io, name, flags)),
+      .option('--project <name>', 'a key that reads this project and records findings in it, and no more')
+      .action((name: string, flags: CreateFlags) => create(io, name, flags)),
   )
   group.addCommand(
     clientCommand('revoke', 'Revoke a key at once')
@@ -69,14 +72,17 @@ async function list(io: Io, flags: Flags): Promise<void> {
     io.err(paint(io, 'dim', 'this instance is open: keys are not checked until it runs with --auth\n'))
 }
 
-async function create(
-  io: Io,
-  name: string,
-  flags: Flags & { scope: string[]; source?: string },
-): Promise<void> {
-  const scopes = flags.scope.flatMap((scope) => scope.split(',')).map(scopeOf)
-  if (scopes.length === 0) throw usageError('--scope is required: read, ingest or admin')
-  const body: KeyCreate = { name, scopes, ...(flags.source === undefined ? {} : { source: flags.source }) }
+async function create(io: Io, name: string, { source, project, ...flags }: CreateFlags): Promise<void> {
+  const scopes = (flags.scope ?? []).flatMap((scope) => scope.split(',')).map(scopeOf)
+  // A project key has scopes that are its own: read and findings.
+  if (scopes.length === 0 && project === undefined)
+    throw usageError(`--scope is required: ${SCOPES.join(', ')}; or --project`)
+  const body: KeyCreate = {
+    name,
+    ...(scopes.length === 0 ? {} : { scopes }),
+    ...(source === undefined ? {} : { source }),
+    ...(project === undefined ? {} : { project }),
+  }
   const { text } = await clientOf(io, flags).call('/api/keys', { method: 'POST', json: body })
   if (flags.json) return printJson(io, text)
   const created = JSON.parse(text) as KeyCreated
@@ -86,6 +92,6 @@ async function create(
 
 function scopeOf(text: string): Scope {
   const scope = SCOPES.find((entry) => entry === text)
-  if (!scope) throw usageError(`--scope ${text}: must be read, ingest or admin`)
+  if (!scope) throw usageError(`--scope ${text}: must be one of ${SCOPES.join(', ')}`)
   return scope
 }

@@ -21,7 +21,7 @@ describe('the command line', () => {
     [['up', 'extra'], 'too many arguments'],
     [['read'], "missing required argument 'label=value'"],
     [['sources', 'add', 'x'], "required option '--connector <kind>'"],
-    [['keys', 'create', 'x'], "required option '--scope <scope>'"],
+    [['keys', 'create', 'x'], '--scope is required'],
     [['read', 'service'], '"service" is not of the form label=value'],
     [['read', 'a=1', 'a=2'], 'a is given twice'],
     [['read', 'a=1', '--limit', 'many'], '--limit must be a whole number'],
@@ -29,7 +29,7 @@ describe('the command line', () => {
     [['read', 'a=1', '--window', '1h', '--from', '2026-01-01T00:00:00Z'], '--window or --from'],
     [['send', 'logs', '--type', 'csv'], '--type must be json or ndjson'],
     [['send', 'logs', 'missing.json'], 'there is no file missing.json'],
-    [['keys', 'create', 'x', '--scope', 'root'], '--scope root: must be read, ingest or admin'],
+    [['keys', 'create', 'x', '--scope', 'root'], '--scope root: must be one of read, ingest, admin, findings'],
     [['sources', 'add', 'x', '--connector', 'webhook', '--primary', 'service'], 'give that label'],
   ])('%j exits with 64 and names the mistake on standard error', async (argv, message) => {
     const ran = await svc(argv)
