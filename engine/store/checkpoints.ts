@@ -6,6 +6,7 @@
  * Two connections may do so since SQLite 3.51.3, which fixed the one fault there was (WAL-reset).
  */
 import BetterSqlite3 from 'better-sqlite3'
+import { isSqliteError } from './disk-fault.ts'
 import type { Database, Statement } from './handle.ts'
 
 /** The other connection, wherever it is. */
@@ -60,8 +61,18 @@ export class Checkpoints {
     })
   }
 
-  /** To be called after each commit. */
+  /** To be called after each commit. Never throws: the commit stands, whatever comes of the copying. */
   committed(): void {
+    try {
+      this.copyIfDue()
+    } catch (error) {
+      // A volume without room for the copy, or a disk that fails: the log stays whole, so nothing is
+      // lost. The next commit tries again, and meets a disk that fails itself.
+      if (!isSqliteError(error)) throw error
+    }
+  }
+
+  private copyIfDue(): void {
     const { ask, rest: little, long, most } = this.limits
     const { pages, copied } = stateOf(this.look)
     const rest = pages - copied

@@ -113,3 +113,16 @@ it('has an SQLite in which two connections may copy the log', () => {
     .map(Number)
   expect(major! * 1e6 + minor! * 1e3 + patch!).toBeGreaterThanOrEqual(3_051_003)
 })
+
+it('leaves a commit standing where the copying finds the disk full', () => {
+  const full = () => {
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+  }
+  const noRoom = { pragma: () => {}, prepare: () => ({ raw: () => ({ get: full }) }) }
+  const checkpoints = new Checkpoints(
+    noRoom as unknown as BetterSqlite3.Database,
+    { ask: () => {}, onDone: () => {} },
+    LIMITS,
+  )
+  expect(() => checkpoints.committed()).not.toThrow()
+})
