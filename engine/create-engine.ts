@@ -85,7 +85,7 @@ import { createTriggerReads, requireTrigger } from './triggers/reads.ts'
  */
 export function createEngine(options: EngineOptions): LocalEngine {
   const clock = options.clock ?? systemClock
-  const store = openStore(options.dataFile, clock.now(), options.checkpointer)
+  const store = openStore(options.dataFile, clock.now(), options)
   try {
     checkKnownStates(store.db)
     return compose(options, clock, store)
@@ -318,7 +318,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     }),
     ...slack,
     modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
-    bootReport: async () => booted,
+    bootReport: async () => (store.loss ? { ...booted, failed: [store.loss, ...booted.failed] } : booted),
     previewLabel: async (body) => sources.previewLabel(body),
     sourceFields: async (name, limit) => sources.fields(name, limit),
     ingest: (call) => queue.add({ ...call, body: joined(call.body) }),

@@ -47,6 +47,8 @@ export interface EngineOptions {
   onSourcesChanged?: () => void
   /** Copies the log beside the writer; absent: the writer does. */
   checkpointer?: Checkpointer
+  /** Open a data file although commits that were acknowledged are missing. */
+  acceptLoss?: boolean
   /** What a commit stored. */
   onStored?: (batches: readonly AppendedBatch[]) => void
 }

@@ -16,6 +16,7 @@ import { verifySignature } from './ingest/signature.ts'
 import type { LiveSource, Sources } from './sources/sources.ts'
 import { type AppendedBatch, type Appender, sizeOfBatch } from './store/append.ts'
 import type { Capacity } from './store/capacity.ts'
+import { isSqliteError, survivableDiskFault } from './store/disk-fault.ts'
 import { hash, type Idempotency, idempotencyKeyOf } from './store/idempotency.ts'
 import type { OpenStore } from './store/open.ts'
 import type { Stamp } from './store/stamp.ts'
@@ -247,12 +248,10 @@ export class Pipeline {
    * any other I/O error the outcome is unknown, so the process stops and reopens the file.
    */
   private diskError(error: Error): SvcError {
-    const code = (error as { code?: string }).code ?? ''
-    if (code === 'SQLITE_FULL')
-      return new SvcError('storage_full', 'the volume is full; nothing of this request was stored')
-    if (code.startsWith('SQLITE_BUSY'))
-      return new SvcError('unavailable', 'the store is busy; try again', { retryAfter: 1 })
-    if (!code.startsWith('SQLITE_')) return this.parts.onFault(error)
+    if (error instanceof SvcError) return error
+    const survivable = survivableDiskFault(error)
+    if (survivable) return survivable
+    if (!isSqliteError(error)) return this.parts.onFault(error)
     this.parts.onFatal(error)
     return new SvcError(
       'unknown_outcome',

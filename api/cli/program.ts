@@ -95,6 +95,10 @@ function upCommand(io: Io): Command {
     .option('--port <port>', 'bind port (SVC_PORT, else 8787)')
     .option('--data-dir <dir>', 'data home (SVC_HOME, else ~/.svc)')
     .option('--open', 'open the console in the browser')
+    .option(
+      '--accept-loss',
+      'start once although the data file lacks acknowledged data; says what is missing',
+    )
     .option('--auth [token]', 'require a login; without a token one is made and kept in the data home')
     .addHelpText('after', () => `\n${describeEnvironment()}`)
     .action(
@@ -103,6 +107,7 @@ function upCommand(io: Io): Command {
         port?: string
         dataDir?: string
         open?: boolean
+        acceptLoss?: boolean
         auth?: string | true
       }) => {
         const { up } = await import('./commands/up.ts')

@@ -51,6 +51,8 @@ export class Appender {
   readonly sealer: Sealer
   /** Events appended since the last step of sealing. */
   private unsealedPace = 0
+  /** `unsealedPace` before the transaction. */
+  private savedPace = 0
 
   constructor(
     db: Database,
@@ -168,6 +170,7 @@ export class Appender {
   commit(): AppendedBatch[] {
     const committed = this.pending
     this.forget()
+    this.savedPace = this.unsealedPace
     this.dictionary.commit()
     for (const batch of committed) this.index(batch)
     this.sealer.commit()
@@ -195,6 +198,7 @@ export class Appender {
   rollback(): void {
     if (this.savedNextId !== null) this.nextId = this.savedNextId
     this.forget()
+    this.unsealedPace = this.savedPace
     this.dictionary.rollback()
     this.sealer.rollback()
   }

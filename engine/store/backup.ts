@@ -73,7 +73,7 @@ export function restoreDatabase(file: string, dataFile: string, now: number): st
     syncFile(partial)
     const stamp = new Date(now).toISOString().replace(/[:.]/g, '-')
     const moved: string[] = []
-    for (const suffix of ['', '-wal', '-shm', '.incarnation']) {
+    for (const suffix of ['', '-wal', '-shm', '.incarnation', '.witness']) {
       if (!existsSync(dataFile + suffix)) continue
       const kept = `${dataFile}.before-restore-${stamp}${suffix}`
       renameSync(dataFile + suffix, kept)

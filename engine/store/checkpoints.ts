@@ -6,7 +6,9 @@
  * Two connections may do so since SQLite 3.51.3, which fixed the one fault there was (WAL-reset).
  */
 import BetterSqlite3 from 'better-sqlite3'
+import { isSqliteError } from './disk-fault.ts'
 import type { Database, Statement } from './handle.ts'
+import { noteCopying } from './witness.ts'
 
 /** The other connection, wherever it is. */
 export interface Checkpointer {
@@ -45,28 +47,43 @@ export class Checkpoints {
   private readonly copy: Statement<[], [busy: number, pages: number, copied: number]>
   private asked = false
 
-  /** @param db the writing connection. */
+  /**
+   * @param db the writing connection. @param file path of the data file.
+   * @param checkpointer absent: the writer copies all of it itself.
+   */
   constructor(
     db: Database,
-    private readonly checkpointer: Checkpointer,
+    private readonly file: string,
+    private readonly checkpointer: Checkpointer | null,
     private readonly limits = LIMITS,
   ) {
     db.pragma('wal_autocheckpoint = 0')
     this.look = db.prepare<[], [number, number, number]>('PRAGMA wal_checkpoint(NOOP)').raw()
     this.copy = db.prepare<[], [number, number, number]>('PRAGMA wal_checkpoint(PASSIVE)').raw()
-    checkpointer.onDone(() => {
+    checkpointer?.onDone(() => {
       this.asked = false
       this.committed()
     })
   }
 
-  /** To be called after each commit. */
+  /** To be called after each commit. Never throws: the commit stands, whatever comes of the copying. */
   committed(): void {
+    try {
+      this.copyIfDue()
+    } catch (error) {
+      // A volume without room for the copy, or a disk that fails: the log stays whole, so nothing is
+      // lost. The next commit tries again, and meets a disk that fails itself.
+      if (!isSqliteError(error)) throw error
+    }
+  }
+
+  private copyIfDue(): void {
     const { ask, rest: little, long, most } = this.limits
     const { pages, copied } = stateOf(this.look)
     const rest = pages - copied
-    if (pages >= most || (pages >= long && rest <= little)) this.copy.get()
-    else if (!this.asked && rest >= ask) {
+    if (pages >= most || (pages >= long && rest <= little) || (!this.checkpointer && rest >= ask))
+      noteCopying(this.file, 'writer', () => isAllCopied(this.copy))
+    else if (this.checkpointer && !this.asked && rest >= ask) {
       this.asked = true
       this.checkpointer.ask()
     }
@@ -80,18 +97,26 @@ export function openCheckpointing(file: string): { run(): void; close(): void } 
   db.pragma('wal_autocheckpoint = 0')
   db.pragma('query_only = ON')
   const copy = db.prepare<[], [number, number, number]>('PRAGMA wal_checkpoint(PASSIVE)').raw()
+  const copyRounds = (): boolean => {
+    let rest = Number.POSITIVE_INFINITY
+    for (let round = 0; round < ROUNDS; round++) {
+      const { pages, copied } = stateOf(copy)
+      // Readers may hold it up: then there is nothing to be gained now.
+      if (pages - copied >= rest || pages - copied < LITTLE_PAGES) return pages === copied
+      rest = pages - copied
+    }
+    return false
+  }
   return {
-    run: () => {
-      let rest = Number.POSITIVE_INFINITY
-      for (let round = 0; round < ROUNDS; round++) {
-        const { pages, copied } = stateOf(copy)
-        // Readers may hold it up: then there is nothing to be gained now.
-        if (pages - copied >= rest || pages - copied < LITTLE_PAGES) return
-        rest = pages - copied
-      }
-    },
+    run: () => void noteCopying(file, 'checkpointer', copyRounds),
     close: () => db.close(),
   }
+}
+
+/** Without a reader in the way, all that there was when it began. */
+function isAllCopied(copy: Statement<[], [number, number, number]>): boolean {
+  const { pages, copied } = stateOf(copy)
+  return pages === copied
 }
 
 /** Without a log both are -1. */

@@ -7,7 +7,7 @@
  * Nothing else in the process may open these files: closing any descriptor of a file drops the
  * POSIX locks the process holds on it.
  */
-import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { StartError } from '../errors.ts'
@@ -29,6 +29,22 @@ export function realDataFile(dataFile: string): string {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return join(folder, basename(dataFile))
     throw error
   }
+}
+
+/**
+ * A hard link is a second name with a lock of its own, and SQLite looks for the log beside the name
+ * it is given: two daemons would each have a log, and the file be a mix of both.
+ * @throws StartError 78 when the file has another name. Call with the lock taken.
+ */
+export function guardOtherNames(file: string): void {
+  // Left behind by a start that was killed; its own second name, see incarnation.ts.
+  rmSync(`${file}.alone`, { force: true })
+  const names = statSync(file, { throwIfNoEntry: false })?.nlink ?? 1
+  if (names <= 1) return
+  throw new StartError(
+    `${file} has ${names} names (hard links), and a daemon may run on another one; remove the others, which find -samefile ${file} lists, or use a copy of the file`,
+    78,
+  )
 }
 
 /**

@@ -46,16 +46,27 @@ export class Maintenance {
    * @returns true when there is more to do at once.
    */
   step(now: number): boolean {
-    const { appender, store } = this.parts
+    const { appender } = this.parts
     if (appender.sealer.busy) {
-      store.tx(() => appender.sealer.step(500))
-      appender.sealer.commit()
-      this.parts.index.refresh(false)
+      this.sealStep()
       return true
     }
     return (
       this.dropStep() || this.purgeStep() || this.ageStep(now) || this.sizeStep(now) || this.forgetStep(now)
     )
+  }
+
+  private sealStep(): void {
+    const { sealer } = this.parts.appender
+    try {
+      this.parts.store.tx(() => sealer.step(500))
+    } catch (error) {
+      // Else the next commit would take for published what was undone.
+      sealer.rollback()
+      throw error
+    }
+    sealer.commit()
+    this.parts.index.refresh(false)
   }
 
   /** Continues with a segment retention has begun to drop. */

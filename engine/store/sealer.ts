@@ -3,6 +3,9 @@
  * publishes the segment by its `segs` row last. A crash in between leaves postings without a
  * `segs` row: readers do not look at them, and the next start goes on after the last one.
  *
+ * How far it has come is read from those rows at each step, inside the transaction that writes the
+ * next ones. A position kept in memory would have to follow every way a transaction can fail.
+ *
  * Modes: idle (no full segment) → sealing (labels in ascending id order, so both tables are
  * written in key order and each page once) → publish → idle.
  */
@@ -19,14 +22,11 @@ import { encodeTimes } from './times.ts'
 interface Sealing {
   segment: OpenSegment
   postings: SortedPostings
-  /** Place of the next label in `postings`. */
-  next: number
 }
 
 export class Sealer {
   private sealing: Sealing | null = null
-  /** Where `next` stood at the start of the transaction. */
-  private savedNext = 0
+  /** The segment whose row this transaction has written. */
   private published: number | null = null
   private readonly blocks: BlockStore
   private readonly counts: LabelCounts
@@ -50,33 +50,32 @@ export class Sealer {
 
   /** Seals at least `postings` postings, up to the end of a block; call inside the transaction. */
   step(postings: number): void {
-    this.savedNext = this.sealing?.next ?? 0
-    if (!this.sealing) {
-      const segment = this.due()
-      if (!segment) return
-      const sorted = segment.sorted()
-      // Postings of an interrupted sealing are there already; theirs are the smaller label ids.
-      const done = this.blocks.lastLabel(segment.seg)
-      const next = done === 0 ? 0 : sorted.ids.findIndex((id) => id > done)
-      this.sealing = { segment, postings: sorted, next: next < 0 ? sorted.ids.length : next }
-    }
+    this.published = null
+    this.sealing ??= this.begin()
+    if (!this.sealing) return
     const { segment, postings: sorted } = this.sealing
     const builder = new BlockBuilder()
     const changes = new Map<number, { n: number; last: number }>()
-    const target = this.sealing.next + postings
-    while (this.sealing.next < sorted.ids.length) {
-      const place = this.sealing.next++
+    let next = placeAfter(sorted.ids, this.blocks.lastLabel(segment.seg))
+    const target = next + postings
+    while (next < sorted.ids.length) {
+      const place = next++
       const labelId = sorted.ids[place]!
       const offsets = segment.present(sorted.offsets.subarray(sorted.starts[place], sorted.starts[place + 1]))
       if (offsets.length === 0) continue
       changes.set(labelId, { n: offsets.length, last: segment.ingestedAt[offsets.at(-1)!]! })
       if (!builder.add(labelId, offsets)) continue
       this.blocks.insert(segment.seg, labelId, builder.take())
-      if (this.sealing.next >= target) break
+      if (next >= target) break
     }
     if (!builder.isEmpty) this.blocks.insert(segment.seg, builder.lastLabel, builder.take())
     this.counts.add(changes)
-    if (this.sealing.next === sorted.ids.length) this.publish(segment)
+    if (next === sorted.ids.length) this.publish(segment)
+  }
+
+  private begin(): Sealing | null {
+    const segment = this.due()
+    return segment ? { segment, postings: segment.sorted() } : null
   }
 
   private publish(segment: OpenSegment): void {
@@ -102,10 +101,9 @@ export class Sealer {
     this.sealing = null
   }
 
-  /** After ROLLBACK: the step is done again. */
+  /** After ROLLBACK: nothing was published. */
   rollback(): void {
     this.published = null
-    if (this.sealing) this.sealing.next = this.savedNext
   }
 
   /** The oldest segment that can no longer grow. */
@@ -113,6 +111,18 @@ export class Sealer {
     const first = this.tail.segments[0]
     return first && first.seg < segmentOf(this.tail.lastId + 1) ? first : undefined
   }
+}
+
+/** Place of the first of the ascending ids that is larger than `id`. */
+function placeAfter(ids: Uint32Array, id: number): number {
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ids[middle]! > id) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 /** Ids a segment spans: [first, last]. */

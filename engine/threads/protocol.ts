@@ -20,6 +20,7 @@ export interface StoreOptions {
   slack?: SlackEnvironment
   boot?: BootCatalog
   webhookAllowPrivate?: boolean
+  acceptLoss?: boolean
 }
 
 /** `port` joins the preparer and the writer, `log` the checkpointer and the writer. */

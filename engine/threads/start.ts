@@ -81,6 +81,8 @@ export interface StartOptions {
   onBooted(report: BootReport): void
   /** Addresses subscribed by a key without scope admin may be private too. */
   webhookAllowPrivate: boolean
+  /** Open a data file although commits that were acknowledged are missing. */
+  acceptLoss: boolean
   /** The disk failed or a thread died: the process must stop and start again. */
   onFatal(error: Error): void
   /** A fault of ours, with the id its caller was told. */
@@ -176,6 +178,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       slack: options.slack,
       boot: options.boot,
       webhookAllowPrivate: options.webhookAllowPrivate,
+      acceptLoss: options.acceptLoss,
     },
     events,
     [port1, log.port1],

@@ -10,6 +10,7 @@ import { SvcError } from '../errors.ts'
 import type { PackedEvents } from '../ingest/packed.ts'
 import type { LocalEngine } from '../local-engine.ts'
 import type { PreparedCall } from '../pipeline.ts'
+import { isSqliteError, survivableDiskFault } from '../store/disk-fault.ts'
 import { answer } from './answer.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { callsOf } from './call-bytes.ts'
@@ -39,6 +40,8 @@ export class Writer {
   /** What new labels of stored events became, for the preparer to learn. */
   private readonly labelIds = new WeakMap<PackedEvents, Uint32Array>()
   private maintaining = false
+  /** After a fault, maintenance rests until then; epoch ms. */
+  private maintainFrom = 0
   private closed = false
   private readonly timer: NodeJS.Timeout
   /** Calls off the timer of what triggers have due by the clock. */
@@ -218,9 +221,20 @@ export class Writer {
     this.maintaining = true
     setImmediate(() => {
       this.maintaining = false
-      if (this.closed) return
-      if (this.engine.maintain()) this.maintain()
+      if (this.closed || systemClock.now() < this.maintainFrom) return
+      try {
+        if (this.engine.maintain()) this.maintain()
+      } catch (error) {
+        this.maintenanceFailed(error as Error)
+      }
     })
+  }
+
+  /** Ingest goes on without maintenance, which is tried again; only a disk that fails ends the process. */
+  private maintenanceFailed(error: Error): void {
+    this.maintainFrom = systemClock.now() + ALARM_AGAIN_MS
+    if (isSqliteError(error) && !survivableDiskFault(error)) this.send({ t: 'fatal', message: error.message })
+    else faultOf(error, (message) => this.send(message))
   }
 }
 

@@ -9,6 +9,8 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
 import { buildSync } from 'esbuild'
+import { StartError } from '../../engine/errors.ts'
+import { missingFrom } from '../../engine/store/loss.ts'
 import { random } from '../engine/store/store-harness.ts'
 
 type Operation =
@@ -77,7 +79,7 @@ function parseTrace(text: string, folder: string): Operation[] {
   const operations: Operation[] = []
   const own = (hex: string): string | null => {
     const path = unhex(hex).toString()
-    return path.startsWith(folder) && /svc\.db(-wal)?$/.test(path) ? basename(path) : null
+    return path.startsWith(folder) && /svc\.db(-wal|\.witness)?$/.test(path) ? basename(path) : null
   }
   for (const line of text.split('\n')) {
     const call = /^\d+\s+(\w+)\((.*)\)\s+=\s+(-?\d+)/.exec(line)
@@ -124,6 +126,8 @@ export interface CrashStateReport {
   corrupt: number
   /** States in which part of a batch was there. */
   half: number
+  /** States in which the witness says that something is missing. */
+  alarms: number
 }
 
 /** @param states how many cuts to try. @param scratch a folder, best in memory. */
@@ -134,7 +138,7 @@ export function replayStates(
   scratch: string,
 ): CrashStateReport {
   const next = random(seed)
-  const report: CrashStateReport = { states, lost: 0, corrupt: 0, half: 0 }
+  const report: CrashStateReport = { states, lost: 0, corrupt: 0, half: 0, alarms: 0 }
   for (let i = 0; i < states; i++) {
     const cut = Math.floor(next() * (operations.length + 1))
     const files = stateAt(operations.slice(0, cut), next)
@@ -142,6 +146,7 @@ export function replayStates(
     mkdirSync(scratch, { recursive: true })
     for (const [file, bytes] of files) writeFileSync(join(scratch, file), bytes)
     const acks = operations.slice(0, cut).filter((op) => op.kind === 'ack')
+    if (isMissingSome(join(scratch, 'svc.db'))) report.alarms++
     const found = countByBatch(join(scratch, 'svc.db'))
     if (found === null) {
       if (acks.length) report.corrupt++
@@ -152,6 +157,16 @@ export function replayStates(
     if ([...found].some(([n, count]) => count !== sizes[n % 3])) report.half++
   }
   return report
+}
+
+/** What a start would find by the witness; a file that cannot be read has its own count. */
+function isMissingSome(file: string): boolean {
+  try {
+    return missingFrom(file) !== null
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    return false
+  }
 }
 
 /** What the disk may hold: synced writes surely, others each with a half chance, some torn. */

@@ -1,7 +1,7 @@
 /** The whole content of a data file, to be compared; read with nothing of ours between. */
 import BetterSqlite3 from 'better-sqlite3'
 
-/** What differs from one start to the next, and says nothing about what is declared. */
+/** What differs from one start to the next, and says nothing about what is declared; so does the count of commits. */
 const OF_THE_START = ['clean_stop', 'incarnation']
 
 /**
@@ -35,6 +35,7 @@ function tablesOf(db: BetterSqlite3.Database): string[] {
 }
 
 function rowsOf(db: BetterSqlite3.Database, table: string, hide: readonly string[]): string[] {
+  if (table === 'commits') return []
   return (db.prepare(`SELECT * FROM "${table}"`).all() as Record<string, unknown>[])
     .filter((row) => !(table === 'meta' && OF_THE_START.includes(String(row.key))))
     .map((row) => {

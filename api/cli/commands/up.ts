@@ -28,7 +28,7 @@ type HttpServer = Awaited<ReturnType<typeof buildServer>>
  * Starts the daemon; returns when it listens, and the process goes on until a signal.
  * @throws ConfigError, StartError or CliError when it cannot start.
  */
-export async function up(io: Io, flags: Flags & { open?: boolean }): Promise<void> {
+export async function up(io: Io, flags: Flags & { open?: boolean; acceptLoss?: boolean }): Promise<void> {
   const config = loadConfig(flags, io.env)
   guardOldDataFile(config)
   process.umask(0o077)
@@ -40,7 +40,7 @@ export async function up(io: Io, flags: Flags & { open?: boolean }): Promise<voi
   process.on('unhandledRejection', fault)
   for (const sentence of describeUnread(io.env)) log.warn(sentence)
   const failures: string[] = []
-  const opening = openEngine(config, io.env, log, failures)
+  const opening = openEngine(config, flags.acceptLoss ?? false, io.env, log, failures)
   // The server's code is loaded while the engine's threads start.
   const loading = import('../../http/server.ts')
   const engine = await opening
@@ -68,13 +68,20 @@ function makeHome(home: string): void {
     throw new CliError(`${home} is not a folder; choose another --data-dir`, 78)
 }
 
-function openEngine(config: Config, env: Io['env'], log: Logger, failures: string[]): Promise<Engine> {
+function openEngine(
+  config: Config,
+  acceptLoss: boolean,
+  env: Io['env'],
+  log: Logger,
+  failures: string[],
+): Promise<Engine> {
   const yaml = catalogText(config, failures)
   return startEngine({
     dataFile: config.dataFile,
     maxDbSize: config.maxDbSize,
     retention: config.retention,
     webhookAllowPrivate: config.webhookAllowPrivate,
+    acceptLoss,
     env,
     models: config.models,
     tracing: config.tracing,

@@ -56,6 +56,7 @@ it('keeps the log short while another connection copies, always some commits beh
   let done = () => {}
   const checkpoints = new Checkpoints(
     db,
+    join(folder, 'svc.db'),
     { ask: () => asked++, onDone: (listener) => (done = listener) },
     LIMITS,
   )
@@ -76,7 +77,12 @@ it('keeps the log short while another connection copies, always some commits beh
 
 it('asks once until it is answered, and for little not at all', () => {
   let asked = 0
-  const checkpoints = new Checkpoints(db, { ask: () => asked++, onDone: () => {} }, LIMITS)
+  const checkpoints = new Checkpoints(
+    db,
+    join(folder, 'svc.db'),
+    { ask: () => asked++, onDone: () => {} },
+    LIMITS,
+  )
   write(1, checkpoints)
   expect(asked).toBe(0)
   write(5, checkpoints)
@@ -84,7 +90,7 @@ it('asks once until it is answered, and for little not at all', () => {
 })
 
 it('has the writer copy where the other connection does not answer', () => {
-  const checkpoints = new Checkpoints(db, { ask: () => {}, onDone: () => {} }, LIMITS)
+  const checkpoints = new Checkpoints(db, join(folder, 'svc.db'), { ask: () => {}, onDone: () => {} }, LIMITS)
   expect(write(120, checkpoints)).toBeLessThan(LIMITS.most + 20)
   expect(rows()).toBe(1_200)
 })
@@ -96,6 +102,7 @@ it('is held up by a reader for as long as it reads, and no longer', () => {
   let done = () => {}
   const checkpoints = new Checkpoints(
     db,
+    join(folder, 'svc.db'),
     { ask: () => other.run(), onDone: (listener) => (done = listener) },
     LIMITS,
   )
@@ -112,4 +119,18 @@ it('has an SQLite in which two connections may copy the log', () => {
     .split('.')
     .map(Number)
   expect(major! * 1e6 + minor! * 1e3 + patch!).toBeGreaterThanOrEqual(3_051_003)
+})
+
+it('leaves a commit standing where the copying finds the disk full', () => {
+  const full = () => {
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+  }
+  const noRoom = { pragma: () => {}, prepare: () => ({ raw: () => ({ get: full }) }) }
+  const checkpoints = new Checkpoints(
+    noRoom as unknown as BetterSqlite3.Database,
+    join(folder, 'svc.db'),
+    { ask: () => {}, onDone: () => {} },
+    LIMITS,
+  )
+  expect(() => checkpoints.committed()).not.toThrow()
 })

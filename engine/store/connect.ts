@@ -1,0 +1,27 @@
+/** Opens a connection, and says in a sentence why a file cannot be opened. */
+import BetterSqlite3 from 'better-sqlite3'
+import { StartError } from '../errors.ts'
+import type { Database } from './handle.ts'
+
+/** @throws StartError 78 when the file cannot be opened. */
+export function connect(name: string, readonly = false): Database {
+  try {
+    return new BetterSqlite3(name, { timeout: 5_000, readonly })
+  } catch (error) {
+    throw asStartError(error, name)
+  }
+}
+
+/** The error to end a start with. */
+export function asStartError(error: unknown, name: string): Error {
+  if (error instanceof StartError) return error
+  const code = (error as { code?: string }).code ?? ''
+  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB')
+    return new StartError(
+      `${name} is not a usable data file (${(error as Error).message}); if it was just put back, remove ${name}-wal and ${name}-shm, or use svc restore`,
+      78,
+    )
+  if (code.startsWith('SQLITE_') || (error as NodeJS.ErrnoException).code)
+    return new StartError(`cannot open ${name}: ${(error as Error).message}`, 78)
+  return error as Error
+}
