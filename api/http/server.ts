@@ -272,7 +272,7 @@ async function guard(request: FastifyRequest, doors: Doors, _response: unknown):
       : (scopeOf(request.method, pattern) ?? 'admin')
   // A page that holds nothing may be opened from anywhere and needs no look at credentials.
   if (scope === 'public' && !pattern?.startsWith('/api/') && pattern !== '/health') return
-  const { identity, cookie } = doors.auth.identify(request)
+  const { identity, cookie } = doors.auth.identify(request, pattern === '/health')
   checkOrigin(request.raw, rules, cookie || scope === 'public')
   if (identity) request.identity = identity
   if (doors.stopping() && pattern !== '/health')
