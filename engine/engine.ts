@@ -40,6 +40,14 @@ export interface Caller {
   name: string
 }
 
+/** Who waits for a wide read. */
+export interface Asked {
+  /** Caller id: each has a share. */
+  by: string
+  /** Aborted once nobody waits any more. */
+  gone?: AbortSignal
+}
+
 /** One POST to an ingest URL, its body already inflated. */
 export interface IngestCall {
   ingestKey: string
@@ -139,9 +147,10 @@ export interface EngineCore {
   ): Promise<boolean>
   remember(request: RememberRequest, caller: Caller, idempotencyKey?: string): Promise<RememberResult>
   // reads
-  read(request: ReadRequest): Promise<ReadAnswer>
-  stats(request: StatsRequest): Promise<StatsResult>
-  histogram(request: HistogramRequest): Promise<HistogramResult>
+  // `asked` is looked at where reads have threads. @throws SvcError too_slow, too_many
+  read(request: ReadRequest, asked?: Asked): Promise<ReadAnswer>
+  stats(request: StatsRequest, asked?: Asked): Promise<StatsResult>
+  histogram(request: HistogramRequest, asked?: Asked): Promise<HistogramResult>
   entities(limit: number): Promise<EntitiesResult>
   entityValues(label: string, limit: number, prefix?: string): Promise<LabelFacet>
   /** One event with its payload; 404 when unknown or purged. */

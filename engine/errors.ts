@@ -65,6 +65,11 @@ export const errorTable = {
     meaning: 'The disk failed while writing; retry with the same Idempotency-Key.',
   },
   upstream_slow: { status: 504, fix: 'upstream', meaning: 'Another system gave no answer in time.' },
+  too_slow: {
+    status: 503,
+    fix: 'caller',
+    meaning: 'A read took longer than it may; narrow it.',
+  },
   storage_full: { status: 507, fix: 'operator', meaning: 'Storage is at 95 % of its limit.' },
   internal: {
     status: 500,

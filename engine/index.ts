@@ -8,6 +8,7 @@ export { readCatalogFile } from './catalog/read-file.ts'
 export { type Clock, systemClock } from './clock.ts'
 export type { WriteBy } from './declared/write.ts'
 export type {
+  Asked,
   Caller,
   Directory,
   EngineStatus,

@@ -102,12 +102,14 @@ export class Authenticator {
 
   /**
    * The caller of a request; null when it has no credential or one that is not known.
+   * @param isProbe of /health: whoever sends a wrong credential too often is answered like anybody, never told
+   *   to wait.
    * @throws SvcError too_many after ten wrong credentials in a minute from one address.
    */
-  identify(request: FastifyRequest): { identity: Identity | null; cookie: boolean } {
+  identify(request: FastifyRequest, isProbe = false): { identity: Identity | null; cookie: boolean } {
     if (!this.secured) return { identity: OPEN, cookie: false }
     const token = bearer(request)
-    if (token !== null) return { identity: this.verify(token, request.ip), cookie: false }
+    if (token !== null) return { identity: this.verify(token, request.ip, isProbe), cookie: false }
     const cookie = request.cookies?.[SESSION_COOKIE]
     const idHash = cookie === undefined ? '' : sha256(cookie).toString('hex')
     const session = this.sessions.get(idHash)
@@ -127,14 +129,18 @@ export class Authenticator {
     return token === null ? null : this.verify(token, address)
   }
 
-  /** The identity behind a token. @throws SvcError too_many */
-  verify(token: string, address: string): Identity | null {
+  /** The identity behind a token. @param isProbe never throws. @throws SvcError too_many */
+  verify(token: string, address: string, isProbe = false): Identity | null {
     const identity = this.byTokenHash(sha256(token).toString('hex'))
     if (identity) {
       if (identity.id.startsWith('key:')) this.used.add(identity.id.slice(4))
       return identity
     }
-    this.countFailure(address)
+    const waitMs = this.countFailure(address)
+    if (waitMs > 0 && !isProbe)
+      throw new SvcError('too_many', 'too many wrong credentials; wait a minute', {
+        retryAfter: Math.ceil(waitMs / 1000),
+      })
     return null
   }
 
@@ -188,20 +194,18 @@ export class Authenticator {
     return this.byHash.get(hash) ?? null
   }
 
-  private countFailure(address: string): void {
+  /** @returns how long the address is told to wait, ms; 0 while it has failed less than ten times. */
+  private countFailure(address: string): number {
     const now = this.now()
     const entry = this.failures.get(address)
     if (!entry || now - entry.since > 60_000) {
       // Bounded: an attacker with many addresses must not grow the table.
       if (this.failures.size > 10_000) this.failures.clear()
       this.failures.set(address, { count: 1, since: now })
-      return
+      return 0
     }
     entry.count++
-    if (entry.count > FAILURES_PER_MINUTE)
-      throw new SvcError('too_many', 'too many wrong credentials; wait a minute', {
-        retryAfter: Math.ceil((60_000 - (now - entry.since)) / 1000),
-      })
+    return entry.count > FAILURES_PER_MINUTE ? 60_000 - (now - entry.since) : 0
   }
 }
 

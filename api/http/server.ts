@@ -15,6 +15,7 @@ import { BodyBudget } from './body-budget.ts'
 import { limitBodyTime } from './body-time.ts'
 import type { Doors, OtlpGrpcState, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
+import { takeJson } from './json.ts'
 import { registerOpenapi } from './openapi.ts'
 import { asSvcError, problemHandler, sendProblem } from './problems.ts'
 import { checkProjectKey } from './project-key.ts'
@@ -98,12 +99,7 @@ export async function buildServer({
   app.server.maxConnections = 1_024
   // Those of tools are for models and the other door.
   for (const schema of allSchemas()) if (!/^(mcp|ask)-call-/.test(schema.$id)) app.addSchema(schema)
-  // A client that says JSON and sends nothing, as on pause and resume, has sent no body.
-  app.removeContentTypeParser(['application/json', 'text/plain'])
-  const parseJson = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>
-    text === '' ? done(null, undefined) : void parseJson(request, text as string, done),
-  )
+  takeJson(app)
   app.setValidatorCompiler(validatorCompiler as never)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler(problemHandler(log) as never)
@@ -272,7 +268,7 @@ async function guard(request: FastifyRequest, doors: Doors, _response: unknown):
       : (scopeOf(request.method, pattern) ?? 'admin')
   // A page that holds nothing may be opened from anywhere and needs no look at credentials.
   if (scope === 'public' && !pattern?.startsWith('/api/') && pattern !== '/health') return
-  const { identity, cookie } = doors.auth.identify(request)
+  const { identity, cookie } = doors.auth.identify(request, pattern === '/health')
   checkOrigin(request.raw, rules, cookie || scope === 'public')
   if (identity) request.identity = identity
   if (doors.stopping() && pattern !== '/health')

@@ -31,6 +31,7 @@ const CODES: Record<ErrorCode, number> = {
   too_many: 14,
   unavailable: 14,
   unknown_outcome: 14,
+  too_slow: 4,
   storage_full: 8,
   upstream: 14,
   upstream_slow: 4,

@@ -82,9 +82,19 @@ export function arrayElements(
  * JSON.parse takes it. The bytes must be JSON.
  * @returns null where there is no such key, or no object.
  */
-export function memberRange(bytes: Buffer, [start, end]: Range, key: string): Range | null {
-  if (bytes[start] !== OPEN_OBJECT) return null
-  let found: Range | null = null
+export function memberRange(bytes: Buffer, range: Range, key: string): Range | null {
+  return memberRanges(bytes, range, [key]).get(key) ?? null
+}
+
+/** The same for several keys in one pass; without those that are not there. */
+export function memberRanges(
+  bytes: Buffer,
+  [start, end]: Range,
+  keys: readonly string[],
+): ReadonlyMap<string, Range> {
+  const found = new Map<string, Range>()
+  if (bytes[start] !== OPEN_OBJECT) return found
+  const wanted = new Set(keys)
   let depth = 0
   let name: string | null = null
   let from = start + 1
@@ -92,7 +102,7 @@ export function memberRange(bytes: Buffer, [start, end]: Range, key: string): Ra
     const byte = bytes[i]!
     if (byte === QUOTE) {
       const close = closingQuote(bytes, i, end)
-      if (close === -1) return null
+      if (close === -1) return new Map()
       if (depth === 1 && name === null) name = JSON.parse(bytes.toString('utf8', i, close + 1)) as string
       i = close
     } else if (byte === COLON && depth === 1) from = i + 1
@@ -100,7 +110,7 @@ export function memberRange(bytes: Buffer, [start, end]: Range, key: string): Ra
     else if ((byte === COMMA && depth === 1) || byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
       if (byte !== COMMA) depth--
       if (depth > 1 || (depth === 1 && byte !== COMMA)) continue
-      if (name === key) found = trim(bytes, from, i)
+      if (name !== null && wanted.has(name)) found.set(name, trim(bytes, from, i))
       name = null
     }
   }

@@ -4,7 +4,7 @@
  */
 import { MessageChannel } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
-import { agentTestReadNames, agentTestWriteNames } from '../agent-tests/calls.ts'
+import { agentTestWriteNames } from '../agent-tests/calls.ts'
 import { createAsk } from '../ask/ask.ts'
 import { askPortNames, askSessionNames } from '../ask/calls.ts'
 import type { AskPort } from '../ask/types.ts'
@@ -25,19 +25,18 @@ import { createEgress } from '../egress/index.ts'
 import type { IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { graphWriteNames, projectGraphCall } from '../graph/call-names.ts'
-import { replayReadNames } from '../graph/replay/call-names.ts'
 import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
 import { mcpToolWriteNames } from '../mcp-tools/call-names.ts'
 import { mcpToolTests } from '../mcp-tools/tests.ts'
-import { type ModelPort, modelPortNames, modelReadNames, modelWriteNames } from '../models/calls.ts'
+import { type ModelPort, modelPortNames, modelWriteNames } from '../models/calls.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
 import { openModels } from '../models/open.ts'
 import type { Poller } from '../polling/poller.ts'
 import type { TrialPort } from '../polling/trials.ts'
 import type { PollPort } from '../polling/types.ts'
 import { proposalCallNames } from '../proposals/proposals.ts'
-import { runReadNames, runWriteNames } from '../runs/calls.ts'
+import { runWriteNames } from '../runs/calls.ts'
 import { setupCallNames } from '../setup/calls.ts'
 import type { Planner } from '../setup/planning/planner.ts'
 import { type PlanningPort, planningPortNames } from '../setup/planning/port.ts'
@@ -45,13 +44,14 @@ import type { Retention } from '../store/maintenance.ts'
 import { type TracingPort, tracingPortNames } from '../tracing/calls.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
 import { createTracing } from '../tracing/tracing.ts'
-import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
+import { triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
 import { type AgentsAtWork, startAgents } from './agents.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { packCalls } from './call-bytes.ts'
 import { startPlanning } from './planning.ts'
 import { pollingNames, startPolling } from './polling.ts'
+import { startReading } from './reading.ts'
 import {
   type SlackEnvironment,
   type SlackPostPort,
@@ -89,18 +89,6 @@ export interface StartOptions {
   onFault(id: string, stack: string): void
 }
 
-const READS = [
-  'stats',
-  'histogram',
-  'entities',
-  'entityValues',
-  'event',
-  ...triggerReadNames,
-  ...runReadNames,
-  ...agentTestReadNames,
-  ...replayReadNames,
-  ...modelReadNames,
-] as const
 const WRITES = [
   'remember',
   'makeFirstSource',
@@ -183,7 +171,8 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     events,
     [port1, log.port1],
   )
-  const reader = new EngineThread(entry, { role: 'reader', dataFile: options.dataFile }, events)
+  const reading = startReading({ entry, dataFile: options.dataFile, events, timers: systemTimers })
+  const reader = reading.thread
   const preparer = new EngineThread(entry, { role: 'preparer', port: port2 }, events, [port2])
   let checkpointer: EngineThread | null = null
   try {
@@ -214,21 +203,21 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   const modelPort = forward(writer, modelPortNames) as unknown as ModelPort
   const network = openModels({ ...writes, ...modelPort }, systemClock)
   const engine = {
-    ...forward(reader, READS),
+    ...reading.calls,
     ...writes,
     ...network.calls,
     ...projectGraphCall({
       declaredGraph: (project) => writer.call('declaredGraph', [project]),
       fillGraph: (graph) => reader.call('fillGraph', [graph]),
     }),
-    read: async (request) => {
+    read: async (request, asked) => {
       if (request.as_of !== undefined && request.cursor === undefined) {
         const instant = Date.parse(request.as_of)
         if (instant > systemClock.now())
           fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
         await writer.call('closeInstant', [instant])
       }
-      return reader.call('read', [request])
+      return reading.read(request, asked)
     },
     cancelRun: async (run, by) => {
       const ended = await writes.cancelRun(run, by)
@@ -255,7 +244,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       await tracing.stop()
       egress.close()
       network.close()
-      await reader.stop()
+      await reading.stop()
       // All it was given is with the writer once it answers.
       await preparer.call('handOver', [])
       // The last to hold the file open, the writer empties the log.

@@ -6,6 +6,7 @@
 import type { BacktestRequest, BacktestResult, BacktestRun, Label, TriggerSpec } from '../../schemas/types.ts'
 import { isSchedule, sentenceOf } from '../../schemas/words.ts'
 import { maskedDocuments } from '../changes/masked-documents.ts'
+import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import { normaliseTrigger } from '../parts/trigger-spec.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -23,16 +24,20 @@ import type { TriggerDefinition } from './types.ts'
 const WINDOW_DEFAULT = '7d'
 /** Events looked at; more are cut off at the old end. */
 const SCAN_MAX = 300_000
-/** Events judged in one go: some ten milliseconds. */
+/** Events read in one go; a payload may have a megabyte. */
 const SLICE = 2_000
+const SLICE_WITH_PAYLOAD = 100
+/** How long events are judged before other reads are answered: patterns may take milliseconds each. */
+const GIVE_WAY_MS = 10
 
-/** @param now epoch ms. @throws SvcError invalid; not_found */
+/** @throws SvcError invalid; not_found */
 export async function backtest(
   ctx: ReadContext,
   request: BacktestRequest,
-  now: number,
+  clock: Clock,
   snapshot: Snapshot,
 ): Promise<BacktestResult> {
+  const now = clock.now()
   const to = request.to === undefined ? now : Math.min(now, parseInstant(request.to, 'to'))
   const asked = to - parseDuration(request.window ?? WINDOW_DEFAULT, 'window')
   const [main, compare] = await snapshot(() => [
@@ -43,16 +48,7 @@ export async function backtest(
   const span = await snapshot(() => spanOf(ctx, tried, asked, to))
   const runs = tried.map((definition) => newRun(ctx, definition, span.from, to))
   const withPayload = tried.some(({ spec }) => JSON.stringify(spec).includes('payload.'))
-  for (let at = 0; at < span.ids.length; at += SLICE) {
-    const slice = span.ids.slice(at, at + SLICE)
-    await snapshot(() => {
-      for (const row of ctx.rows.read(slice, withPayload)) {
-        const event = seenOf(row)
-        for (const run of runs) run.feed(event)
-      }
-    })
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  await feedAll(ctx, runs, span.ids, { withPayload, clock, snapshot })
   const [result, compared] = runs.map((run) => run.finish())
   return {
     from: new Date(span.from).toISOString(),
@@ -63,6 +59,29 @@ export async function backtest(
     result: result!.run,
     ...(compared ? { compare: compared.run } : {}),
     sentence: sentenceOf(main.spec),
+  }
+}
+
+async function feedAll(
+  ctx: ReadContext,
+  runs: readonly Run[],
+  ids: readonly number[],
+  { withPayload, clock, snapshot }: { withPayload: boolean; clock: Clock; snapshot: Snapshot },
+): Promise<void> {
+  const size = withPayload ? SLICE_WITH_PAYLOAD : SLICE
+  const giveWay = () => new Promise((resolve) => setImmediate(resolve))
+  for (let at = 0; at < ids.length; at += size) {
+    // Nothing is read of the store while events are judged but labels, which never change.
+    const rows = await snapshot(() => ctx.rows.read(ids.slice(at, at + size), withPayload))
+    let since = clock.now()
+    for (const row of rows) {
+      const event = seenOf(row)
+      for (const run of runs) run.feed(event)
+      if (clock.now() - since < GIVE_WAY_MS) continue
+      await giveWay()
+      since = clock.now()
+    }
+    await giveWay()
   }
 }
 

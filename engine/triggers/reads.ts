@@ -18,6 +18,7 @@ import type {
 import { sentenceOf } from '../../schemas/words.ts'
 import type { Clock } from '../clock.ts'
 import { listSubscriptions } from '../deliveries/subscriptions.ts'
+import type { Asked } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -72,7 +73,7 @@ export interface TriggerReads {
     trigger: string,
     filter: { reason?: string | undefined; before?: string | undefined; limit: number },
   ): Promise<EvaluationsResult>
-  backtest(request: BacktestRequest): Promise<BacktestResult>
+  backtest(request: BacktestRequest, asked?: Asked): Promise<BacktestResult>
   listSubscriptions(narrow: {
     caller?: string | undefined
     project?: string | undefined
@@ -177,7 +178,7 @@ export function createTriggerReads(ctx: ReadContext, clock: Clock, snapshot: Sna
         requireTrigger(ctx, trigger)
         return evaluationsOf(ctx, trigger, { ...filter, limit: clamp(filter.limit, 200) })
       }),
-    backtest: (request) => backtest(ctx, request, clock.now(), snapshot),
+    backtest: (request) => backtest(ctx, request, clock, snapshot),
     listSubscriptions: (narrow) => snapshot(() => ({ subscriptions: listSubscriptions(db, narrow) })),
   }
 }

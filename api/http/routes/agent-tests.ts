@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { AgentExampleWrite, AgentTestStart } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body, fields } from '../validate.ts'
+import { body, fields, optionalBody } from '../validate.ts'
 import { describe } from './route.ts'
 
 type Name = { Params: { name: string } }
@@ -42,7 +42,7 @@ export function agentTestRoutes(app: FastifyInstance, { engine }: Doors): void {
       'Run an agent over its examples in practice, as it is saved or with changes that are not',
       201,
       'agent-test.json',
-      { body: body('request-agent-test-start.json') },
+      { body: optionalBody('request-agent-test-start.json') },
     ),
     async ({ params, body: tried, identity: { id, name } }, reply) =>
       reply.code(201).send(await engine.startAgentTest(params.name, tried ?? {}, { id, name })),

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ChangeSetCreate, Rollback } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body, fields } from '../validate.ts'
+import { body, fields, optionalBody } from '../validate.ts'
 import { writeBy } from '../write-by.ts'
 import { describe } from './route.ts'
 
@@ -69,7 +69,7 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       'change-applied.json',
       {
         params: ID,
-        body: body('request-undo.json'),
+        body: optionalBody('request-undo.json'),
       },
     ),
     async (request) => {
@@ -91,7 +91,7 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       'Take the instance, or one project, back to how it was right after a change-set',
       200,
       'change-applied.json',
-      { params: ID, body: body('request-rollback.json') },
+      { params: ID, body: optionalBody('request-rollback.json') },
     ),
     async (request) => {
       const by = writeBy(request)

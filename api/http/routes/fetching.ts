@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FiringAcknowledge, FiringFetch, LeaseExtend } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body } from '../validate.ts'
+import { body, optionalBody } from '../validate.ts'
 import { describe } from './route.ts'
 
 type Of = { Params: { sid: string } }
@@ -17,7 +17,7 @@ export function fetchingRoutes(app: FastifyInstance, { engine, onStop }: Doors):
   app.post<Of & { Body: FiringFetch | undefined }>(
     '/api/subscriptions/:sid/fetch',
     describe(TAG, 'fetchFiring', 'Wait for a firing, at most 55 seconds', 200, 'firing-fetched.json', {
-      body: body('request-firing-fetch.json'),
+      body: optionalBody('request-firing-fetch.json'),
     }),
     async (request, reply) => {
       const { timeout_seconds: timeout = TIMEOUT_SECONDS, lease_seconds: lease = LEASE_SECONDS } =

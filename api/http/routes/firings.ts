@@ -1,6 +1,7 @@
 /** Triggers at work: firings, deliveries, why an event woke nobody, backtests. */
 import type { FastifyInstance } from 'fastify'
 import type { BacktestRequest } from '../../../schemas/types.ts'
+import { askedBy } from '../asked.ts'
 import type { Doors } from '../doors.ts'
 import { body, fields } from '../validate.ts'
 import { describe } from './route.ts'
@@ -96,7 +97,7 @@ export function firingRoutes(app: FastifyInstance, { engine }: Doors): void {
         body: body('request-backtest.json'),
       },
     ),
-    async (request) => engine.backtest(request.body),
+    async (request, reply) => engine.backtest(request.body, askedBy(request, reply)),
   )
 }
 

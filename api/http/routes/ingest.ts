@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fail, type IngestPost, type IngestRoute, SvcError } from '../../../engine/index.ts'
 import type { IngestResult, RememberRequest } from '../../../schemas/types.ts'
-import { SELF_MADE } from '../auth.ts'
+import { type Identity, SELF_MADE } from '../auth.ts'
 import { announced, idempotencyKey } from '../body-budget.ts'
 import type { Doors } from '../doors.ts'
 import { storePieces } from '../ingest-pieces.ts'
@@ -121,11 +121,21 @@ function callOf(request: FastifyRequest, route: IngestRoute): Omit<IngestPost, '
     ...(route.wantsHeaders ? { headers: headersOf(request) } : {}),
     // The header is not covered by a signature, so a signature alone does not carry it.
     bypassCooldown:
-      request.identity !== undefined &&
+      mayIngest(request.identity as Identity | null, route) &&
       /^\s*(1|true)\s*$/i.test(String(request.headers['x-svc-bypass-cooldown'] ?? '')),
     idempotencyKey: idempotencyKey(request),
     caller: request.identity?.id ?? `signed:${route.sourceId}`,
   }
+}
+
+/** Whether the credential alone would open the ingest URL, signature or not. */
+function mayIngest(identity: Identity | null, route: IngestRoute): boolean {
+  if (!identity || identity.project !== null) return false
+  const { scopes, sourceId } = identity
+  return (
+    (scopes.includes('ingest') || scopes.includes('admin')) &&
+    (sourceId === null || sourceId === route.sourceId)
+  )
 }
 
 /** @throws SvcError */

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { McpServerTest, McpServerWrite, McpToolApprove } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body } from '../validate.ts'
+import { body, optionalBody } from '../validate.ts'
 import { withEtag, writeBy } from '../write-by.ts'
 import { describe } from './route.ts'
 
@@ -96,7 +96,7 @@ function toolRoutes(app: FastifyInstance, engine: Doors['engine']): void {
   app.post<NamedTool & { Body: McpToolApprove }>(
     '/api/mcp-servers/:name/tools/:tool/approve',
     describe(TAG, 'approveMcpTool', 'Accept what a tool says now', 200, 'mcp-tool.json', {
-      body: body('request-mcp-tool-approve.json'),
+      body: optionalBody('request-mcp-tool-approve.json'),
     }),
     async (request) =>
       engine.approveMcpTool(

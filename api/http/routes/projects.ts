@@ -8,7 +8,7 @@ import type {
   Wiring,
 } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body, fields } from '../validate.ts'
+import { body, fields, optionalBody } from '../validate.ts'
 import { withEtag, writeBy } from '../write-by.ts'
 import { describe } from './route.ts'
 
@@ -156,7 +156,7 @@ function moveRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Words)
       200,
       'project.json',
       {
-        body: body('request-project-pause.json'),
+        body: optionalBody('request-project-pause.json'),
       },
     ),
     async (request, reply) =>

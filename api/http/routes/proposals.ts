@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Proposal, ProposalCreate, ProposalDecline } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body, fields } from '../validate.ts'
+import { body, fields, optionalBody } from '../validate.ts'
 import { writeBy } from '../write-by.ts'
 import { describe } from './route.ts'
 
@@ -46,7 +46,7 @@ export function proposalRoutes(app: FastifyInstance, { engine, auth }: Doors): v
   app.post<Of & { Body: ProposalDecline | undefined }>(
     '/api/proposals/:id/decline',
     describe(TAG, 'declineProposal', 'Decline it; nothing is written', 200, 'proposal.json', {
-      body: body('request-proposal-decline.json'),
+      body: optionalBody('request-proposal-decline.json'),
     }),
     async (request) =>
       engine.declineProposal(request.params.id, request.body?.reason ?? '', writeBy(request)),

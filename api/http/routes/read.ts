@@ -1,6 +1,7 @@
 /** Reads (SPEC.md, Ingest and reads). */
 import type { FastifyInstance } from 'fastify'
 import type { HistogramRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
+import { askedBy } from '../asked.ts'
 import type { Identity } from '../auth.ts'
 import type { Doors } from '../doors.ts'
 import { readJson, rowJson } from '../present.ts'
@@ -29,7 +30,13 @@ export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
       },
     },
     async (request, reply) =>
-      reply.type(JSON_TYPE).send(readJson(await engine.read(await narrowed(request.identity, request.body)))),
+      reply
+        .type(JSON_TYPE)
+        .send(
+          readJson(
+            await engine.read(await narrowed(request.identity, request.body), askedBy(request, reply)),
+          ),
+        ),
   )
   app.post<{ Body: StatsRequest }>(
     '/api/stats',
@@ -42,7 +49,8 @@ export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
         response: answers(200, 'stats-result.json'),
       },
     },
-    async (request) => engine.stats(await narrowed(request.identity, request.body)),
+    async (request, reply) =>
+      engine.stats(await narrowed(request.identity, request.body), askedBy(request, reply)),
   )
   app.post<{ Body: HistogramRequest }>(
     '/api/histogram',
@@ -55,7 +63,7 @@ export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
         response: answers(200, 'histogram-result.json'),
       },
     },
-    async (request) => engine.histogram(request.body),
+    async (request, reply) => engine.histogram(request.body, askedBy(request, reply)),
   )
   app.get<{ Querystring: { label?: string; limit: number; prefix?: string } }>(
     '/api/entities',

@@ -1,5 +1,6 @@
 /** What happened in a project between two instants, or in the chain of runs of one result. */
 import type { FastifyInstance } from 'fastify'
+import { askedBy } from '../asked.ts'
 import type { Doors } from '../doors.ts'
 import { fields } from '../validate.ts'
 import type { OfProject } from './projects.ts'
@@ -32,7 +33,10 @@ export function replayRoutes(app: FastifyInstance, { engine }: Doors): void {
         }),
       },
     ),
-    async ({ params, query, identity }) =>
-      engine.replay(params.id, { ...query, isAlone: identity.project !== null }),
+    async (request, reply) => {
+      const { params, query, identity } = request
+      const asked = { ...query, isAlone: identity.project !== null }
+      return engine.replay(params.id, asked, askedBy(request, reply))
+    },
   )
 }

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { RerunRequest } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body, fields } from '../validate.ts'
+import { fields, optionalBody } from '../validate.ts'
 import { describe } from './route.ts'
 
 type Id = { Params: { id: string } }
@@ -41,7 +41,7 @@ export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
   app.post<Id & { Body: RerunRequest | null }>(
     '/api/runs/:id/rerun',
     describe(TAG, 'rerun', 'Repeat a finished run against its agent as it is', 201, 'rerun-result.json', {
-      body: body('request-rerun.json'),
+      body: optionalBody('request-rerun.json'),
     }),
     async ({ params, body: asked }, reply) =>
       reply.code(201).send(await engine.rerun(params.id, howOf(asked))),
@@ -68,7 +68,7 @@ export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
       201,
       'rerun-result.json',
       {
-        body: body('request-rerun.json'),
+        body: optionalBody('request-rerun.json'),
       },
     ),
     async ({ params, body: asked }, reply) =>

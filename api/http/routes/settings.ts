@@ -9,7 +9,7 @@ import type {
   TracingWrite,
 } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body, fields } from '../validate.ts'
+import { body, fields, optionalBody } from '../validate.ts'
 import { describe } from './route.ts'
 
 type Of = { Params: { id: string } }
@@ -65,7 +65,7 @@ export function settingsRoutes(app: FastifyInstance, { engine }: Doors): void {
       'Make one small call, and say what to look at where it fails',
       200,
       'model-provider-tested.json',
-      { body: body('request-provider-test.json') },
+      { body: optionalBody('request-provider-test.json') },
     ),
     async (request) => engine.testModelProvider(request.params.id, request.body?.model ?? ''),
   )

@@ -1,5 +1,6 @@
 /** The body of a message: one JSON object, within a bound. */
 import type { IncomingMessage } from 'node:http'
+import { BODY_DEPTH_MAX, nestsDeeper } from '../../json-body.ts'
 import { Refusal } from './refuse.ts'
 
 /** Largest message, bytes: ten times the largest field of any tool. */
@@ -28,6 +29,8 @@ export async function readMessage(request: IncomingMessage): Promise<Record<stri
 const tooLarge = () => new Refusal(413, `a message must have at most ${MESSAGE_MAX} bytes`)
 
 function parse(text: string): unknown {
+  if (nestsDeeper(text, BODY_DEPTH_MAX))
+    throw new Refusal(400, `the body must not nest more than ${BODY_DEPTH_MAX} deep`)
   try {
     return JSON.parse(text)
   } catch {

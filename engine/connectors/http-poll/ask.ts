@@ -3,11 +3,14 @@
  * They name the status and what to do, never an address, a header or what the upstream wrote.
  */
 import { EgressError } from '../../egress/index.ts'
+import { isDeeper } from '../../ingest/json-scan.ts'
 import { type Reach, UpstreamError } from '../connector.ts'
 import { retryAfter } from '../upstream.ts'
 
 /** Most bytes of an answer that is held. */
 export const ANSWER_BYTES = 16 * 1024 * 1024
+/** Lists and objects within each other in an answer; an entry of it may nest half as deep. */
+const DEPTH_MAX = 200
 
 export interface Ask {
   url: string
@@ -50,8 +53,10 @@ export async function ask(request: Ask, reach: Reach): Promise<Answer> {
   }
 }
 
-/** The JSON of an answer. @throws UpstreamError */
+/** The JSON of an answer. @throws UpstreamError no JSON, or nested too deep */
 export function jsonOf({ bytes, headers }: Answer, name: string): unknown {
+  if (isDeeper(bytes, [0, bytes.length], DEPTH_MAX))
+    throw new UpstreamError(`${name} answers with values nested more than ${DEPTH_MAX} deep; ask it for less`)
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch {

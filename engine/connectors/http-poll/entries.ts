@@ -1,5 +1,6 @@
 /** Where the entries lie in an answer, as the bytes that came: a number that is parsed may be rounded. */
-import { arrayElements, memberRange, OPEN_LIST, type Range, trim } from '../../ingest/json-scan.ts'
+import { headsOf } from '../../ingest/field.ts'
+import { arrayElements, memberRanges, OPEN_LIST, type Range, trim } from '../../ingest/json-scan.ts'
 
 const ENTRIES_MAX = 1_000
 
@@ -22,22 +23,25 @@ export function entriesAt(bytes: Buffer, path: string): Entries | null {
   return { texts: ranges.map(text), count, isList: true }
 }
 
-/** The same walk as that of label fields: the longest name at each level first. */
+/** The same walk as that of label fields: the longest name at each level first. One pass over each level. */
 function rangeAt(bytes: Buffer, within: Range, path: string): Range | null {
-  const exact = childOf(bytes, within, path)
-  if (exact) return exact
-  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
-    const head = childOf(bytes, within, path.slice(0, dot))
-    const found = head && rangeAt(bytes, head, path.slice(dot + 1))
-    if (found) return found
+  const heads = headsOf(path)
+  const found =
+    bytes[within[0]] === OPEN_LIST ? elementsAt(bytes, within, heads) : memberRanges(bytes, within, heads)
+  for (const head of heads) {
+    const one = found.get(head)
+    if (!one) continue
+    const end = head === path ? one : rangeAt(bytes, one, path.slice(head.length + 1))
+    if (end) return end
   }
   return null
 }
 
-function childOf(bytes: Buffer, within: Range, name: string): Range | null {
-  if (bytes[within[0]] !== OPEN_LIST) return memberRange(bytes, within, name)
-  if (!/^\d{1,6}$/.test(name)) return null
-  return arrayElements(bytes, within, Number(name) + 1)?.ranges[Number(name)] ?? null
+function elementsAt(bytes: Buffer, within: Range, names: readonly string[]): ReadonlyMap<string, Range> {
+  const numbers = names.filter((name) => /^\d{1,6}$/.test(name))
+  if (numbers.length === 0) return new Map()
+  const ranges = arrayElements(bytes, within, Math.max(...numbers.map(Number)) + 1)?.ranges ?? []
+  return new Map(numbers.flatMap((name) => (ranges[Number(name)] ? [[name, ranges[Number(name)]!]] : [])))
 }
 
 /** A byte order mark is not part of the JSON. */

@@ -1,5 +1,6 @@
 /** Replays as callers know them; what passes calls on to the reader thread knows them by name. */
 import type { Replay } from '../../../schemas/types.ts'
+import type { Asked } from '../../engine.ts'
 
 export interface ReplayAsked {
   from?: string | undefined
@@ -17,7 +18,7 @@ export interface ReplayReads {
    * @param project id or name.
    * @throws SvcError not_found for an unknown project or run; invalid, naming the field
    */
-  replay(project: string, asked: ReplayAsked): Promise<Replay>
+  replay(project: string, asked: ReplayAsked, by?: Asked): Promise<Replay>
 }
 
 const reads: Record<keyof ReplayReads, true> = { replay: true }

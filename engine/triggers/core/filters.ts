@@ -1,6 +1,7 @@
 /** Filters, compiled: all must hold, those first that cost least to read. */
 import { RE2JS } from 're2js'
 import type { Filter } from '../../../schemas/types.ts'
+import { WORK_MAX } from '../../ingest/pattern.ts'
 import type { EventCursor } from './cursor.ts'
 import { type Field, fieldOf, numberIn } from './fields.ts'
 import { comparison } from './predicate.ts'
@@ -19,8 +20,6 @@ export interface CompiledFilter {
 
 /** Answers remembered by label id and filter; then they are forgotten. */
 const MEMO_MAX = 10_000
-/** Pattern instructions × characters spent on one text, as for labels (engine/ingest/pattern.ts). */
-const WORK_MAX = 2_000_000
 const COMPARE = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
 /** What is told of an actual value. */
 const ACTUAL_MAX = 200

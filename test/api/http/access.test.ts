@@ -149,6 +149,19 @@ describe('a secured instance', () => {
     expect((await door.call('GET', '/api/sources', undefined, door.as('wrong'))).status).toBe(401)
   })
 
+  it('never answers /health with 429, however many wrong credentials came before', async () => {
+    door.clock.at += 61_000
+    for (let i = 0; i < 15; i++) {
+      const answer = await door.call('GET', '/health', undefined, door.as('wrong'))
+      expect([answer.status, answer.json()]).toEqual([200, { status: 'ok', auth_required: true }])
+    }
+    // They count all the same.
+    expect((await door.call('GET', '/api/sources', undefined, door.as('wrong'))).status).toBe(429)
+    expect((await door.call('GET', '/health', undefined, door.as('wrong'))).status).toBe(200)
+    expect((await door.call('GET', '/health', undefined, door.as(ROOT))).json()).toHaveProperty('version')
+    door.clock.at += 61_000
+  })
+
   it('shows a key once, lets it in until it is revoked, and never lists its secret', async () => {
     const made = await door.key(['read'])
     expect(made.secret).toMatch(/^svc_[0-9a-f]{8}_[\w-]{32}$/)

@@ -55,7 +55,7 @@ describe('a pattern', () => {
   it('that backtracking engines hang on takes linear time', () => {
     const strip = compileReplace('^(a+)+$', '$1')
     for (let i = 0; i < 100; i++) expect(strip(`${'a'.repeat(50_000)}!`)).toBeUndefined()
-    expect(strip('a'.repeat(50_000))).toBe('a'.repeat(50_000))
+    expect(strip('a'.repeat(10_000))).toBe('a'.repeat(10_000))
   })
 
   it('that would look far ahead at every match is given up, and the value dropped', () => {

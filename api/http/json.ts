@@ -1,0 +1,20 @@
+/** Bodies of JSON, as all routes but those of ingest take them. */
+import type { FastifyInstance } from 'fastify'
+import { SvcError } from '../../engine/index.ts'
+import { BODY_DEPTH_MAX, nestsDeeper } from '../json-body.ts'
+
+/** Reads bodies as JSON objects; a body that is empty is none, as on pause and resume. */
+export function takeJson(app: FastifyInstance): void {
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, given, done) => {
+    const text = given as string
+    if (text === '') return done(null, undefined)
+    if (nestsDeeper(text, BODY_DEPTH_MAX))
+      return done(new SvcError('invalid', `the body must not nest more than ${BODY_DEPTH_MAX} deep`))
+    // Null would pass for a body that was not sent.
+    if (text.trim() === 'null')
+      return done(new SvcError('invalid', 'the body must be a JSON object, not null'))
+    return void parse(request, text, done)
+  })
+}

@@ -1,0 +1,161 @@
+/**
+ * Reads that may look at very many events, on a thread of their own beside the reader's, so that a short read
+ * never waits for one. Each credential has a share of it, each read a time; one that takes longer, or whose
+ * asker has gone, is ended with the thread, which is begun anew for the others: nothing else stops what is in
+ * the middle of a scan.
+ */
+import type { Timers } from '../clock.ts'
+import type { Asked } from '../engine.ts'
+import { SvcError } from '../errors.ts'
+import type { EngineThread } from './thread.ts'
+
+/** How long a wide read may take from when it is begun. */
+export const WIDE_MS = 15_000
+/** At work at once; those that can give way take turns. */
+const RUNNING_MAX = 4
+/** Of these, of one credential. */
+const SHARE = 2
+/** Waiting, of one credential and of all. */
+const WAITING_OF_ONE = 32
+const WAITING_MAX = 256
+/** Who asks where nobody is named: what the daemon itself reads. */
+const OWN = 'svc'
+
+interface Job {
+  method: string
+  args: unknown[]
+  by: string
+  resolve(value: never): void
+  reject(error: Error): void
+  /** Calls off the end of its time; while it runs. */
+  inTime: (() => void) | null
+  /** Stops looking whether its asker is there. */
+  settle(): void
+}
+
+type Thread = Pick<EngineThread, 'call' | 'end'>
+
+export class WideReads {
+  private thread: Thread | null = null
+  private readonly ending = new Set<Promise<void>>()
+  private waiting: Job[] = []
+  private readonly running = new Set<Job>()
+  /** When a credential's turn was last, by count. */
+  private readonly served = new Map<string, number>()
+  private turns = 0
+  private stopped = false
+
+  /** @param open begins the thread; its calls are answered once it can. */
+  constructor(
+    private readonly open: () => Thread,
+    private readonly timers: Timers,
+  ) {}
+
+  /** @throws SvcError too_many; too_slow; unavailable: its asker has gone, or the daemon stops */
+  run<T>(method: string, args: unknown[], asked: Asked = { by: OWN }): Promise<T> {
+    const { by, gone } = asked
+    if (this.stopped || gone?.aborted) return Promise.reject(over())
+    const own = this.waiting.filter((job) => job.by === by).length
+    if (own >= WAITING_OF_ONE || this.waiting.length >= WAITING_MAX)
+      return Promise.reject(
+        new SvcError('too_many', 'too many wide reads wait already; ask again in a moment', {
+          retryAfter: 2,
+        }),
+      )
+    return new Promise<T>((resolve, reject) => {
+      const leave = () => this.cancel(job)
+      const job: Job = {
+        ...{ method, args, by, resolve, reject, inTime: null },
+        settle: () => gone?.removeEventListener('abort', leave),
+      }
+      gone?.addEventListener('abort', leave)
+      this.waiting.push(job)
+      this.next()
+    })
+  }
+
+  /** Ends what is under way, without waiting for it. */
+  async stop(): Promise<void> {
+    this.stopped = true
+    for (const job of [...this.waiting, ...this.running]) this.finish(job, () => job.reject(over()))
+    this.restart()
+    await Promise.all(this.ending)
+  }
+
+  /** The thread has failed: what it was at is not asked again, for it may be why. */
+  lost(): void {
+    this.thread = null
+    for (const job of [...this.running])
+      this.finish(job, () => job.reject(new SvcError('internal', 'the read failed; narrow it, or ask again')))
+    this.next()
+  }
+
+  private next(): void {
+    while (!this.stopped && this.running.size < RUNNING_MAX) {
+      const job = this.choose()
+      if (!job) return
+      this.waiting = this.waiting.filter((one) => one !== job)
+      this.served.set(job.by, ++this.turns)
+      this.running.add(job)
+      job.inTime = this.timers.after(WIDE_MS, () => this.tooSlow(job))
+      this.send(job)
+    }
+  }
+
+  /** Of those with a share left: who has least at work, then whose turn is longest ago. */
+  private choose(): Job | undefined {
+    const atWork = (by: string) => [...this.running].filter((job) => job.by === by).length
+    const turn = (by: string) => this.served.get(by) ?? 0
+    return this.waiting
+      .filter((job) => atWork(job.by) < SHARE)
+      .sort((a, b) => atWork(a.by) - atWork(b.by) || turn(a.by) - turn(b.by))[0]
+  }
+
+  private send(job: Job): void {
+    this.thread ??= this.open()
+    this.thread.call(job.method, job.args).then(
+      (value) => this.finish(job, () => job.resolve(value as never)),
+      (error: Error) => this.finish(job, () => job.reject(error)),
+    )
+  }
+
+  private finish(job: Job, answer: () => void): void {
+    const wasWaiting = this.waiting.includes(job)
+    if (!this.running.delete(job) && !wasWaiting) return
+    if (wasWaiting) this.waiting = this.waiting.filter((one) => one !== job)
+    job.inTime?.()
+    job.settle()
+    if (![...this.waiting, ...this.running].some(({ by }) => by === job.by)) this.served.delete(job.by)
+    answer()
+    this.next()
+  }
+
+  private tooSlow(job: Job): void {
+    job.inTime = null
+    const told = `the read took more than ${WIDE_MS / 1_000} s; narrow its window, its sources or what it looks for`
+    this.abandon(job, new SvcError('too_slow', told))
+  }
+
+  private cancel(job: Job): void {
+    if (this.running.has(job)) this.abandon(job, over())
+    else this.finish(job, () => job.reject(over()))
+  }
+
+  /** Ends the thread for one that is at work; the others are begun again, within the time they had. */
+  private abandon(job: Job, error: SvcError): void {
+    this.restart()
+    const others = [...this.running].filter((one) => one !== job)
+    for (const other of others) this.send(other)
+    this.finish(job, () => job.reject(error))
+  }
+
+  private restart(): void {
+    const ended = this.thread?.end()
+    this.thread = null
+    if (!ended) return
+    this.ending.add(ended)
+    void ended.finally(() => this.ending.delete(ended))
+  }
+}
+
+const over = () => new SvcError('unavailable', 'the read was ended: nobody waits for it any more')

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { WIDE_MS, WideReads } from '../../../engine/threads/wide-reads.ts'
+
+interface Call {
+  thread: number
+  what: string
+  answer(value: unknown): void
+}
+
+/** Wide reads over threads that answer when told to, and a clock moved by hand. */
+function open() {
+  const calls: Call[] = []
+  const ended: number[] = []
+  const timers: { at: number; fn: () => void }[] = []
+  let now = 0
+  let threads = 0
+  const wide = new WideReads(
+    () => {
+      const thread = ++threads
+      return {
+        call: (_method, args) =>
+          new Promise<never>((resolve) => {
+            calls.push({ thread, what: String(args[0]), answer: resolve as (value: unknown) => void })
+          }),
+        end: async () => void ended.push(thread),
+      }
+    },
+    {
+      after(ms, fn) {
+        const timer = { at: now + ms, fn }
+        timers.push(timer)
+        return () => void timers.splice(timers.indexOf(timer), 1)
+      },
+    },
+  )
+  const pass = (ms: number) => {
+    now += ms
+    for (const timer of timers.filter(({ at }) => at <= now)) {
+      timers.splice(timers.indexOf(timer), 1)
+      timer.fn()
+    }
+  }
+  const ask = (what: string, by: string, gone?: AbortSignal) => {
+    const told = wide.run<unknown>('read', [what], { by, ...(gone ? { gone } : {}) })
+    const end = told.then(
+      (value) => value,
+      (error: { code: string }) => error.code,
+    )
+    return end
+  }
+  const begun = () => calls.map(({ what }) => what)
+  const answer = async (what: string) => {
+    calls.findLast((call) => call.what === what)!.answer(what)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { wide, calls, ended, pass, ask, begun, answer, timers }
+}
+
+describe('wide reads', () => {
+  it('give each credential a share, and turns to those who ask for little', async () => {
+    const { ask, begun, answer } = open()
+    for (let i = 0; i < 20; i++) void ask(`a${i}`, 'a')
+    expect(begun()).toEqual(['a0', 'a1'])
+    const b = ask('b0', 'b')
+    const c = ask('c0', 'c')
+    expect(begun()).toEqual(['a0', 'a1', 'b0', 'c0'])
+    void ask('d0', 'd')
+    // However many of one wait, whoever has nothing at work comes first.
+    await answer('a0')
+    expect(begun().at(-1)).toBe('d0')
+    await answer('b0')
+    await answer('c0')
+    expect([await b, await c]).toEqual(['b0', 'c0'])
+    expect(begun().slice(5)).toEqual(['a2'])
+  })
+
+  it('refuse a credential that lets too many wait', async () => {
+    const { ask } = open()
+    for (let i = 0; i < 34; i++) void ask(`a${i}`, 'a')
+    expect(await ask('one more', 'a')).toBe('too_many')
+  })
+
+  it('end one that takes longer than it may, and begin the others again', async () => {
+    const { ask, begun, answer, pass, ended, calls } = open()
+    const slow = ask('slow', 'a')
+    pass(WIDE_MS - 1)
+    const other = ask('other', 'b')
+    expect(ended).toEqual([])
+    pass(1)
+    expect(await slow).toBe('too_slow')
+    expect(ended).toEqual([1])
+    expect(begun()).toEqual(['slow', 'other', 'other'])
+    expect(calls.at(-1)!.thread).toBe(2)
+    await answer('other')
+    expect(await other).toBe('other')
+  })
+
+  it('end one whose asker has gone, whether it is at work or waits', async () => {
+    const { ask, begun, ended, answer, timers } = open()
+    const first = new AbortController()
+    const waiting = new AbortController()
+    const reads = [
+      ask('at work', 'a', first.signal),
+      ask('beside', 'a'),
+      ask('waits', 'a', waiting.signal),
+    ]
+    waiting.abort()
+    expect(await reads[2]).toBe('unavailable')
+    expect(ended).toEqual([])
+    first.abort()
+    expect(await reads[0]).toBe('unavailable')
+    expect(ended).toEqual([1])
+    expect(begun()).toEqual(['at work', 'beside', 'beside'])
+    await answer('beside')
+    expect(await reads[1]).toBe('beside')
+    expect(timers).toEqual([])
+    const gone = new AbortController()
+    gone.abort()
+    expect(await ask('never', 'a', gone.signal)).toBe('unavailable')
+    expect(begun()).not.toContain('never')
+  })
+
+  it('do not hold up a stop', async () => {
+    const { wide, ask, ended, begun } = open()
+    const reads = ['one', 'two', 'three'].map((what) => ask(what, 'a'))
+    await wide.stop()
+    expect(await Promise.all(reads)).toEqual(['unavailable', 'unavailable', 'unavailable'])
+    expect(ended).toEqual([1])
+    expect(await ask('four', 'a')).toBe('unavailable')
+    expect(begun()).toEqual(['one', 'two'])
+  })
+
+  it('go on after the thread failed, without what it was at', async () => {
+    const { wide, ask, answer, calls } = open()
+    const reads = ['one', 'two', 'three'].map((what) => ask(what, 'a'))
+    wide.lost()
+    expect(await reads[0]).toBe('internal')
+    expect(calls.at(-1)).toMatchObject({ thread: 2, what: 'three' })
+    await answer('three')
+    expect(await reads[2]).toBe('three')
+  })
+})
