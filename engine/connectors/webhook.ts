@@ -3,7 +3,7 @@ import type { WebhookConfig } from '../../schemas/types.ts'
 import { compileField } from '../ingest/field.ts'
 import { compileTemplate, oneLine, parseTemplate, summarise, templateFields } from '../ingest/template.ts'
 import type { FlatMapping, MappedEvent, PushConnector } from './connector.ts'
-import { itemKey, scalar } from './scalar.ts'
+import { scalar } from './scalar.ts'
 
 const EVENT_TYPE = 'webhook_event'
 const EVENT_TYPE_MAX = 200
@@ -65,7 +65,7 @@ function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compil
   return (item, headers, index) => {
     const context = contextOf(item.value, headers)
     const time = timeField === undefined ? undefined : timeOf(context)
-    const key = dedupeField === undefined ? undefined : itemKey(keyOf(context), item.raw)
+    const key = dedupeField === undefined ? undefined : scalar(keyOf(context))
     return [
       {
         eventType: typeOf(context, headers),

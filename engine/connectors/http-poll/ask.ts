@@ -3,6 +3,7 @@
  * They name the status and what to do, never an address, a header or what the upstream wrote.
  */
 import { EgressError } from '../../egress/index.ts'
+import { parseDigits } from '../../ingest/json-digits.ts'
 import { type Reach, UpstreamError } from '../connector.ts'
 import { retryAfter } from '../upstream.ts'
 
@@ -53,7 +54,7 @@ export async function ask(request: Ask, reach: Reach): Promise<Answer> {
 /** The JSON of an answer. @throws UpstreamError */
 export function jsonOf({ bytes, headers }: Answer, name: string): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return parseDigits(bytes.toString('utf8'))
   } catch {
     const type = /^[\w.+-]+\/[\w.+-]+/.exec(headers.get('content-type') ?? '')?.[0]
     throw new UpstreamError(

@@ -6,6 +6,7 @@
 import { check } from '../../../schemas/index.ts'
 import type { HttpPollConfig, Label } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
+import { parseDigits } from '../../ingest/json-digits.ts'
 import { type Reach, UpstreamError } from '../connector.ts'
 import { jsonOf } from './ask.ts'
 import { entriesAt } from './entries.ts'
@@ -37,7 +38,7 @@ export async function discoverApi(
   const entries = entriesAt(answer.bytes, path) ?? missing(path, value)
   if (entries.count === 0)
     throw new UpstreamError('the API answers with an empty list; try again when it has entries')
-  const sample = entries.texts.slice(0, SAMPLE).map((text) => flat(JSON.parse(text)))
+  const sample = entries.texts.slice(0, SAMPLE).map((text) => flat(parseDigits(text)))
   const fields = fieldsOf(sample)
   const time = timeOf(fields, reach.clock.now())
   const id = idOf(fields, sample.length, entries.isList) ?? (entries.isList ? undefined : time)
@@ -50,7 +51,7 @@ export async function discoverApi(
         .slice(0, FIELDS_TOLD)
         .map(([name, one]) => [name, shortened(one)]),
     ),
-    sample_item: shortened(JSON.parse(entries.texts[0]!)),
+    sample_item: shortened(parseDigits(entries.texts[0]!)),
     sample_reply: shortened(value),
     per_poll: Math.min(entries.count, entries.texts.length),
     proposed_config: {

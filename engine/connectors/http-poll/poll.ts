@@ -5,9 +5,10 @@
 import { createHash } from 'node:crypto'
 import type { HttpPollConfig } from '../../../schemas/types.ts'
 import { compileField } from '../../ingest/field.ts'
+import { parseDigits } from '../../ingest/json-digits.ts'
 import { parseEventTime } from '../../ingest/time.ts'
 import { type Polled, type Reach, UpstreamError } from '../connector.ts'
-import { itemKey } from '../scalar.ts'
+import { scalar } from '../scalar.ts'
 import { jsonOf } from './ask.ts'
 import { type Entries, entriesAt } from './entries.ts'
 import { compileTime, contextOf } from './mapping.ts'
@@ -48,7 +49,7 @@ function unread({ texts }: Entries, field: string, known: readonly string[]) {
   const fresh: string[] = []
   let skipped = 0
   for (const text of texts) {
-    const key = itemKey(idOf(contextOf(JSON.parse(text))), text)
+    const key = scalar(idOf(contextOf(parseDigits(text))))
     if (key === undefined) {
       skipped++
       continue
@@ -67,7 +68,7 @@ function inOrder(texts: string[], { event_time_field: field }: HttpPollConfig, {
   const timeOf = compileTime(field)
   const timed = texts.map((text) => ({
     text,
-    at: parseEventTime(timeOf(contextOf(JSON.parse(text))), clock.now()).ts,
+    at: parseEventTime(timeOf(contextOf(parseDigits(text))), clock.now()).ts,
   }))
   if (timed.some(({ at }) => at === null)) return texts
   return timed.sort((a, b) => a.at! - b.at!).map(({ text }) => text)
