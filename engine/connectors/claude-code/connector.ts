@@ -2,10 +2,11 @@
  * Sessions of a coding agent (SPEC.md, Sources and labels 4: claude_code): an event for each message of a
  * transcript, and for each verdict of a challenge. Its plugin posts lines as they are written.
  */
+import { createHash } from 'node:crypto'
 import type { ClaudeCodeConfig } from '../../../schemas/types.ts'
 import { isWrittenDigits } from '../../ingest/json-digits.ts'
 import { redactCredentials } from '../../redact.ts'
-import type { Item, MappedEvent, PushConnector } from '../connector.ts'
+import type { Item, PushConnector } from '../connector.ts'
 import { objectOf, scalar } from '../scalar.ts'
 import { challengeOf } from './challenge.ts'
 import { textOfLine, typeOfLine } from './line.ts'
@@ -50,8 +51,8 @@ export const claudeCode: PushConnector = {
 function compileLines({
   redact = true,
   include_thinking: hasThinking = false,
-}: ClaudeCodeConfig): (item: Item) => MappedEvent[] {
-  return (item) => {
+}: ClaudeCodeConfig): ReturnType<PushConnector['compile']> {
+  return (item, _headers, index) => {
     const hasSecrets = redact && holdsCredentials(item)
     const line = objectOf(hasSecrets ? cleaned(item.value) : item.value)
     const session = scalar(line.sessionId)
@@ -68,12 +69,19 @@ function compileLines({
         context: { ...line, ...stamped },
         stamped,
         entityLabel: ENTITY,
-        ...(scalar(line.uuid) === undefined ? {} : { dedupeKey: `${session} ${String(line.uuid)}` }),
+        dedupeKey: `${session} ${scalar(line.uuid) ?? contentKey(item.raw, typeof timestamp === 'string' ? null : index)}`,
         ...(hasSecrets ? { raw: Buffer.from(JSON.stringify(cleaned(item.whole()))) } : {}),
       },
     ]
   }
 }
+
+/**
+ * What tells a line without a uuid: its content, in which its time is. One without a time may be said twice;
+ * then its place in what was posted belongs to it.
+ */
+const contentKey = (raw: Uint8Array, place: number | null): string =>
+  `${createHash('sha256').update(raw).digest('base64url')}${place === null ? '' : ` ${place}`}`
 
 function labelsOf(line: Record<string, unknown>, session: string): Record<string, string> {
   const given: [string, unknown][] = [

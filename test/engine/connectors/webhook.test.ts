@@ -50,7 +50,7 @@ describe('the event type of a webhook', () => {
       'opened',
     ],
     ['not with another scheme', { signature_scheme: 'hmac_sha256' }, { action: 'opened' }, 'webhook_event'],
-    ['not without a scheme', {}, { action: 'opened' }, 'webhook_event'],
+    ['without a scheme too', {}, { action: 'opened' }, 'pull_request.opened'],
   ])('is what GitHub sends beside the payload %s', (_what, config, value, expected) => {
     expect(map(config, value, { headers: { 'x-github-event': 'pull_request' } }).eventType).toBe(expected)
   })

@@ -197,7 +197,6 @@ describe('real GitHub payloads', () => {
         expect(events[0]).toMatchObject({
           eventType: action === undefined ? name : `${name}.${action}`,
           dedupeKey: `x-github-delivery:${headers['x-github-delivery']}:0`,
-          hasEntity: repository !== undefined,
           numbers: repository ? { repo_id: repository.id } : null,
         })
         expect(events[0]!.strings).toContainEqual(['event', name])
