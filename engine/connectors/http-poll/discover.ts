@@ -11,8 +11,8 @@ import { type Reach, UpstreamError } from '../connector.ts'
 import { jsonOf } from './ask.ts'
 import { entriesAt } from './entries.ts'
 import { fieldsOf, flat, idOf, isShort, timeOf } from './guess.ts'
-import { missing } from './poll.ts'
-import { API, request, requestFaults } from './request.ts'
+import { pagingSeen } from './paging.ts'
+import { API, missing, request, requestFaults } from './request.ts'
 import { shortened } from './shorten.ts'
 
 const SAMPLE = 20
@@ -57,7 +57,9 @@ export async function discoverApi(
     proposed_config: {
       ...withoutSecrets(config),
       ...(path === '' ? {} : { payload_key: path }),
-      ...(id === undefined ? {} : { id_field: id }),
+      ...(id === undefined
+        ? {}
+        : { id_field: id, ...(config.paging === undefined ? pagingSeen(answer, value) : {}) }),
       ...templateOf(config, fields, [time, id]),
       ...(time === undefined ? {} : { event_time_field: time }),
       // What a person declared is better than a guess.
