@@ -1426,6 +1426,10 @@ export interface ChangePlan {
    * Objects that stay as they are.
    */
   unchanged: number
+  /**
+   * What should be known although it is allowed, such as a label that a trigger needs and no event has; absent: nothing.
+   */
+  warnings?: string[]
 }
 /**
  * What a change-set does to one object.
@@ -8771,6 +8775,10 @@ export interface PartWritten {
    * What to do next.
    */
   note?: string
+  /**
+   * What should be known although it is allowed, such as a label that a trigger needs and no event has; absent: nothing.
+   */
+  warnings?: string[]
 }
 /**
  * An agent of a plan.
@@ -12769,6 +12777,10 @@ export interface SourceCreated {
    * Change-set that made it.
    */
   change_set?: number | null
+  /**
+   * What should be known although it is allowed; absent: nothing.
+   */
+  warnings?: string[]
 }
 /**
  * How a source is doing.

@@ -134,6 +134,9 @@ export interface Polled {
   notice?: string
 }
 
+/** Share of events that must carry the entity: without it an event is on no timeline and wakes nobody. */
+export const ENTITY_SHARE = 0.8
+
 /** How a connector reaches its upstream. */
 export interface Reach {
   /** The one way out over HTTP, with bounds. */

@@ -25,9 +25,6 @@ export const webhook: PushConnector = {
   wantsHeaders: true,
   provides: [
     { name: 'header.x-github-event', help: 'Event name GitHub sends beside the payload.' },
-    { name: 'key', help: 'Of a delivery of GitHub: owner/name, or owner/name#number.' },
-    { name: 'repository', help: 'Of a delivery of GitHub: owner/name.' },
-    { name: 'actor', help: 'Of a delivery of GitHub: the account that did it.' },
     { name: 'header.linear-event', help: 'Event name Linear sends beside the payload.' },
   ],
   compile: (config) => compileWebhook(config as WebhookConfig),

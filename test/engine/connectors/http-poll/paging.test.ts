@@ -38,7 +38,7 @@ type Answer = Parameters<typeof pagedApi>[0]
 const byLinkHeader: Answer = ({ path }, page, url) => {
   const at = paramOf(path, 'from', 0)
   const next = `<${url}items?from=0>; rel="first", <${url}items?from=${at + SIZE}>; title="a, b"; rel="next last"`
-  return { body: page(at), headers: at + SIZE < 35 ? { link: next } : {} }
+  return { body: page(at), ...(at + SIZE < 35 ? { headers: { link: next } } : {}) }
 }
 const byNextLink: Answer = ({ path }, page) => {
   const at = paramOf(path, 'from', 0)
