@@ -50,7 +50,7 @@ import { openPolling } from './polling/open.ts'
 import { openTemplates } from './projects/templates.ts'
 import { proposalCalls } from './proposals/proposals.ts'
 import { createReads } from './reads.ts'
-import { newestOf, recentOf } from './recent.ts'
+import { carriedOf, newestOf, recentOf } from './recent.ts'
 import { Records } from './records.ts'
 import { remember } from './remember.ts'
 import { runWrites } from './runs/calls.ts'
@@ -120,6 +120,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     env: options.env ?? {},
     documents: createDocumentsWriter(store, appender, stamp),
     recent: (sourceId, limit) => recentOf(ctx, sourceId, limit),
+    carried: (sourceId, limit) => carriedOf(ctx, sourceId, limit),
     storageReason: () => capacity.refusal(clock.now()),
   })
   const onFault = (error: Error): SvcError => {

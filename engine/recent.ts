@@ -12,11 +12,10 @@ const RECENT_PAGE = 50
 
 type RecentEvent = ReturnType<Parameters<typeof createSources>[0]['recent']>[number]
 
-/** Newest arrivals of a source with payload, for previews and field coverage. */
-export function recentOf(ctx: ReadContext, sourceId: number, limit: number): RecentEvent[] {
+/** Ids of the newest arrivals of a source, newest first. */
+function newestIds(ctx: ReadContext, sourceId: number, limit: number): number[] {
   const labelId = ctx.dictionary.find(SOURCE_LABEL, String(sourceId))
   if (labelId === undefined) return []
-  ctx.names.refresh()
   const query = {
     groups: [[labelId]],
     masked: [],
@@ -25,7 +24,21 @@ export function recentOf(ctx: ReadContext, sourceId: number, limit: number): Rec
     afterId: -1,
     ceiling: Number.MAX_SAFE_INTEGER,
   }
-  const ids = firstPositions(ctx.index.all(), query, 'desc', limit, null).map((position) => position.id)
+  return firstPositions(ctx.index.all(), query, 'desc', limit, null).map((position) => position.id)
+}
+
+/** Names of the labels of the newest arrivals of a source, newest first. */
+export function carriedOf(ctx: ReadContext, sourceId: number, limit: number): { labels: string[] }[] {
+  ctx.names.refresh()
+  return ctx.rows
+    .read(newestIds(ctx, sourceId, limit), false)
+    .map((row) => ({ labels: Object.keys(presentRow(row, ctx.dictionary, ctx.names, 0).labels) }))
+}
+
+/** Newest arrivals of a source with payload, for previews and field coverage. */
+export function recentOf(ctx: ReadContext, sourceId: number, limit: number): RecentEvent[] {
+  ctx.names.refresh()
+  const ids = newestIds(ctx, sourceId, limit)
   const recent: RecentEvent[] = []
   let bytes = 0
   // Read in pages up to a budget: 2,000 items of 1 MiB would not fit in memory.

@@ -249,6 +249,26 @@ export type PayloadKey = string
  */
 export type IdField = string
 /**
+ * How the API names its next page: a Link header with rel=next, a link or a cursor in the answer, a page number or an offset. Pages are read until one holds nothing new; none: only the first is read. Needs an id field.
+ */
+export type Paging = 'none' | 'link_header' | 'next_link' | 'cursor' | 'page' | 'offset'
+/**
+ * Where the next link or cursor lies in the answer, such as links.next; next or next_cursor when absent.
+ */
+export type NextField = string
+/**
+ * Parameter of the query, or field of the body with POST, that carries the cursor, page or offset; cursor, page or offset when absent. Its value in the URL or body is that of the first page.
+ */
+export type PageParameter = string
+/**
+ * Pages of one poll at most.
+ */
+export type PagesAtMost = number
+/**
+ * Read all pages at each poll, for an API whose newest entries do not come first.
+ */
+export type ReadAllPages = boolean
+/**
  * Fixed event type.
  */
 export type EventType = string
@@ -1406,6 +1426,10 @@ export interface ChangePlan {
    * Objects that stay as they are.
    */
   unchanged: number
+  /**
+   * What should be known although it is allowed, such as a label that a trigger needs and no event has; absent: nothing.
+   */
+  warnings?: string[]
 }
 /**
  * What a change-set does to one object.
@@ -3419,6 +3443,11 @@ export interface HttpPollConfig {
   credential_header?: CredentialHeader
   payload_key?: PayloadKey
   id_field?: IdField
+  paging?: Paging
+  next_field?: NextField
+  page_param?: PageParameter
+  pages_max?: PagesAtMost
+  read_all_pages?: ReadAllPages
   event_type?: EventType
   event_type_field?: EventTypeField
   text_template?: TextTemplate
@@ -8746,6 +8775,10 @@ export interface PartWritten {
    * What to do next.
    */
   note?: string
+  /**
+   * What should be known although it is allowed, such as a label that a trigger needs and no event has; absent: nothing.
+   */
+  warnings?: string[]
 }
 /**
  * An agent of a plan.
@@ -12744,6 +12777,10 @@ export interface SourceCreated {
    * Change-set that made it.
    */
   change_set?: number | null
+  /**
+   * What should be known although it is allowed; absent: nothing.
+   */
+  warnings?: string[]
 }
 /**
  * How a source is doing.

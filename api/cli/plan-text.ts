@@ -10,7 +10,8 @@ const COLOURS = { create: 'green', update: 'yellow', delete: 'red', none: 'dim' 
 export function planText(io: Pick<Io, 'colour'>, plan: ChangePlan): string {
   const changes = plan.changes.filter(({ action }) => action !== 'none')
   if (changes.length === 0) return `no change: ${plan.unchanged} as they are\n`
-  return `${changes.map((change) => changeText(io, change)).join('')}${totals(plan)}`
+  const warnings = (plan.warnings ?? []).map((warning) => `warning: ${escapeLine(warning)}\n`).join('')
+  return `${changes.map((change) => changeText(io, change)).join('')}${totals(plan)}${warnings}`
 }
 
 function totals({ creates, updates, deletes, unchanged }: ChangePlan): string {

@@ -5,6 +5,12 @@ import { keys } from '../client.ts'
 import { dkeys } from '../declared-client.ts'
 import { wkeys } from '../trigger-client.ts'
 
+/** Warnings of a save, where its answer has any. */
+export function warningsIn(result: unknown): string[] {
+  const { warnings } = (result ?? {}) as { warnings?: unknown }
+  return Array.isArray(warnings) ? warnings.filter((one) => typeof one === 'string') : []
+}
+
 /**
  * @param said what to tell when it worked; nothing when it gives nothing.
  * @param onDone called after that. Refusals are told, unless `quiet`: then the caller shows them.
@@ -27,6 +33,14 @@ export function useChange<Input, Result>(
     onSuccess: (result, input) => {
       const text = said?.(result, input)
       if (text) notifications.show({ message: text })
+      const warnings = warningsIn(result)
+      if (warnings.length)
+        notifications.show({
+          color: 'yellow',
+          title: 'Worth a look',
+          message: `${warnings.join('. ')}.`,
+          autoClose: 15_000,
+        })
       onDone?.(result, input)
     },
     onError: (error) => {

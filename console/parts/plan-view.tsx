@@ -2,6 +2,7 @@
 import { Badge, Group, List, Paper, Stack, Text } from '@mantine/core'
 import type { ChangePlan, PlannedChange } from '../../schemas/types.ts'
 import { fieldText, KIND_WORDS } from '../lib/fields.ts'
+import { Warnings } from './warnings.tsx'
 
 const ACTIONS = {
   create: { word: 'create', color: 'teal' },
@@ -22,6 +23,7 @@ export function PlanView({ plan }: { plan: ChangePlan }) {
         {plan.unchanged > 0 && `${plan.unchanged} stay as they are.`}
       </Text>
       <ChangedObjects changes={changes} />
+      <Warnings of={plan.warnings} />
     </Stack>
   )
 }

@@ -48,6 +48,8 @@ export interface ChangeSetsParts {
   kinds: Record<ChangeKind, DeclaredKind>
   /** Completes an edit before it is planned: memberships, references, what must not be orphaned. */
   complete(edit: Edit): void
+  /** What should be known of an edit although it is allowed, in sentences. */
+  warn?(edit: Edit, changed: readonly Staged[]): string[]
   /** Ids of the live projects that use a part, as stored now. */
   projectsOf(kind: ChangeKind, key: string): string[]
   /** Writes what follows from the edit beside the documents, in the same transaction. */
@@ -150,7 +152,8 @@ export class ChangeSets {
       this.parts.complete(edit)
       refuseConflicts(edit)
       const changed = edit.touched().filter(isChange)
-      const plan = planOf(edit.touched(), this.parts.kinds)
+      const warnings = this.parts.warn?.(edit, changed) ?? []
+      const plan = { ...planOf(edit.touched(), this.parts.kinds), ...(warnings.length ? { warnings } : {}) }
       if (dryRun || changed.length === 0) return { result, plan, changeSet: null }
       const kinds = new Set(changed.map(({ kind }) => kind))
       this.parts.store.afterCommit(() => this.parts.committed(kinds))

@@ -12,9 +12,12 @@ import type { SignatureScheme } from '../ingest/signature.ts'
 export interface Item {
   /** Its exact bytes. */
   raw: Uint8Array
-  /** Its parsed JSON; an object may lack fields that the connector does not look at. */
+  /**
+   * Its parsed JSON, numbers that would lose digits as text (ingest/json-digits.ts); an object may lack
+   * fields that the connector does not look at.
+   */
   value: unknown
-  /** Its parsed JSON with all fields. */
+  /** Its parsed JSON with all fields, to be written as JSON again and not to be looked into. */
   whole(): unknown
 }
 
@@ -130,6 +133,9 @@ export interface Polled {
   /** What should be known although the poll worked, in a sentence; shown on the source's health. */
   notice?: string
 }
+
+/** Share of events that must carry the entity: without it an event is on no timeline and wakes nobody. */
+export const ENTITY_SHARE = 0.8
 
 /** How a connector reaches its upstream. */
 export interface Reach {

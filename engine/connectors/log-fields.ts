@@ -3,6 +3,7 @@
  * notes. For every connector that reads logs, so that a label made for one means the same for another.
  */
 
+import { parseDigits } from '../ingest/json-digits.ts'
 import { compileSearch } from '../ingest/pattern.ts'
 
 const ANSI = new RegExp(`${String.fromCharCode(0x1b)}\\[[0-9;?]*[A-Za-z]`, 'g')
@@ -26,7 +27,7 @@ export function jsonLine(line: string): Record<string, unknown> | null {
   const text = line.trim()
   if (!text.startsWith('{') || !text.endsWith('}')) return null
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseDigits(text)
     const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
     return isObject ? (value as Record<string, unknown>) : null
   } catch {

@@ -52,7 +52,7 @@ function compileRows(config: Partial<PostgresConfig>): (item: Item) => MappedEve
     return [
       {
         eventType: bare,
-        text: textOf?.(row).trim() || tellingOf(row) || oneLine(summarise(row), TEXT_MAX),
+        text: textOf?.(row).trim() || tellingOf(row) || oneLine(summarise(item.whole()), TEXT_MAX),
         eventTime: time === undefined ? momentOf(row[cursor]) : momentOf(row[time], true),
         context: { ...place, ...row },
         dedupeKey: createHash('sha256').update(item.raw).digest('base64url'),

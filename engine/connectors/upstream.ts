@@ -125,13 +125,20 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Milliseconds a Retry-After header asks for (RFC 9110, 10.2.3); null for none. */
+/** Longest wait an upstream is granted (SPEC.md, Limits: up to one hour). */
+const RETRY_AFTER_MAX_MS = 3_600_000
+/** The three forms of an HTTP date (RFC 9110, 5.6.7); Date.parse takes many texts that are none. */
+const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .{10,32}$/
+
+/** Milliseconds a Retry-After header asks for (RFC 9110, 10.2.3), an hour at most; null for none. */
 export function retryAfter(header: string | null, now: number): number | null {
   if (header === null) return null
   const text = header.trim()
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? null : Math.max(0, at - now)
+  const bounded = (ms: number) => Math.min(RETRY_AFTER_MAX_MS, Math.max(0, ms))
+  if (/^\d{1,20}$/.test(text)) return bounded(Number(text) * 1_000)
+  // Of asctime's form, which names no zone, the time is UTC.
+  const at = HTTP_DATE.test(text) ? Date.parse(text.endsWith('GMT') ? text : `${text} GMT`) : Number.NaN
+  return Number.isNaN(at) ? null : bounded(at - now)
 }
 
 /** The way out says why in words without addresses; anything else keeps to itself. */

@@ -44,14 +44,14 @@ export const vercel: PushConnector = {
   note: (path) => `Name ${path} as the endpoint of a log drain; the first entry shows here.`,
 }
 
-function eventOf({ value }: Item): MappedEvent {
-  const entry = objectOf(value)
+function eventOf(item: Item): MappedEvent {
+  const entry = objectOf(item.value)
   const proxy = objectOf(entry.proxy)
   const facts = factsOf(entry, proxy)
   const { project } = facts
   return {
     eventType: oneLine(scalar(entry.source) ?? scalar(entry.type) ?? 'log', EVENT_TYPE_MAX),
-    text: oneLine(scalar(entry.message) ?? requestText(proxy, facts) ?? summarise(value), TEXT_MAX),
+    text: oneLine(scalar(entry.message) ?? requestText(proxy, facts) ?? summarise(item.whole()), TEXT_MAX),
     ...(typeof entry.timestamp === 'number' ? { eventTime: entry.timestamp } : {}),
     context: { ...entry, ...facts },
     ...(project === undefined ? {} : { stamped: { [ENTITY]: project }, entityLabel: ENTITY }),

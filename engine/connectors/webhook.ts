@@ -3,21 +3,23 @@ import type { WebhookConfig } from '../../schemas/types.ts'
 import { compileField } from '../ingest/field.ts'
 import { compileTemplate, oneLine, parseTemplate, summarise, templateFields } from '../ingest/template.ts'
 import type { FlatMapping, MappedEvent, PushConnector } from './connector.ts'
-import { itemKey, scalar } from './scalar.ts'
+import { type Delivery, deliveryOf } from './github/delivery/delivery.ts'
+import { scalar } from './scalar.ts'
 
 const EVENT_TYPE = 'webhook_event'
 const EVENT_TYPE_MAX = 200
 /** Headers that name one delivery: a repeat is the same delivery, sent again. */
 const DELIVERY_HEADERS = ['x-github-delivery', 'linear-delivery', 'webhook-id']
 /** Headers that label fields can read, as header.<name>; no other, for some carry credentials. */
-const OFFERED_HEADERS = ['x-github-event', 'linear-event']
+const GITHUB_EVENT = 'x-github-event'
+const OFFERED_HEADERS = [GITHUB_EVENT, 'linear-event']
 
 export const webhook: PushConnector = {
   kind: 'webhook',
   label: 'Webhook',
   mode: 'push',
   description:
-    'Any system that can POST JSON: one object, a list, or NDJSON. Signatures of GitHub, Linear or plain HMAC-SHA256 can be checked. With the GitHub scheme and no event type set, the type is the X-GitHub-Event header and the action, such as pull_request.opened.',
+    'Any system that can POST JSON: one object, a list, or NDJSON. Signatures of GitHub, Linear or plain HMAC-SHA256 can be checked. Deliveries of GitHub, told by their X-GitHub-Event header, get a type such as pull_request.opened, a sentence, their own time and the labels repository, actor, number, action and key, wherever the config does not say otherwise.',
   sourceType: 'event_stream',
   configSchema: 'connector-webhook.json',
   wantsHeaders: true,
@@ -31,47 +33,51 @@ export const webhook: PushConnector = {
   note: (path) => `POST events to ${path}; the first one shows here.`,
 }
 
-/** `action` is what GitHub's event types are made of. */
 function fieldsOf(config: WebhookConfig): string[] {
   const named = [config.event_type_field, config.event_time_field, config.dedupe_field]
-  return [
-    'action',
-    ...named.filter((field) => field !== undefined),
-    ...templateFields(config.text_template ?? ''),
-  ]
+  return [...named.filter((field) => field !== undefined), ...templateFields(config.text_template ?? '')]
 }
 
-/** A key, or a type that a header names, is more than fields of the item. */
+/** A key is more than fields of the item, and so is a delivery that headers tell of. */
 function flatOf(config: WebhookConfig): FlatMapping | null {
   const { event_type: type = EVENT_TYPE, event_type_field: typeField, event_time_field: timeField } = config
-  if (config.dedupe_field !== undefined || config.signature_scheme === 'github') return null
+  if (config.dedupe_field !== undefined) return null
   return {
     type,
     ...(typeField === undefined ? {} : { typeField }),
     ...(timeField === undefined ? {} : { timeField }),
     text: parseTemplate(config.text_template ?? ''),
-    unlessHeaders: DELIVERY_HEADERS,
+    unlessHeaders: [...DELIVERY_HEADERS, GITHUB_EVENT],
   }
 }
 
 type Headers = Record<string, string> | undefined
 
 function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compile']> {
-  const typeOf = compileEventType(config)
-  const timeOf = compileField(config.event_time_field ?? '')
-  const keyOf = compileField(config.dedupe_field ?? '')
-  const template = compileTemplate(config.text_template ?? '')
+  const { event_type: fixed = EVENT_TYPE, event_type_field: typeField } = config
   const { event_time_field: timeField, dedupe_field: dedupeField } = config
+  const typeOf = compileField(typeField ?? '')
+  const timeOf = compileField(timeField ?? '')
+  const keyOf = compileField(dedupeField ?? '')
+  const template = compileTemplate(config.text_template ?? '')
+  // Others that sign in their own way send this header too, with payloads of their own.
+  const isGithub = config.signature_scheme === undefined || config.signature_scheme === 'github'
   return (item, headers, index) => {
-    const context = contextOf(item.value, headers)
+    const event = isGithub ? headers?.[GITHUB_EVENT] : undefined
+    const delivery = event ? deliveryOf(event, item.whole()) : null
+    const context = contextOf(item.value, headers, delivery)
+    const own = typeField === undefined ? undefined : scalar(typeOf(context))
     const time = timeField === undefined ? undefined : timeOf(context)
-    const key = dedupeField === undefined ? undefined : itemKey(keyOf(context), item.raw)
+    const key = dedupeField === undefined ? undefined : scalar(keyOf(context))
+    // What the config says goes before what GitHub says.
+    const says = typeField === undefined && fixed === EVENT_TYPE ? delivery?.eventType : undefined
     return [
       {
-        eventType: typeOf(context, headers),
-        text: template(context).trim() || summarise(item.whole()),
-        eventTime: typeof time === 'string' || typeof time === 'number' ? time : undefined,
+        eventType: oneLine(own ?? says ?? fixed, EVENT_TYPE_MAX),
+        text: template(context).trim() || delivery?.text || summarise(item.whole()),
+        eventTime: typeof time === 'string' || typeof time === 'number' ? time : delivery?.eventTime,
         context,
+        ...(delivery ? { stamped: delivery.stamped, entityLabel: delivery.entityLabel } : {}),
         dedupeKey: key ?? deliveryKey(headers, index),
       },
     ]
@@ -81,34 +87,15 @@ function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compil
 type Context = MappedEvent['context']
 
 /** The payload's own object, so that no field is copied; anything else is wrapped as {value}. */
-function contextOf(value: unknown, headers: Headers): Context {
+function contextOf(value: unknown, headers: Headers, delivery: Delivery | null): Context {
   const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
   const object = isObject ? (value as Context) : { value }
   const offered = headers ? OFFERED_HEADERS.filter((name) => headers[name] !== undefined) : []
   if (!headers || offered.length === 0) return object
-  return { ...object, ...Object.fromEntries(offered.map((name) => [`header.${name}`, headers[name]])) }
-}
-
-function compileEventType({
-  event_type: fixed = EVENT_TYPE,
-  event_type_field: field,
-  signature_scheme: scheme,
-}: WebhookConfig): (context: Context, headers: Headers) => string {
-  if (field !== undefined) {
-    const read = compileField(field)
-    return (context) => oneLine(scalar(read(context)) ?? fixed, EVENT_TYPE_MAX)
-  }
-  if (scheme !== 'github' || fixed !== EVENT_TYPE) return () => fixed
-  return (context, headers) => oneLine(githubType(context, headers) ?? fixed, EVENT_TYPE_MAX)
-}
-
-/** GitHub names the event in a header and the action in the payload: pull_request.opened. */
-function githubType(context: Context, headers: Headers): string | undefined {
-  const event = headers?.['x-github-event']
-  if (!event) return undefined
-  return Object.hasOwn(context, 'action') && typeof context.action === 'string'
-    ? `${event}.${context.action}`
-    : event
+  const named = Object.fromEntries(offered.map((name) => [`header.${name}`, headers[name]]))
+  // repository is an object of the payload too, whose fields stay readable by their dotted names.
+  const whole = Object.entries(delivery?.stamped ?? {}).filter(([name]) => !Object.hasOwn(object, name))
+  return { ...Object.fromEntries(whole), ...object, ...named }
 }
 
 /** One delivery may carry several items, so their place in it is part of the key. */

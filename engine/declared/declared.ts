@@ -23,6 +23,7 @@ import { SourceKind } from '../sources/source-kind.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import { completeEdit } from '../wiring/complete.ts'
+import { warningsOf } from './label-drift.ts'
 
 export interface DeclaredParts {
   store: StoreHandle
@@ -95,6 +96,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
     kinds,
     complete: completeEdit,
     projectsOf: (kind, key) => projects.users(kind, key),
+    warn: (edit, changed) => warningsOf(sources, edit, changed),
     follow: (_edit, staged, stroke) => {
       followEdit(follow, staged, stroke)
       followDrafts(db, staged, stroke)

@@ -6,6 +6,7 @@ import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
 import { belongings } from './belonging.ts'
 import type { Declared } from './declared.ts'
+import { driftsOf } from './label-drift.ts'
 import { requireProject } from './skill-writes.ts'
 
 /** @throws SvcError not_found */
@@ -105,6 +106,7 @@ function issuesOf(declared: Declared, word: string, doc: ProjectDoc): Issue[] {
         fix: 'Repair makes it again from the plan',
         view: `/projects/${id}`,
       })
+  issues.push(...driftIssues(declared, doc))
   const { wakes, handoffs } = wiringOf(doc)
   for (const agent of names(doc, 'agent'))
     if (!wakes.some((wake) => wake.agent === agent) && !handoffs.some((row) => row.to === agent))
@@ -123,6 +125,24 @@ function issuesOf(declared: Declared, word: string, doc: ProjectDoc): Issue[] {
         view: `/projects/${id}?tab=graph`,
       })
   return issues
+}
+
+const DRIFTING = { source: 'sources', trigger: 'triggers', agent: 'agents' } as const
+
+/** Labels that its parts depend on and that do not come. */
+function driftIssues(declared: Declared, doc: ProjectDoc): Issue[] {
+  return (['source', 'trigger', 'agent'] as const).flatMap((kind) =>
+    names(doc, kind).flatMap((name) =>
+      driftsOf(declared, kind, name).map(
+        (drift): Issue => ({
+          severity: 'warning',
+          message: `${kind[0]!.toUpperCase()}${kind.slice(1)} ${name}: ${drift}`,
+          fix: 'Name a label that its events carry, or have the source give them this one',
+          view: `/${DRIFTING[kind]}/${encodeURIComponent(name)}`,
+        }),
+      ),
+    ),
+  )
 }
 
 function watchesOf({ sources, ...declared }: Declared, doc: ProjectDoc): ProjectOutline['watches'] {

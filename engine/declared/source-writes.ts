@@ -11,7 +11,16 @@ import { readersOf } from '../wiring/complete.ts'
 import { projectsOf } from '../wiring/project-doc.ts'
 import type { Declared } from './declared.ts'
 import { requireCredential } from './require-credential.ts'
-import { deletedBy, joiningProject, makerOf, movePart, stageEdit, stageNew, type WriteBy } from './write.ts'
+import {
+  deletedBy,
+  joiningProject,
+  makerOf,
+  movePart,
+  stageEdit,
+  stageNew,
+  type WriteBy,
+  withWarnings,
+} from './write.ts'
 
 const MEMORY_NAME = 'agent_memory'
 const KEY_NAME_MAX = 64
@@ -41,6 +50,7 @@ export function createSource(
       project: makerOf(declared, 'source', body.name),
       version: row.change_set,
       change_set: committed.changeSet,
+      ...withWarnings(committed),
       ...(key ? { key } : {}),
     }
   })
@@ -81,8 +91,15 @@ export function updateSource(
   name: string,
   body: SourceWrite,
   by: WriteBy,
-): { ok: true; name: string; relabeled: false; version: number; change_set: number | null } {
-  const { changeSet } = declared.changes.commit(by, (edit) => {
+): {
+  ok: true
+  name: string
+  relabeled: false
+  version: number
+  change_set: number | null
+  warnings?: string[]
+} {
+  const committed = declared.changes.commit(by, (edit) => {
     const now = edit.require('source', name)
     const row = declared.sources.store.queries.byName(name)!
     const stored = { connector: row.connector, ...declared.sources.store.configs.open(row) }
@@ -92,7 +109,14 @@ export function updateSource(
     stageEdit(edit, 'source', name, body, now.paused ? { ...doc, paused: true } : doc, by.base)
   })
   const version = declared.kinds.source.find(name)!.changeSet
-  return { ok: true, name, relabeled: false, version, change_set: changeSet }
+  return {
+    ok: true,
+    name,
+    relabeled: false,
+    version,
+    change_set: committed.changeSet,
+    ...withWarnings(committed),
+  }
 }
 
 /**

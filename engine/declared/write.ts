@@ -92,8 +92,13 @@ export function written(
     project: makerOf(declared, kind, name),
     version: declared.kinds[kind].find(name)?.changeSet ?? 0,
     change_set: committed.changeSet,
+    ...withWarnings(committed),
   }
 }
+
+/** What should be known of a write although it is allowed. */
+export const withWarnings = ({ plan: { warnings } }: Committed<unknown>): { warnings?: string[] } =>
+  warnings ? { warnings } : {}
 
 /** The project a part belongs to, else the first that uses it. */
 export function makerOf({ kinds, projects }: Declared, kind: PartKind, name: string): string | null {

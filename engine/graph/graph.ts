@@ -1,6 +1,7 @@
 /** The graph of a project as it is declared: what happened in it is filled in by live/fill.ts. */
 import type { GraphNode, ProjectGraph } from '../../schemas/types.ts'
 import type { Declared } from '../declared/declared.ts'
+import { driftsOf } from '../declared/label-drift.ts'
 import { healthOf } from '../sources/health.ts'
 import type { Positions } from './positions.ts'
 import type { GraphStructure } from './structure.ts'
@@ -30,11 +31,20 @@ export function declaredGraph(
     },
     version: changes.version(),
     at: new Date(clock.now()).toISOString(),
-    nodes: nodes.map(healthy),
+    nodes: nodes.map(healthy).map((node) => withDrift(declared, node)),
     edges,
     positions: positions.of(id, nodes),
     source_of_truth: isSynced ? 'file' : 'instance',
   }
+}
+
+/** A label it depends on does not come: it is drawn as something to look at. */
+function withDrift(declared: Declared, node: GraphNode): GraphNode {
+  const { kind, name, health, state } = node
+  if (health === 'attention' || state === 'missing') return node
+  if (kind !== 'source' && kind !== 'trigger' && kind !== 'agent') return node
+  const [reason] = driftsOf(declared, kind, name)
+  return reason === undefined ? node : { ...node, health: 'attention', reason }
 }
 
 /** What only the writer knows of a source: whether it can take events at all. */

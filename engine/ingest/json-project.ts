@@ -1,12 +1,13 @@
 /**
  * Reads some fields of a JSON object without building the rest: a source looks at a handful of an
  * item's fields, and building all of them costs more than anything else ingest does with it. The
- * whole item is still checked, so what this reads is exactly what JSON.parse would give; wherever
- * that is not plain to see the answer is null and JSON.parse decides.
+ * whole item is still checked, so what this reads is exactly what parseDigits would give; wherever
+ * that is not plain to see the answer is null and parseDigits decides.
  *
  * Measured (2026-11, items of 530 bytes, 9 of 22 fields read): 1.1 µs an item, JSON.parse 2.5 µs.
  */
 
+import { exactNumber, parseDigits } from './json-digits.ts'
 import type { Range } from './json-scan.ts'
 
 const QUOTE = 0x22
@@ -221,6 +222,7 @@ function valueAt(bytes: Buffer, start: number, end: number, line: string | null,
   }
   const text =
     line === null ? bytes.toString('utf8', start, end) : line.slice(start - lineStart, end - lineStart)
-  if (first !== QUOTE || text.includes('\\')) return JSON.parse(text)
-  return text.slice(1, -1)
+  if (DIGIT[first] === 1 || first === MINUS) return exactNumber(text)
+  if (first === QUOTE && !text.includes('\\')) return text.slice(1, -1)
+  return parseDigits(text)
 }

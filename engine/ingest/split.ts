@@ -11,6 +11,7 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer'
 import { fail } from '../errors.ts'
+import { mayLoseDigits, parseDigits, parseForWriting } from './json-digits.ts'
 import { faultAt } from './json-fault.ts'
 import type { Projection } from './json-project.ts'
 import {
@@ -29,7 +30,9 @@ export class SplitItem {
   /**
    * @param index place in the body, from 0; refused items count.
    * @param range where its bytes lie, without the space around.
-   * @param value parsed JSON; with a projection it may be an object of the wanted fields alone.
+   * @param value parsed JSON, numbers that would lose digits as text; with a projection it may be an
+   *   object of the wanted fields alone.
+   * @param isWhole whether `value` says all there is.
    */
   constructor(
     private readonly body: Body,
@@ -44,9 +47,9 @@ export class SplitItem {
     return this.body.bytes.subarray(this.range[0], this.range[1])
   }
 
-  /** The value with all its fields. */
+  /** The value with all its fields, to be written as JSON again. */
   whole(): unknown {
-    return this.isWhole ? this.value : JSON.parse(this.body.bytes.toString('utf8', ...this.range))
+    return this.isWhole ? this.value : parseForWriting(this.body.bytes.toString('utf8', ...this.range))
   }
 }
 
@@ -198,7 +201,8 @@ function read(body: Body, range: Range, index: number, isShallow = false): Split
   if (part) return new SplitItem(body, index, range, part, false)
   if (!isShallow && isDeeper(bytes, range, DEPTH_MAX)) return TOO_DEEP
   try {
-    return new SplitItem(body, index, range, JSON.parse(bytes.toString('utf8', start, end)), true)
+    const text = bytes.toString('utf8', start, end)
+    return new SplitItem(body, index, range, parseDigits(text), !mayLoseDigits(text))
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     // As Latin-1 a character is a byte, so the place is in bytes, as the sender counts them.

@@ -30,12 +30,16 @@ export const eventTimeSpan = (nowMs: number): [number, number] => [nowMs - PAST_
  */
 export function parseEventTime(value: unknown, nowMs: number): EventTime {
   const ts =
-    typeof value === 'string' ? parseIso(value) : typeof value === 'number' ? Math.trunc(value) : null
+    typeof value === 'string' ? parseText(value) : typeof value === 'number' ? Math.trunc(value) : null
   if (ts === null || !Number.isFinite(ts)) return { ts: null, claimed: null }
   const [earliest, latest] = eventTimeSpan(nowMs)
   if (ts < earliest || ts > latest) return { ts: null, claimed: String(value).trim() }
   return { ts, claimed: null }
 }
+
+/** Digits past those of a double are a number, far off in milliseconds, that was kept as text. */
+const parseText = (text: string): number | null =>
+  /^-?\d{16,64}$/.test(text) ? Number(text) : parseIso(text)
 
 /** Epoch ms, or null when it is not a time that exists. */
 function parseIso(given: string): number | null {

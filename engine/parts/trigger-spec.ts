@@ -136,7 +136,11 @@ function checkFilter({ op, value }: Filter, of: string): void {
   if (rule) fail('invalid', `${at} ${rule}`, { field: at })
 }
 
+/** An integer past it is not the one that was written: JSON numbers are read as doubles. */
+const isRounded = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value)
+
 function filterFault(op: Filter['op'], value: Filter['value']): string | null {
+  if ([value].flat().some(isRounded)) return 'has more digits than a number keeps; put it in quotes'
   if (op === 'exists')
     return value === undefined || typeof value === 'boolean' ? null : 'must be true or false for exists'
   if (value === undefined) return `is required for ${op}`

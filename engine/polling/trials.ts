@@ -8,6 +8,7 @@ import type { PollConnector, Reach } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { within } from '../egress/index.ts'
 import { fail } from '../errors.ts'
+import { parseDigits, parseForWriting } from '../ingest/json-digits.ts'
 import { compileSource } from '../ingest/prepare.ts'
 import type { PreparedEvent } from '../ingest/prepared.ts'
 import type { ToAsk } from '../sources/trial.ts'
@@ -81,8 +82,8 @@ async function pollToTest(ask: ToAsk, parts: TrialParts): Promise<SourceTestResu
 function eventsOf({ connector, config }: ToAsk, items: readonly string[], now: number): PreparedEvent[] {
   const prepare = compileSource(connectorOf(connector) as PollConnector, config)
   return items.flatMap((item, index) => {
-    const value: unknown = JSON.parse(item)
-    return prepare({ raw: Buffer.from(item), value, whole: () => value }, undefined, index, now)
+    const [value, whole] = [parseDigits(item), () => parseForWriting(item)]
+    return prepare({ raw: Buffer.from(item), value, whole }, undefined, index, now)
   })
 }
 

@@ -8,7 +8,7 @@ import type { SourceRow } from './queries.ts'
 
 /**
  * @param storageReason why ingest is refused for want of storage, or null.
- * @param poll where a source that is polled stands.
+ * @param poll where a source that is polled stands. @param drift labels of it that do not come, in sentences.
  */
 export function healthOf(
   row: SourceRow,
@@ -16,9 +16,11 @@ export function healthOf(
   storageReason: string | null,
   poll: PollRow | undefined,
   credentials: CredentialLookup,
+  drift: readonly string[] = [],
 ): SourceHealth {
   const [status, reason] = statusOf(row, live, storageReason, poll, credentials)
-  const notices = [poll?.restarted, poll?.notice].filter((notice) => typeof notice === 'string')
+  const drifts = drift.map((sentence) => `${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`)
+  const notices = [poll?.restarted, poll?.notice, ...drifts].filter((notice) => typeof notice === 'string')
   return {
     status,
     reason,

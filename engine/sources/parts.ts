@@ -6,6 +6,8 @@ import type { Keys } from '../keys/keys.ts'
 import type { Secrets } from '../secrets.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import { ConfigSecrets } from './config-secrets.ts'
+import type { Carried } from './drift/coverage.ts'
+import { CoverageReader } from './drift/reader.ts'
 import { type PollQueries, pollQueries } from './poll-queries.ts'
 import { type SourceQueries, sourceQueries } from './queries.ts'
 import { SourceRegistry } from './registry.ts'
@@ -23,6 +25,8 @@ export interface SourcesParts {
   documents: DocumentsWriter
   /** Newest events of a source with their payload. */
   recent(sourceId: number, limit: number): RecentEvent[]
+  /** Labels of the newest events of a source. */
+  carried(sourceId: number, limit: number): Carried[]
   /** Why ingest is refused for want of storage, or null. */
   storageReason(): string | null
 }
@@ -33,6 +37,8 @@ export interface SourceStore extends SourcesParts {
   polls: PollQueries
   configs: ConfigSecrets
   live: SourceRegistry
+  /** Which labels come. */
+  coverage: CoverageReader
 }
 
 /** Prepares the statements and compiles every source. */
@@ -40,5 +46,6 @@ export function openSourceStore(parts: SourcesParts): SourceStore {
   const queries = sourceQueries(parts.store.db)
   const configs = new ConfigSecrets(parts.secrets)
   const live = new SourceRegistry(queries, configs, parts.env)
-  return { ...parts, queries, polls: pollQueries(parts.store.db), configs, live }
+  const coverage = new CoverageReader({ queries, carried: parts.carried, clock: parts.clock })
+  return { ...parts, coverage, queries, polls: pollQueries(parts.store.db), configs, live }
 }

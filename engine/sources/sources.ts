@@ -16,6 +16,8 @@ import type { IngestRoute } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { acceptedBy } from '../lifecycle/advance.ts'
 import { maskSecrets } from './config-secrets.ts'
+import { driftOf } from './drift/drift.ts'
+import { needsOfSource } from './drift/needs.ts'
 import { healthOf } from './health.ts'
 import type { LiveSource } from './live.ts'
 import { openSourceStore, type SourceStore, type SourcesParts } from './parts.ts'
@@ -88,7 +90,7 @@ export function createSources(parts: SourcesParts): Sources {
 }
 
 function present(
-  { live, credentials }: SourceStore,
+  { live, credentials, coverage }: SourceStore,
   row: SourceRow,
   storageReason: string | null,
   poll: PollRow | undefined,
@@ -111,6 +113,15 @@ function present(
     version: row.change_set,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
-    health: healthOf(row, source, storageReason, poll, credentials),
+    health: healthOf(
+      row,
+      source,
+      storageReason,
+      poll,
+      credentials,
+      needsOfSource(row.name, { config: source.config }).flatMap(
+        (need) => driftOf(need, (name) => coverage.of(name, false)) ?? [],
+      ),
+    ),
   }
 }

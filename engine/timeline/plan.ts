@@ -88,6 +88,10 @@ export function compilePlan(
   const filters: ((row: Row) => boolean)[] = []
   const numbers = names.numberLabels()
   for (const [name, given] of Object.entries(request.selector ?? {})) {
+    if (Number.isInteger(given) && !Number.isSafeInteger(given))
+      fail('invalid', `selector.${name} has more digits than a number keeps; put it in quotes`, {
+        field: `selector.${name}`,
+      })
     const value = String(given)
     if (name === 'key_value') {
       groups.push(

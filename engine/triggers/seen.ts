@@ -1,4 +1,5 @@
 /** Stored rows as triggers see them. */
+import { parseDigits } from '../ingest/json-digits.ts'
 import { labelIdsOf } from '../store/open-segment.ts'
 import type { StoredRow } from '../store/rows.ts'
 import type { Seen } from './types.ts'
@@ -35,7 +36,7 @@ export function seenOf(row: StoredRow, rawOf?: (id: number) => Uint8Array | unde
 /** Text that is no JSON has no fields. */
 export function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseDigits(text)
   } catch {
     return undefined
   }

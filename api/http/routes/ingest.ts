@@ -106,8 +106,9 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
  * Whether the body is stored while it comes: NDJSON that is too long to be held, or may be. A signature
  * covers the whole body, so that nothing may be stored before its end.
  */
-function isStreamed({ headers }: FastifyRequest, route: IngestRoute | undefined): boolean {
-  const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+function isStreamed(request: FastifyRequest, route: IngestRoute | undefined): boolean {
+  const { headers } = request
+  const type = typeOf(request)
   const length = headers['content-length']
   return (
     NDJSON_TYPES.has(type) && route?.signed === false && (length === undefined || Number(length) > WIRE_MAX)
@@ -189,8 +190,33 @@ async function wholeOf(
   request: FastifyRequest,
   parts: readonly Buffer[],
 ): Promise<{ body: Uint8Array | readonly Uint8Array[]; wireBody?: Buffer }> {
-  return (await decode(request.headers['content-encoding'], parts)) ?? { body: parts }
+  const inflated = await decode(request.headers['content-encoding'], parts)
+  return formPayload(request, inflated?.body ?? parts, inflated?.wireBody) ?? inflated ?? { body: parts }
 }
+
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+const FORM_FIELD = 'payload='
+
+/**
+ * The JSON in the form field `payload`, as GitHub sends it where its webhook's content type is left as it is;
+ * null for all else, so that JSON under this type, which curl sends, stays JSON.
+ * @param wireBody what a signature covers, if that is not `body`. @throws SvcError invalid
+ */
+function formPayload(
+  request: FastifyRequest,
+  body: Uint8Array | readonly Uint8Array[],
+  wireBody?: Buffer,
+): { body: Buffer; wireBody: Buffer } | null {
+  if (typeOf(request) !== FORM_TYPE) return null
+  const form = body instanceof Uint8Array ? Buffer.from(body) : Buffer.concat(body)
+  if (form.toString('latin1', 0, FORM_FIELD.length) !== FORM_FIELD) return null
+  const payload = new URLSearchParams(form.toString()).get('payload')
+  if (!payload) fail('invalid', 'the form field payload is empty; send it as application/json')
+  return { body: Buffer.from(payload), wireBody: wireBody ?? form }
+}
+
+const typeOf = ({ headers }: FastifyRequest): string =>
+  (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
 
 const sizeOf = (body: Uint8Array | readonly Uint8Array[]): number =>
   body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0)

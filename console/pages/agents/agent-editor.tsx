@@ -7,6 +7,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { type AgentDraft, NEW_AGENT, writeOf } from '../../lib/agent-form.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Refusal } from '../../parts/refusal.tsx'
+import { Warnings } from '../../parts/warnings.tsx'
 import { AgentFields } from './agent-fields.tsx'
 import { HandoffRows } from './verdict-rows.tsx'
 
@@ -90,6 +91,7 @@ export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label 
             />
           }
         />
+        <Warnings of={change.data?.warnings} />
         <Refusal
           error={change.error}
           {...(onTakeTheirs ? { onTakeTheirs } : {})}

@@ -36,10 +36,7 @@ const PRESETS: Record<string, { connector: string; name: string; draft: () => So
     connector: 'webhook',
     name: 'github',
     draft: () => ({
-      config: {
-        signature_scheme: 'github',
-        text_template: '{action} {pull_request.title}{head_commit.message} by {sender.login}',
-      },
+      config: { signature_scheme: 'github' },
       labels: [
         { ...emptyLabel(true), name: 'repo', value: 'repository.full_name' },
         { ...emptyLabel(), name: 'author', value: 'sender.login' },

@@ -9,7 +9,9 @@ import { toDrafts } from '../../forms/label-drafts.ts'
 import { PollInput } from '../../forms/poll-input.tsx'
 import { type SourceDraft, toConfig } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
+import { warningsIn } from '../../lib/use-change.ts'
 import { LoadingRows } from '../../parts/states.tsx'
+import { Warnings } from '../../parts/warnings.tsx'
 import { TestOutcome } from './test-outcome.tsx'
 
 export function SettingsTab({ source }: { source: Source }) {
@@ -58,6 +60,7 @@ export function SettingsTab({ source }: { source: Source }) {
           onChange={setDraft}
           knownFields={fields.data?.fields.map((field) => field.name) ?? []}
         />
+        <Warnings of={warningsIn(save.data)} />
         {save.error && (
           <Alert color="red" title="It was not saved" role="alert">
             {save.error.message}

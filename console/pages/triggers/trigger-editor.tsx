@@ -9,6 +9,7 @@ import { definitionOf, isComplete, storedDefinition, writeOf } from '../../lib/t
 import { useChange } from '../../lib/use-change.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { Refusal } from '../../parts/refusal.tsx'
+import { Warnings } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
 import { TriggerFields } from './trigger-fields.tsx'
 import { useBacktest } from './use-backtest.ts'
@@ -65,6 +66,7 @@ export function TriggerEditor({ start, stored, save, onSaved, onTakeTheirs, labe
             />
           )}
           <TriggerFields {...part} />
+          <Warnings of={change.data?.warnings} />
           <Refusal
             error={change.error}
             {...(onTakeTheirs ? { onTakeTheirs } : {})}

@@ -2,9 +2,11 @@
  * Sessions of a coding agent (SPEC.md, Sources and labels 4: claude_code): an event for each message of a
  * transcript, and for each verdict of a challenge. Its plugin posts lines as they are written.
  */
+import { createHash } from 'node:crypto'
 import type { ClaudeCodeConfig } from '../../../schemas/types.ts'
+import { isWrittenDigits } from '../../ingest/json-digits.ts'
 import { redactCredentials } from '../../redact.ts'
-import type { Item, MappedEvent, PushConnector } from '../connector.ts'
+import type { Item, PushConnector } from '../connector.ts'
 import { objectOf, scalar } from '../scalar.ts'
 import { challengeOf } from './challenge.ts'
 import { textOfLine, typeOfLine } from './line.ts'
@@ -49,10 +51,10 @@ export const claudeCode: PushConnector = {
 function compileLines({
   redact = true,
   include_thinking: hasThinking = false,
-}: ClaudeCodeConfig): (item: Item) => MappedEvent[] {
-  return ({ value, raw }) => {
-    const clean = redact ? cleaned(value, raw) : null
-    const line = objectOf(clean ? clean.value : value)
+}: ClaudeCodeConfig): ReturnType<PushConnector['compile']> {
+  return (item, _headers, index) => {
+    const hasSecrets = redact && holdsCredentials(item)
+    const line = objectOf(hasSecrets ? cleaned(item.value) : item.value)
     const session = scalar(line.sessionId)
     // What belongs to no session is on no timeline.
     if (session === undefined) return []
@@ -67,12 +69,19 @@ function compileLines({
         context: { ...line, ...stamped },
         stamped,
         entityLabel: ENTITY,
-        ...(scalar(line.uuid) === undefined ? {} : { dedupeKey: `${session} ${String(line.uuid)}` }),
-        ...(clean ? { raw: Buffer.from(JSON.stringify(clean.value)) } : {}),
+        dedupeKey: `${session} ${scalar(line.uuid) ?? contentKey(item.raw, typeof timestamp === 'string' ? null : index)}`,
+        ...(hasSecrets ? { raw: Buffer.from(JSON.stringify(cleaned(item.whole()))) } : {}),
       },
     ]
   }
 }
+
+/**
+ * What tells a line without a uuid: its content, in which its time is. One without a time may be said twice;
+ * then its place in what was posted belongs to it.
+ */
+const contentKey = (raw: Uint8Array, place: number | null): string =>
+  `${createHash('sha256').update(raw).digest('base64url')}${place === null ? '' : ` ${place}`}`
 
 function labelsOf(line: Record<string, unknown>, session: string): Record<string, string> {
   const given: [string, unknown][] = [
@@ -92,22 +101,27 @@ function labelsOf(line: Record<string, unknown>, session: string): Record<string
   )
 }
 
-/** The line without credentials; null where it has none, so that its own bytes are stored. */
-function cleaned(value: unknown, raw: Uint8Array): { value: unknown } | null {
+/** In its bytes or, written with escapes, in its texts. */
+function holdsCredentials({ value, raw }: Item): boolean {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString()
-  let hasChanged = redactCredentials(text) !== text
-  const walk = (inner: unknown): unknown => {
-    if (typeof inner === 'string') {
-      const clean = redactCredentials(inner)
-      if (clean !== inner) hasChanged = true
-      return clean
-    }
-    if (Array.isArray(inner)) return inner.map(walk)
-    if (inner === null || typeof inner !== 'object') return inner
-    return Object.fromEntries(
-      Object.entries(inner).map(([name, one]) => [redactCredentials(name), walk(one)]),
-    )
-  }
-  const clean = walk(value)
-  return hasChanged ? { value: clean } : null
+  return isCredential(text) || textsOf(value).some(isCredential)
+}
+
+const isCredential = (text: string): boolean => redactCredentials(text) !== text
+
+/** Every text and name in a value. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([name, one]) => [name, ...textsOf(one)])
+}
+
+/** The value with credentials taken out of its texts and names. */
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return redactCredentials(value)
+  if (Array.isArray(value)) return value.map(cleaned)
+  if (value === null || typeof value !== 'object' || isWrittenDigits(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [redactCredentials(name), cleaned(one)]),
+  )
 }

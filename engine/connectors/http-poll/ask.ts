@@ -3,6 +3,7 @@
  * They name the status and what to do, never an address, a header or what the upstream wrote.
  */
 import { EgressError } from '../../egress/index.ts'
+import { parseDigits } from '../../ingest/json-digits.ts'
 import { isDeeper } from '../../ingest/json-scan.ts'
 import { type Reach, UpstreamError } from '../connector.ts'
 import { retryAfter } from '../upstream.ts'
@@ -58,7 +59,7 @@ export function jsonOf({ bytes, headers }: Answer, name: string): unknown {
   if (isDeeper(bytes, [0, bytes.length], DEPTH_MAX))
     throw new UpstreamError(`${name} answers with values nested more than ${DEPTH_MAX} deep; ask it for less`)
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return parseDigits(bytes.toString('utf8'))
   } catch {
     const type = /^[\w.+-]+\/[\w.+-]+/.exec(headers.get('content-type') ?? '')?.[0]
     throw new UpstreamError(

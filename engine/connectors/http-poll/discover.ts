@@ -6,12 +6,13 @@
 import { check } from '../../../schemas/index.ts'
 import type { HttpPollConfig, Label } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
+import { parseDigits } from '../../ingest/json-digits.ts'
 import { type Reach, UpstreamError } from '../connector.ts'
 import { jsonOf } from './ask.ts'
 import { entriesAt } from './entries.ts'
 import { fieldsOf, flat, idOf, isShort, timeOf } from './guess.ts'
-import { missing } from './poll.ts'
-import { API, request, requestFaults } from './request.ts'
+import { pagingSeen } from './paging.ts'
+import { API, missing, request, requestFaults } from './request.ts'
 import { shortened } from './shorten.ts'
 
 const SAMPLE = 20
@@ -37,7 +38,7 @@ export async function discoverApi(
   const entries = entriesAt(answer.bytes, path) ?? missing(path, value)
   if (entries.count === 0)
     throw new UpstreamError('the API answers with an empty list; try again when it has entries')
-  const sample = entries.texts.slice(0, SAMPLE).map((text) => flat(JSON.parse(text)))
+  const sample = entries.texts.slice(0, SAMPLE).map((text) => flat(parseDigits(text)))
   const fields = fieldsOf(sample)
   const time = timeOf(fields, reach.clock.now())
   const id = idOf(fields, sample.length, entries.isList) ?? (entries.isList ? undefined : time)
@@ -50,13 +51,15 @@ export async function discoverApi(
         .slice(0, FIELDS_TOLD)
         .map(([name, one]) => [name, shortened(one)]),
     ),
-    sample_item: shortened(JSON.parse(entries.texts[0]!)),
+    sample_item: shortened(parseDigits(entries.texts[0]!)),
     sample_reply: shortened(value),
     per_poll: Math.min(entries.count, entries.texts.length),
     proposed_config: {
       ...withoutSecrets(config),
       ...(path === '' ? {} : { payload_key: path }),
-      ...(id === undefined ? {} : { id_field: id }),
+      ...(id === undefined
+        ? {}
+        : { id_field: id, ...(config.paging === undefined ? pagingSeen(answer, value) : {}) }),
       ...templateOf(config, fields, [time, id]),
       ...(time === undefined ? {} : { event_time_field: time }),
       // What a person declared is better than a guess.

@@ -3,7 +3,7 @@ import type { HttpPollConfig } from '../../../schemas/types.ts'
 import { compileField } from '../../ingest/field.ts'
 import { compileTemplate, oneLine, summarise, templateFields } from '../../ingest/template.ts'
 import type { MappedEvent, MappingConnector } from '../connector.ts'
-import { itemKey, scalar } from '../scalar.ts'
+import { scalar } from '../scalar.ts'
 
 const EVENT_TYPE = 'api_reading'
 const EVENT_TYPE_MAX = 200
@@ -33,7 +33,7 @@ export function compileMapping(config: HttpPollConfig): ReturnType<MappingConnec
         text: template(context).trim() || summarise(item.whole()),
         eventTime: timeOf(context),
         context,
-        dedupeKey: idField === undefined ? undefined : itemKey(keyOf(context), item.raw),
+        dedupeKey: idField === undefined ? undefined : scalar(keyOf(context)),
       },
     ]
   }

@@ -5,35 +5,35 @@
 import { createHash } from 'node:crypto'
 import type { HttpPollConfig } from '../../../schemas/types.ts'
 import { compileField } from '../../ingest/field.ts'
+import { parseDigits } from '../../ingest/json-digits.ts'
 import { parseEventTime } from '../../ingest/time.ts'
-import { type Polled, type Reach, UpstreamError } from '../connector.ts'
-import { itemKey } from '../scalar.ts'
-import { jsonOf } from './ask.ts'
-import { type Entries, entriesAt } from './entries.ts'
+import type { Polled, Reach } from '../connector.ts'
+import { scalar } from '../scalar.ts'
+import type { Entries } from './entries.ts'
 import { compileTime, contextOf } from './mapping.ts'
-import { API, request } from './request.ts'
+import { readPages } from './pages.ts'
 
-/** More than an answer can have, so that what it still shows is never forgotten. */
+/** Ids kept at least; what the last answer shows is never forgotten. */
 const IDS_KEPT = 2_000
 const ID_LENGTH = 16
-const FIELDS_NAMED = 10
 
 /** @throws UpstreamError */
 export async function pollOnce(config: HttpPollConfig, cursor: string | null, reach: Reach): Promise<Polled> {
-  const answer = await request(config, reach)
-  const value = jsonOf(answer, API)
-  const path = config.payload_key ?? ''
-  const entries = entriesAt(answer.bytes, path) ?? missing(path, value)
-  const notices = entries.count > entries.texts.length ? [tooMany(entries)] : []
-  if (config.id_field === undefined) {
+  const { id_field: idField } = config
+  const known = idsOf(cursor)
+  const isKnown = (page: Entries) =>
+    cursor !== null &&
+    idField !== undefined &&
+    unread(page, idField, known).fresh.length === 0 &&
+    !isOldestFirst(page.texts, config, reach)
+  const { entries, notices } = await readPages(config, reach, isKnown)
+  if (idField === undefined) {
     if (entries.isList) notices.push('Without an id field each poll stores every entry again.')
     return { items: inOrder(entries.texts, config, reach), cursor: null, ...noticeOf(notices) }
   }
-  const { fresh, ids, skipped } = unread(entries, config.id_field, idsOf(cursor))
+  const { fresh, ids, skipped } = unread(entries, idField, known)
   if (skipped > 0)
-    notices.push(
-      `${skipped} of ${entries.texts.length} entries have no ${config.id_field} and were left out.`,
-    )
+    notices.push(`${skipped} of ${entries.texts.length} entries have no ${idField} and were left out.`)
   return {
     items: inOrder(fresh, config, reach),
     cursor: JSON.stringify({ ids }),
@@ -48,7 +48,7 @@ function unread({ texts }: Entries, field: string, known: readonly string[]) {
   const fresh: string[] = []
   let skipped = 0
   for (const text of texts) {
-    const key = itemKey(idOf(contextOf(JSON.parse(text))), text)
+    const key = scalar(idOf(contextOf(parseDigits(text))))
     if (key === undefined) {
       skipped++
       continue
@@ -57,8 +57,18 @@ function unread({ texts }: Entries, field: string, known: readonly string[]) {
     if (!before.has(id) && !now.has(id)) fresh.push(text)
     now.add(id)
   }
-  const ids = [...known.filter((id) => !now.has(id)), ...now].slice(-IDS_KEPT)
+  const ids = [...known.filter((id) => !now.has(id)), ...now].slice(-Math.max(IDS_KEPT, now.size))
   return { fresh, ids, skipped }
+}
+
+/** Whether its times rise: then what is new lies on later pages. */
+function isOldestFirst(texts: readonly string[], config: HttpPollConfig, { clock }: Reach): boolean {
+  if (config.event_time_field === undefined) return false
+  const timeOf = compileTime(config.event_time_field)
+  const [first, last] = [texts[0], texts.at(-1)].map((text) =>
+    text === undefined ? null : parseEventTime(timeOf(contextOf(parseDigits(text))), clock.now()).ts,
+  )
+  return first != null && last != null && first < last
 }
 
 /** By time, oldest first, where every entry has one; else as the API gives them. */
@@ -67,7 +77,7 @@ function inOrder(texts: string[], { event_time_field: field }: HttpPollConfig, {
   const timeOf = compileTime(field)
   const timed = texts.map((text) => ({
     text,
-    at: parseEventTime(timeOf(contextOf(JSON.parse(text))), clock.now()).ts,
+    at: parseEventTime(timeOf(contextOf(parseDigits(text))), clock.now()).ts,
   }))
   if (timed.some(({ at }) => at === null)) return texts
   return timed.sort((a, b) => a.at! - b.at!).map(({ text }) => text)
@@ -78,13 +88,3 @@ function idsOf(cursor: string | null): string[] {
 }
 
 const noticeOf = (notices: readonly string[]) => (notices.length ? { notice: notices.join(' ') } : {})
-
-const tooMany = ({ count, texts }: Entries): string =>
-  `The answer has ${count} entries, of which the first ${texts.length} are read.`
-
-/** @throws UpstreamError */
-export function missing(path: string, value: unknown): never {
-  const names = Object.keys(contextOf(value)).slice(0, FIELDS_NAMED)
-  const there = Array.isArray(value) ? 'a list' : `an object with ${names.join(', ') || 'no fields'}`
-  throw new UpstreamError(`the answer has nothing at payload key ${path}; it is ${there}`)
-}

@@ -2,8 +2,11 @@
 import type { HttpPollConfig } from '../../../schemas/types.ts'
 import { type Reach, UpstreamError } from '../connector.ts'
 import { type Answer, ask } from './ask.ts'
+import { contextOf } from './mapping.ts'
+import { type PageRequest, pagingFaults } from './paging.ts'
 
 export const API = 'the API'
+const FIELDS_NAMED = 10
 const CREDENTIAL_HEADER = 'Authorization'
 /** Headers of the connection, which are not the config's to say. */
 const OURS =
@@ -19,6 +22,7 @@ export function requestFaults(config: HttpPollConfig): string[] {
   const ours = names.find((name) => OURS.test(name))
   return [
     ...urlFaults(url),
+    ...pagingFaults(config),
     ...(body !== undefined && method !== 'POST' ? ['config.body is only sent with method POST'] : []),
     ...(twice === undefined
       ? []
@@ -38,16 +42,10 @@ function urlFaults(text: string): string[] {
     : []
 }
 
-/** Asks once. @throws UpstreamError */
-export function request(config: HttpPollConfig, reach: Reach): Promise<Answer> {
-  const {
-    url,
-    method = 'GET',
-    body,
-    headers,
-    credential,
-    credential_header: header = CREDENTIAL_HEADER,
-  } = config
+/** Asks once. @param page where another than the first is asked for. @throws UpstreamError */
+export function request(config: HttpPollConfig, reach: Reach, page?: PageRequest): Promise<Answer> {
+  const { url, body } = page ?? config
+  const { method = 'GET', headers, credential, credential_header: header = CREDENTIAL_HEADER } = config
   // One from the environment often ends with the line break of the file it came from.
   const secret = credential?.trim()
   if (secret !== undefined && NOT_IN_HEADERS.test(secret))
@@ -68,4 +66,11 @@ export function request(config: HttpPollConfig, reach: Reach): Promise<Answer> {
     },
     reach,
   )
+}
+
+/** @throws UpstreamError */
+export function missing(path: string, value: unknown): never {
+  const names = Object.keys(contextOf(value)).slice(0, FIELDS_NAMED)
+  const there = Array.isArray(value) ? 'a list' : `an object with ${names.join(', ') || 'no fields'}`
+  throw new UpstreamError(`the answer has nothing at payload key ${path}; it is ${there}`)
 }

@@ -1,4 +1,5 @@
 /** From a body of lines to packed events by the kernel. */
+import { parseDigits } from '../json-digits.ts'
 import type { Projection } from '../json-project.ts'
 import type { MapItem, PreparedBody } from '../prepare-body.ts'
 import { type LineReader, type Rejected, splitBody } from '../split.ts'
@@ -51,7 +52,7 @@ export function prepareLines(
       packer.addLine(events, (item as Exclude<typeof item, string>).range, lineEnd)
     }
     skewed += packer.readTimes((json) => {
-      const value: unknown = JSON.parse(json)
+      const value = parseDigits(json)
       return typeof value === 'string' || typeof value === 'number'
         ? parseEventTime(value, nowMs)
         : { ts: null, claimed: null }

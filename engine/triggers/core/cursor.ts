@@ -3,6 +3,7 @@
  * read from the store. One cursor walks over all of them, so that an event no trigger looks at costs
  * no object, and its text, numbers and payload are read only when a filter asks.
  */
+import { parseDigits } from '../../ingest/json-digits.ts'
 import { labelStart, type PackedEvents, rawOf, textOf } from '../../ingest/packed.ts'
 import type { LabelLookup, Seen } from '../types.ts'
 
@@ -129,7 +130,7 @@ export class EventCursor {
 
 function parse(raw: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString())
+    return parseDigits(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString())
   } catch {
     // A line of a log is no JSON, and has no fields.
     return undefined

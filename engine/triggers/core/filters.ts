@@ -1,6 +1,7 @@
 /** Filters, compiled: all must hold, those first that cost least to read. */
 import { RE2JS } from 're2js'
 import type { Filter } from '../../../schemas/types.ts'
+import { compareDecimals } from '../../ingest/json-digits.ts'
 import { WORK_MAX } from '../../ingest/pattern.ts'
 import type { EventCursor } from './cursor.ts'
 import { type Field, fieldOf, numberIn } from './fields.ts'
@@ -79,11 +80,8 @@ function textTest(op: Filter['op'], values: string[]): (text: string) => boolean
       return (text) => pattern.matcher(text.length > longest ? text.slice(0, longest) : text).find()
     }
     default: {
-      const holds = comparison(COMPARE[op as keyof typeof COMPARE], Number(value))
-      return (text) => {
-        const number = numberIn(text)
-        return number !== undefined && holds(number)
-      }
+      const holds = comparison(COMPARE[op as keyof typeof COMPARE], 0)
+      return (text) => numberIn(text) !== undefined && holds(compareDecimals(text, value))
     }
   }
 }

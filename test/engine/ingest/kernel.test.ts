@@ -178,6 +178,11 @@ const numbersAsText = fc.oneof(
   fc.constantFrom('01', '1.', '.5', '-', '+1', '123456789012345', '1234567890123456', '12345678901234567890'),
   fc.constantFrom('0.1234567890123456', '99999999999999.9', '0.30000000000000004', '1763640000000'),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+  fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String),
+  fc
+    .tuple(fc.bigInt({ min: 0n, max: 10n ** 20n }), fc.stringMatching(/^\d{1,20}$/))
+    .map((two) => two.join('.')),
+  fc.constantFrom('1e400', '12345678901234567891E-2', '-9223372036854775808', '0.12345678901234567891'),
 )
 const times = fc.oneof(
   fc.constantFrom('2026-11-20T11:00:00.000Z', '2026-11-20T11:00:00Z', '2026-11-20T11:00:00.123456Z', 'soon'),

@@ -1,6 +1,7 @@
 import examples from '@octokit/webhooks-examples'
 import { describe, expect, it } from 'vitest'
 import type { PushConnector } from '../../../engine/connectors/connector.ts'
+import { postgres } from '../../../engine/connectors/postgres.ts'
 import { webhook } from '../../../engine/connectors/webhook.ts'
 import { compileSource } from '../../../engine/ingest/prepare.ts'
 import type { PreparedEvent } from '../../../engine/ingest/prepared.ts'
@@ -55,6 +56,60 @@ describe('an item', () => {
       raw: Buffer.from(raw),
     })
   })
+
+  it.each([
+    ['webhook', webhook],
+    ['postgres', postgres],
+  ])(
+    'has the digits of its payload in labels and text, and equal digits are one entity: %s',
+    (_kind, connector) => {
+      const config = {
+        dsn: 'postgresql://u:p@h/shop',
+        table: 'orders',
+        text_template: 'order {order} cost {cost}',
+        labels: [
+          { name: 'order', field: 'order', primary: true },
+          { name: 'cost', field: 'cost' },
+          { name: 'amount', field: 'cost', type: 'number' },
+        ],
+      }
+      const items = [
+        '{"order":12345678901234567890,"cost":0.12345678901234567891}',
+        '{"order":12345678901234567891,"cost":1.50}',
+        '{"order":"12345678901234567890","cost":"0.12345678901234567891"}',
+        '{"nested":{"order":12345678901234567890},"order":1e400}',
+      ]
+      const made = prepared(config, `[${items.join(',')}]`, { connector: connector as PushConnector })
+      expect(made.map(({ strings, numbers, text }) => [strings, numbers, text])).toEqual([
+        [
+          [
+            ['order', '12345678901234567890'],
+            ['cost', '0.12345678901234567891'],
+          ],
+          { amount: 0.12345678901234568 },
+          'order 12345678901234567890 cost 0.12345678901234567891',
+        ],
+        [
+          [
+            ['order', '12345678901234567891'],
+            ['cost', '1.5'],
+          ],
+          { amount: 1.5 },
+          'order 12345678901234567891 cost 1.5',
+        ],
+        [
+          [
+            ['order', '12345678901234567890'],
+            ['cost', '0.12345678901234567891'],
+          ],
+          { amount: 0.12345678901234568 },
+          'order 12345678901234567890 cost 0.12345678901234567891',
+        ],
+        [[['order', '1e400']], null, 'order 1e400 cost'],
+      ])
+      expect(prepared({ labels: [] }, items[0]!)[0]!.text).toBe(items[0])
+    },
+  )
 
   it('with little in it still becomes an event, at the time of ingest', () => {
     const labels = [{ name: 'service', field: 'svc', primary: true }]
@@ -142,7 +197,6 @@ describe('real GitHub payloads', () => {
         expect(events[0]).toMatchObject({
           eventType: action === undefined ? name : `${name}.${action}`,
           dedupeKey: `x-github-delivery:${headers['x-github-delivery']}:0`,
-          hasEntity: repository !== undefined,
           numbers: repository ? { repo_id: repository.id } : null,
         })
         expect(events[0]!.strings).toContainEqual(['event', name])

@@ -54,6 +54,7 @@ export function openSources(secrets: Secrets = memorySecrets()) {
       new Appender(store.db, dictionary, index.tail),
       new Stamp(clock, 0),
     ),
+    carried: () => [],
     recent: (_sourceId: number, limit: number) => world.recent.slice(0, limit),
     storageReason: () => world.storageReason,
     credentials: NO_CREDENTIALS,

@@ -9,6 +9,36 @@ const errors = { aggregate: 'count', predicate: '> 2', window: '5m' } as const
 const error = { service: 'checkout', type: 'error' }
 
 describe('a firing', () => {
+  it('compares and tells the digits of a payload, which no filter may give as a rounded number', async () => {
+    const { engine, trigger, firings } = await openWorld()
+    await trigger({
+      name: 'equal',
+      condition: { event: 'any' },
+      filters: [{ field: 'payload.order', op: 'eq', value: '12345678901234567891' }],
+    })
+    await trigger({
+      name: 'above',
+      condition: { event: 'any' },
+      filters: [{ field: 'payload.order', op: 'gt', value: '12345678901234567890' }],
+    })
+    const { ingest_key: ingestKey } = (await engine.listSources()).find(({ name }) => name === 'app')!
+    const of = (order: string) => `{"service":${order},"order":${order},"msg":"m"}`
+    const body = Buffer.from(`[${of('12345678901234567890')},${of('12345678901234567891')}]`)
+    await engine.ingest({ ingestKey: ingestKey!, body, bypassCooldown: false, caller: 'open' })
+    expect((await firings()).map(({ trigger: name, entity }) => [name, entity?.value]).sort()).toEqual([
+      ['above', '12345678901234567891'],
+      ['equal', '12345678901234567891'],
+    ])
+    await expect(
+      trigger({
+        name: 'rounded',
+        condition: { event: 'any' },
+        // A double has no other: JSON.parse made it of 12345678901234567891.
+        filters: [{ field: 'payload.order', op: 'in', value: ['a', 2 ** 63] }],
+      }),
+    ).rejects.toThrow('filters[0].value has more digits than a number keeps; put it in quotes')
+  })
+
   it('is there with the answer to the events that tripped it, and carries them', async () => {
     const { post, trigger, firings, clock } = await openWorld()
     await trigger({ condition: errors, filters: [{ field: 'event_type', op: 'eq', value: 'error' }] })

@@ -92,16 +92,16 @@ export function look(field: i32): u32 {
 }
 
 /**
- * Whether JavaScript writes this number as it stands here (ECMA-262, Number::toString): up to 15 digits
- * survive the way through a double, and below 1e-6 it writes an exponent.
+ * Whether this number is written as it stands here (json-digits.ts): an integer with all its digits; of a
+ * fraction up to 15 survive the way through a double, and zeros at its end are left out.
  */
 function isCanonical(start: usize, stop: usize): bool {
   const first = load<u8>(start) === MINUS ? start + 1 : start
   let dot: usize = 0
   for (let p = first; p < stop; p++) if (load<u8>(p) === DOT) dot = p
   const digits = <i32>(stop - first) - (dot === 0 ? 0 : 1)
-  if (digits > DIGITS_MAX) return false
   if (dot === 0) return first === start || load<u8>(first) !== ZERO
+  if (digits > DIGITS_MAX) return false
   if (load<u8>(stop - 1) === ZERO) return false
   if (load<u8>(first) !== ZERO) return true
   for (let p = dot + 1; p < stop && p <= dot + 6; p++) if (load<u8>(p) !== ZERO) return true

@@ -73,6 +73,16 @@ describe('a line of a session', () => {
     const [first, again] = events([blocks(), blocks()])
     expect([first!.dedupeKey, again!.dedupeKey]).toEqual(['s1 u1', 's1 u1'])
   })
+
+  it('without a uuid is told by its content, and by its place where it has no time either', () => {
+    const keys = (lines: unknown[]) => events(lines).map(({ dedupeKey }) => dedupeKey)
+    const timed = { ...BASE, uuid: undefined, type: 'session_flow', flow: 'build' }
+    const untimed = { ...timed, timestamp: undefined }
+    const [a, b, c, d, e] = keys([timed, timed, { ...timed, flow: 'test' }, untimed, untimed])
+    expect(a).toBe(b)
+    expect(new Set([a, c, d, e]).size).toBe(4)
+    expect(keys([timed, timed, { ...timed, flow: 'test' }, untimed, untimed])).toEqual([a, b, c, d, e])
+  })
 })
 
 describe('credentials in a line', () => {

@@ -59,6 +59,18 @@ describe('discovery of an API', () => {
     expect(found.sample_reply).toMatchObject({ result: { issues: [{ number: 1 }] } })
   })
 
+  it('finds how it pages, which a person may set otherwise', async () => {
+    const paged = { data: [1, 2].map(issue), links: { next: '/items?page=2' } }
+    expect((await discover(paged)).proposed).toMatchObject({ paging: 'next_link', next_field: 'links.next' })
+    const cursors = { data: [1, 2].map(issue), meta: { next_cursor: 'abc' } }
+    expect((await discover(cursors)).proposed).toMatchObject({
+      paging: 'cursor',
+      next_field: 'meta.next_cursor',
+    })
+    const { proposed } = await discover(paged, { paging: 'none' })
+    expect([proposed.paging, proposed.next_field]).toEqual(['none', undefined])
+  })
+
   it('of a single reading uses its time as its id', async () => {
     const { found, proposed } = await discover({ location: 'here', celsius: 21.5, observed: 1_780_000_000 })
     expect(proposed).toMatchObject({

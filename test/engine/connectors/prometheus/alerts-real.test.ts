@@ -33,7 +33,7 @@ describe.skipIf(!hasPrometheus)('alerts of a real Prometheus', () => {
   it('are found with their rules, and the proposed config works', async () => {
     const found = await prometheusAlerts.discover!({ url: real.url }, reach())
     expect(found).toMatchObject({
-      summary: '2 rules; 1 alert firing, 1 pending.',
+      summary: '2 rules; 1 alert firing, 1 pending. The entity is service, which is on 2 of 2 alerts.',
       rules: [
         { name: 'HighLatency', severity: 'critical', group: 'test', state: 'firing' },
         { name: 'QueueGrows', severity: 'warning', group: 'test', state: 'pending' },

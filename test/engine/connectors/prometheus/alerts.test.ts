@@ -217,6 +217,39 @@ describe('discovery of alerts', () => {
     expect(JSON.stringify(found)).not.toContain('s3cr3t')
   })
 
+  it('proposes the label that covers most alerts as the entity, and says its coverage', async () => {
+    const { listed, url } = await world()
+    const of = (name: string, more: Record<string, string>) => {
+      const { labels, ...rest } = alert(name)
+      return { ...rest, labels: { ...labels, alertname: name, ...more } }
+    }
+    listed.alerts = [
+      of('Slow', { service: 'cart', instance: 'a' }),
+      of('Slow', { service: 'shop', instance: 'b' }),
+      of('TargetDown', { instance: 'c' }),
+      of('TargetDown', { instance: 'd' }),
+    ]
+    const found = await prometheusAlerts.discover!({ url }, reach())
+    expect((found.proposed_config as { labels: object[] }).labels[0]).toEqual({
+      name: 'instance',
+      field: 'instance',
+      primary: true,
+    })
+    expect(found.summary).toContain('The entity is instance, which is on 4 of 4 alerts.')
+    expect(found.coverage).toEqual(
+      expect.arrayContaining([
+        { label: 'instance', alerts: 4, of: 4 },
+        { label: 'service', alerts: 2, of: 4 },
+      ]),
+    )
+    listed.alerts = [of('Slow', { service: 'cart', severity: '' }), of('TargetDown', { severity: '' })]
+    const poor = await prometheusAlerts.discover!({ url }, reach())
+    expect((poor.proposed_config as { labels: object[] }).labels[0]).toMatchObject({
+      name: 'alertname',
+      primary: true,
+    })
+  })
+
   it('says what is wrong', async () => {
     const { listed, url } = await world()
     listed.rulesSaid = failure(403, 'forbidden', 'no')

@@ -1,0 +1,160 @@
+/** Label drift: one rule, and each place that tells it. */
+import { describe, expect, it } from 'vitest'
+import { type Carried, coverageOf, STOPPED_AFTER } from '../../../engine/sources/drift/coverage.ts'
+import { driftOf } from '../../../engine/sources/drift/drift.ts'
+import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
+
+const some = (count: number, ...labels: string[]): Carried[] =>
+  Array.from({ length: count }, () => ({ labels }))
+const need = { field: 'key_field', label: 'order', sources: ['app'], isEntity: false }
+const entity = { ...need, isEntity: true }
+
+describe('a label that a part depends on', () => {
+  it.each([
+    ['no event came yet', [], entity, null],
+    ['all have it', some(10, 'order'), entity, null],
+    ['four of five have the entity', [...some(8, 'order'), ...some(2)], entity, null],
+    ['few have a label that is not the entity', [...some(1, 'order'), ...some(99)], need, null],
+    [
+      'none has it',
+      some(3),
+      need,
+      'key_field names label order, which is on none of the last 3 events of app',
+    ],
+    [
+      'half have the entity',
+      [...some(5, 'order'), ...some(5)],
+      entity,
+      'key_field names label order, the entity, which is on 5 of the last 10 events of app; the others are on no timeline and wake nobody',
+    ],
+    [
+      'it has stopped to come',
+      [...some(STOPPED_AFTER), ...some(30, 'order')],
+      need,
+      'key_field names label order, which none of the last 20 events of app has, though most before had it',
+    ],
+    ['it was always rare', [...some(STOPPED_AFTER), ...some(3, 'order'), ...some(30)], need, null],
+  ])('where %s', (_what, events, of, sentence) => {
+    expect(driftOf(of, () => coverageOf(events))).toBe(sentence)
+  })
+
+  it('is enough on one of several sources', () => {
+    const coverage = (source: string) => coverageOf(source === 'b' ? some(5, 'order') : some(5))
+    expect(driftOf({ ...need, sources: ['a', 'b'] }, coverage)).toBeNull()
+    expect(driftOf({ ...need, sources: ['a', 'c'] }, coverage)).toContain(
+      'none of the last 10 events of a, c',
+    )
+  })
+})
+
+const NONE = 'which is on none of the last 3 events of app'
+const FILTER = `trigger t: filters[0].field names label custmer, ${NONE}`
+
+async function worldWithEvents(): Promise<World> {
+  const world = await openWorld()
+  await world.post([1, 2, 3].map((n) => ({ service: 'checkout', type: 'error', ms: n })))
+  return world
+}
+const write = {
+  name: 't',
+  sources: ['app'],
+  filters: [{ field: 'custmer', op: 'eq' as const, value: 'x' }],
+  condition: {
+    aggregate: 'max' as const,
+    field: 'duration',
+    predicate: '> 2',
+    window: '5m',
+    group_by: ['service', 'pod'],
+  },
+}
+
+describe('label drift is told', () => {
+  it('at save of a trigger: filter, group and aggregate, and nothing where the labels come', async () => {
+    const { engine } = await worldWithEvents()
+    expect((await engine.createTrigger(write, BY)).warnings).toEqual([
+      FILTER,
+      `trigger t: condition.group_by[1] names label pod, ${NONE}`,
+      `trigger t: condition.field names label duration, ${NONE}`,
+    ])
+    const right = {
+      ...write,
+      filters: [
+        { field: 'service', op: 'eq' as const, value: 'x' },
+        { field: 'region', op: 'exists' as const, value: false },
+        { field: 'payload.any', op: 'eq' as const, value: 'x' },
+      ],
+      condition: { ...write.condition, field: 'ms', group_by: ['service', 'event_type'] },
+    }
+    expect(await engine.updateTrigger('t', right, BY)).not.toHaveProperty('warnings')
+  })
+
+  it('in a plan, before anything is written', async () => {
+    const { engine } = await worldWithEvents()
+    const { name, ...spec } = write
+    const operations = [{ op: 'put', kind: 'trigger', name, spec }]
+    const { id } = await engine.createProject({ template: 'custom', name: 'Shop', objects: [] }, BY)
+    const { plan, problems } = await engine.previewDraft(id, { operations } as never, BY)
+    expect(problems).toEqual([])
+    expect(plan!.warnings).toContain(FILTER)
+  })
+
+  it('in the health of the project, and on its graph', async () => {
+    const { engine } = await worldWithEvents()
+    const { id } = await engine.createProject({ template: 'custom', name: 'Shop', objects: [] }, BY)
+    await engine.createTrigger({ ...write, project: id }, BY)
+    const { state, issues } = await engine.projectHealth(id)
+    expect(state).toBe('attention')
+    expect(issues).toContainEqual({
+      severity: 'warning',
+      message: `Trigger t: filters[0].field names label custmer, ${NONE}`,
+      fix: 'Name a label that its events carry, or have the source give them this one',
+      view: '/triggers/t',
+    })
+    const { nodes } = await engine.projectGraph(id)
+    expect(nodes.find(({ id: node }) => node === 'trigger:t')).toMatchObject({
+      health: 'attention',
+      reason: `filters[0].field names label custmer, ${NONE}`,
+    })
+  })
+
+  it('in the health of a source whose entity half of the events lack', async () => {
+    const { engine, post } = await worldWithEvents()
+    await post([1, 2, 3].map(() => ({ type: 'TargetDown' })))
+    expect((await engine.getSource('app')).health.notice).toBe(
+      'Config.labels[0] names label service, the entity, which is on 3 of the last 6 events of app; the others are on no timeline and wake nobody.',
+    )
+  })
+
+  it('at save of a source that no longer gives a label, of each trigger that needs it', async () => {
+    const { engine } = await worldWithEvents()
+    await engine.createTrigger(
+      {
+        name: 'slow',
+        sources: ['app'],
+        condition: { ...write.condition, field: 'ms', group_by: ['service'] },
+      },
+      BY,
+    )
+    const { connector, config } = await engine.getSource('app')
+    const labels = (config.labels as { name: string }[]).map((label) =>
+      label.name === 'ms' ? { ...label, name: 'millis' } : label,
+    )
+    const answer = await engine.updateSource(
+      'app',
+      { name: 'app', connector, config: { ...config, labels } },
+      BY,
+    )
+    expect(answer).toMatchObject({
+      warnings: [`trigger slow: condition.field names label ms, ${NONE}`],
+    })
+  })
+
+  it('of the label an agent keys its write-back by', async () => {
+    const { engine } = await worldWithEvents()
+    await engine.createTrigger({ name: 'any', sources: ['app'], condition: { event: 'any' } }, BY)
+    const agent = { name: 'first-look', prompt: 'Look.', trigger: 'any', webhook_key_label: 'ticket' }
+    expect((await engine.createAgent(agent, BY)).warnings).toEqual([
+      `agent first-look: webhook_key_label names label ticket, ${NONE}`,
+    ])
+  })
+})
