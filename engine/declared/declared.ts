@@ -23,6 +23,7 @@ import { SourceKind } from '../sources/source-kind.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import { completeEdit } from '../wiring/complete.ts'
+import { refuseVariables } from './variables.ts'
 
 export interface DeclaredParts {
   store: StoreHandle
@@ -67,6 +68,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
       kind: 'agent',
       table: 'agents',
       secretFields: AGENT_SECRETS,
+      sentTo: { webhook_token: 'webhook_url' },
       pausable: false,
     }),
     mcp_server: new PartKind({
@@ -75,6 +77,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
       kind: 'mcp_server',
       table: 'mcp_servers',
       secretFields: MCP_SERVER_SECRETS,
+      sentTo: { auth_value: 'url' },
       pausable: false,
     }),
     skill,
@@ -93,7 +96,10 @@ export function openDeclared(parts: DeclaredParts): Declared {
     store,
     clock,
     kinds,
-    complete: completeEdit,
+    complete: (edit) => {
+      completeEdit(edit)
+      for (const staged of edit.touched()) refuseVariables(staged, kinds, parts.env)
+    },
     projectsOf: (kind, key) => projects.users(kind, key),
     follow: (_edit, staged, stroke) => {
       followEdit(follow, staged, stroke)

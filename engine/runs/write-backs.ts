@@ -11,6 +11,8 @@ export interface WriteBack {
   url: string
   /** Sent as a bearer token. */
   token: string | null
+  /** Why the token cannot be had, so that nothing is sent; null: it can, or there is none. */
+  fault: string | null
   /** JSON. */
   body: string
   /** Number of this try, from 1. */
@@ -59,7 +61,8 @@ export function startWriteBacks({
     onError,
   })
 
-  async function post({ runId, url, token, body, tries }: WriteBack): Promise<void> {
+  async function post({ runId, url, token, fault, body, tries }: WriteBack): Promise<void> {
+    if (fault !== null) return port.settleWriteBack(runId, 'failed', fault, null)
     const answer = await egress.send({
       url,
       method: 'POST',
