@@ -27,6 +27,15 @@ export function credentialField(kind: string): string | undefined {
   return Object.keys(properties).find((name) => properties[name]!['x-credential'])
 }
 
+/** The secrets a config is used with, in the clear. @throws SvcError invalid: unknown connector */
+export function secretsIn(kind: string, config: Readonly<Record<string, unknown>>): string[] {
+  const secrets = secretFields(kind).flatMap((name) =>
+    typeof config[name] === 'string' && config[name] !== '' ? [config[name]] : [],
+  )
+  const { username, password } = config
+  return password ? [...secrets, `${String(username ?? '')}:${String(password)}`] : secrets
+}
+
 /** Where a connector asks whose config names no address. */
 const OWN_ADDRESS: Readonly<Record<string, string>> = { github: 'https://api.github.com' }
 

@@ -85,6 +85,19 @@ describe('a test of a source that is polled', () => {
     await expect(test({ url: 'ftp://a.example/' })).rejects.toMatchObject({ code: 'invalid' })
   })
 
+  it('tells no secret that the upstream repeats, in a test and in a discovery', async () => {
+    const { trials } = await opened(say(418, {}, 'tea'))
+    const { api } = await opened(json({ message: 'x' }))
+    const secret = 'Bearer echo-echo-0123456789'
+    const echo = await receiver(say(400, {}, `bad ${secret}`))
+    for (const url of [echo.url, api.url]) {
+      const source = { name: 'api', connector: 'http_poll', config: { url, credential: secret } }
+      const tested = JSON.stringify(await trials.testSource(source))
+      const found = await trials.discoverSource(source).catch((error: Error) => error.message)
+      expect(tested + JSON.stringify(found)).not.toContain('echo-echo')
+    }
+  })
+
   it('ends after 15 s', async () => {
     const { api, trials, time } = await opened(() => {})
     const tested = trials.testSource({ name: 'api', connector: 'http_poll', config: { url: api.url } })
