@@ -7,6 +7,7 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { ModelEnvironment, SlackEnvironment, TracingEnvironment } from '../engine/index.ts'
 import { loadModels } from './config-models.ts'
+import { parseSecretNames } from './config-secrets.ts'
 import { loadSlack } from './config-slack.ts'
 import { loadTracing } from './config-tracing.ts'
 import {
@@ -106,6 +107,8 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     const url = read(name, parseHttpUrl)
     return url === null ? [] : [[field, url] as const]
   })
+  // Read where a reference is opened; checked here, so that a slip stops the start.
+  read('SVC_SECRETS', parseSecretNames)
   const publicUrl = read('SVC_PUBLIC_URL', parseHttpUrl)
   return Object.freeze<Config>({
     home,

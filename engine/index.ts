@@ -26,6 +26,7 @@ export { type ErrorCode, type ErrorExtra, errorTable, fail, SvcError } from './e
 export type { OtlpForm, OtlpSignal } from './ingest/otlp/form.ts'
 export { LoginGrants } from './logins/grants.ts'
 export type { ModelEnvironment } from './models/environment.ts'
+export { isOwnVariable } from './secret-variables.ts'
 export { bundledSkillFile } from './skills/bundled.ts'
 export type { SlackEnvironment } from './slack/environment.ts'
 export { type StartOptions, startEngine } from './threads/start.ts'

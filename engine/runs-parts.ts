@@ -48,6 +48,7 @@ export function runsParts(parts: {
     ctx,
     clock,
     tallies,
+    env: declared.env,
     queries: runQueries(store.db),
     closeInstant: (at) => stamp.close(at),
     agent: (name) => (kinds.agent.find(name)?.doc as unknown as AgentSpec | undefined) ?? null,

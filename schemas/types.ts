@@ -1459,6 +1459,10 @@ export interface PlannedChange {
    * Project it joins.
    */
   project?: string
+  /**
+   * Variables of the environment it refers to, and where their values are sent; absent: none.
+   */
+  variables?: VariableUse[]
 }
 /**
  * One changed field.
@@ -1476,6 +1480,23 @@ export interface FieldChange {
    * After; absent: no longer set. Secrets are masked.
    */
   to?: unknown
+}
+/**
+ * A variable of the environment that a part refers to.
+ */
+export interface VariableUse {
+  /**
+   * Field that refers to it, such as config.credential.
+   */
+  field: string
+  /**
+   * Its name.
+   */
+  variable: string
+  /**
+   * Host its value is sent to; null: nowhere, such as a secret that signatures are checked with, or where the value itself is the address.
+   */
+  host: string | null
 }
 /**
  * A conversation with Ask, with its turns.

@@ -1,5 +1,5 @@
 /** A plan on a terminal: what would be made, changed field by field, deleted. */
-import type { ChangePlan, PlannedChange } from '../../schemas/types.ts'
+import type { ChangePlan, PlannedChange, VariableUse } from '../../schemas/types.ts'
 import { fieldLines, kindName } from './field-text.ts'
 import { escapeLine, type Io, paint } from './terminal.ts'
 
@@ -18,8 +18,15 @@ function totals({ creates, updates, deletes, unchanged }: ChangePlan): string {
   return `${creates} to create, ${updates} to change, ${deletes} to delete, ${unchanged} as they are\n`
 }
 
-function changeText(io: Pick<Io, 'colour'>, { action, kind, name, fields }: PlannedChange): string {
+function changeText(io: Pick<Io, 'colour'>, change: PlannedChange): string {
+  const { action, kind, name, fields, variables = [] } = change
   const head = paint(io, COLOURS[action], `${MARKS[action]} ${kindName(kind)} ${escapeLine(name)}`)
   const below = action === 'update' ? fields.flatMap((field) => fieldLines(io, field)) : []
+  below.push(...variables.map(variableText))
   return `${[head, ...below.map((line) => `    ${line}`)].join('\n')}\n`
+}
+
+/** Which variable goes to which host: who approves a plan approves that. */
+function variableText({ field, variable, host }: VariableUse): string {
+  return `\${${variable}} is read for ${field}${host === null ? '' : ` and sent to ${escapeLine(host)}`}`
 }

@@ -56,6 +56,11 @@ export function ChangedObjects({ changes }: { changes: readonly PlannedChange[] 
                   ))}
                 </List>
               )}
+              {change.variables?.map(({ field, variable, host }) => (
+                <Text key={field} size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                  {`\${${variable}} is read for ${field}${host === null ? '' : ` and sent to ${host}`}`}
+                </Text>
+              ))}
             </div>
           </Group>
         </Paper>

@@ -11,6 +11,7 @@ import type { Edit } from '../changes/edit.ts'
 import { secretFields } from '../connectors/config.ts'
 import { hasConnector } from '../connectors/index.ts'
 import { normaliseSpec } from '../declared/operations.ts'
+import { refuseVariables } from '../declared/variables.ts'
 import { fail } from '../errors.ts'
 import type { Entry, ImportRun } from './import-run.ts'
 
@@ -26,20 +27,29 @@ export function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): vo
       if (isDue(entry)) at([section, i], () => stage(entry))
     })
   each('sources', catalog.sources as (CatalogSource & Entry)[], (entry) =>
-    stagePart(edit, 'source', entry.name, sourceSpec(edit, entry)),
+    stagePart(run, 'source', entry.name, sourceSpec(edit, entry)),
   )
   each('mcp_servers', catalog.mcp_servers as (Entry & { url: string })[], ({ project: _p, name, ...spec }) =>
-    stagePart(edit, 'mcp_server', name, spec),
+    stagePart(run, 'mcp_server', name, spec),
   )
   each('skills', catalog.skills as (CatalogSkill & Entry)[], ({ name, description, body }) =>
-    stagePart(edit, 'skill', name, { description, body }),
+    stagePart(run, 'skill', name, { description, body }),
   )
   each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry) => stageTrigger(run, entry))
   each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry) => stageAgent(run, entry))
 }
 
-function stagePart(edit: Edit, kind: PartKind, name: string, spec: Doc): void {
-  edit.put(kind, name, normaliseSpec(edit, kind, name, spec))
+function stagePart(
+  { edit, declared }: Pick<ImportRun, 'edit' | 'declared'>,
+  kind: PartKind,
+  name: string,
+  spec: Doc,
+): void {
+  const doc = normaliseSpec(edit, kind, name, spec)
+  // Here too, not when the edit is completed alone: the problem is told with its place in the file.
+  const stored = edit.stored(kind, name)
+  refuseVariables({ kind, stored, doc, revive: null }, declared.kinds, declared.env)
+  edit.put(kind, name, doc)
 }
 
 /** A blank secret keeps the stored one, as one that is left out does. */
@@ -56,23 +66,22 @@ function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
   return { connector, ...(poll ? { poll } : {}), config: kept, ...(paused ? { paused } : {}) }
 }
 
-function stageTrigger(
-  { edit, catalog }: ImportRun,
-  { name, project: _project, ...spec }: CatalogTrigger,
-): void {
+function stageTrigger(run: ImportRun, { name, project: _project, ...spec }: CatalogTrigger): void {
+  const { edit, catalog } = run
   const missing = spec.sources.findIndex(
     (source) =>
       !edit.has('source', source) && !(catalog.sources ?? []).some((entry) => entry.name === source),
   )
   if (missing >= 0)
     fail('invalid', `no source is named ${spec.sources[missing]}`, { field: `sources[${missing}]` })
-  stagePart(edit, 'trigger', name, spec as unknown as Doc)
+  stagePart(run, 'trigger', name, spec as unknown as Doc)
 }
 
 /** Absent keeps what is stored of these; present and empty clears it. */
 const KEPT = ['concludes', 'verdicts', 'github'] as const
 
-function stageAgent({ edit, catalog }: ImportRun, entry: CatalogAgent): void {
+function stageAgent(run: ImportRun, entry: CatalogAgent): void {
+  const { edit, catalog } = run
   const { name, project: _p, trigger: _t, handoffs: _h, enabled: _e, ...spec } = entry
   const known = (server: string) =>
     edit.has('mcp_server', server) || (catalog.mcp_servers ?? []).some((other) => other.name === server)
@@ -88,5 +97,5 @@ function stageAgent({ edit, catalog }: ImportRun, entry: CatalogAgent): void {
       now[field],
     ]),
   )
-  stagePart(edit, 'agent', name, { ...kept, ...spec } as unknown as Doc)
+  stagePart(run, 'agent', name, { ...kept, ...spec } as unknown as Doc)
 }

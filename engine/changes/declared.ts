@@ -5,6 +5,7 @@
  */
 import type { Operation } from '../../schemas/types.ts'
 import type { Caller } from '../engine.ts'
+import type { VariableUse } from '../secret-variables.ts'
 
 export type ChangeKind = Operation['kind']
 export const partKinds = ['source', 'mcp_server', 'skill', 'trigger', 'agent'] as const
@@ -56,6 +57,8 @@ export interface DeclaredKind {
   remove(stored: Stored, stroke: Stroke): void
   /** The document as it may leave the engine. */
   mask(doc: Doc): Doc
+  /** The variables of the environment that a document refers to; a kind without any leaves it out. */
+  variables?(doc: Doc): VariableUse[]
   /** Whether a field, named by a pointer, is a set of entries by name, left out when it is empty. */
   isSet?(path: string): boolean
 }

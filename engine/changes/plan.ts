@@ -28,12 +28,14 @@ export function plannedChange(
   adapter: DeclaredKind,
 ): PlannedChange {
   const named = after ?? before ?? {}
+  const variables = (after && adapter.variables?.(after)) || []
   return {
     action: actionOf(before, after),
     kind,
     key,
     name: kind === 'project' ? String(named.name) : key,
     fields: maskedDifferences(before, after, adapter),
+    ...(variables.length ? { variables } : {}),
   }
 }
 

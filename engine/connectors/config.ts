@@ -10,7 +10,10 @@ import { connectorOf } from './index.ts'
 
 const FAULTS_TOLD = 5
 
-type Properties = Record<string, { default?: unknown; 'x-secret'?: boolean; 'x-credential'?: string }>
+type Properties = Record<
+  string,
+  { default?: unknown; 'x-secret'?: boolean; 'x-credential'?: string; 'x-format'?: string }
+>
 
 /** Names of the config fields that are never returned. @throws SvcError invalid: unknown connector */
 export function secretFields(kind: string): string[] {
@@ -22,6 +25,30 @@ export function secretFields(kind: string): string[] {
 export function credentialField(kind: string): string | undefined {
   const properties = propertiesOf(kind)
   return Object.keys(properties).find((name) => properties[name]!['x-credential'])
+}
+
+/** The secrets a config is used with, in the clear. @throws SvcError invalid: unknown connector */
+export function secretsIn(kind: string, config: Readonly<Record<string, unknown>>): string[] {
+  const secrets = secretFields(kind).flatMap((name) =>
+    typeof config[name] === 'string' && config[name] !== '' ? [config[name]] : [],
+  )
+  const { username, password } = config
+  return password ? [...secrets, `${String(username ?? '')}:${String(password)}`] : secrets
+}
+
+/** Where a connector asks whose config names no address. */
+const OWN_ADDRESS: Readonly<Record<string, string>> = { github: 'https://api.github.com' }
+
+/**
+ * The address that the secrets of a config are sent to; null: they are sent nowhere, or, such as a
+ * connection URL, say themselves where. @throws SvcError invalid: unknown connector
+ */
+export function addressOf(kind: string, config: Readonly<Record<string, unknown>>): string | null {
+  const properties = propertiesOf(kind)
+  const field = Object.keys(properties).find((name) => properties[name]!['x-format'] === 'url')
+  if (field === undefined) return null
+  const given = config[field]
+  return typeof given === 'string' && given.trim() !== '' ? given : (OWN_ADDRESS[kind] ?? null)
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Asking the HTTP API of an upstream: credentials, and what went wrong as a sentence with what to do. */
 import { oneLine } from '../ingest/template.ts'
+import { withoutSecrets } from '../stored-fault.ts'
 import { type Reach, UpstreamError } from './connector.ts'
 
 /** An upstream, as a source's config names it. */
@@ -76,7 +77,9 @@ export async function ask(
  */
 export function refusal(upstream: Upstream, { status, retryAfterMs }: Answer, told?: string): UpstreamError {
   const { name } = upstream
-  const own = told ? `: ${withoutSecrets(upstream, oneLine(told, TOLD_MAX))}` : ''
+  const own = told
+    ? `: ${oneLine(withoutSecrets(told, [upstream.bearer_token, upstream.password]), TOLD_MAX)}`
+    : ''
   return new UpstreamError(sentence(upstream, status, name, own), retryAfterMs)
 }
 
@@ -107,13 +110,6 @@ function authorization({ bearer_token, username, password }: Upstream): Record<s
   if (bearer_token) return { authorization: `Bearer ${bearer_token}` }
   if (!username) return {}
   return { authorization: `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` }
-}
-
-function withoutSecrets({ bearer_token, password }: Upstream, text: string): string {
-  return [bearer_token, password].reduce<string>(
-    (left, secret) => (secret ? left.replaceAll(secret, '•••') : left),
-    text,
-  )
 }
 
 function parsed(text: string): unknown {

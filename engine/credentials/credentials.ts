@@ -5,6 +5,7 @@
 import type { CredentialUpdate, CredentialWrite } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import { fail, SvcError } from '../errors.ts'
+import { refuseMoved } from '../moved-secret.ts'
 import type { Secrets } from '../secrets.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import { apiUrlOf } from './address.ts'
@@ -74,9 +75,7 @@ export function createCredentials(parts: {
         const row = requireRow(name)
         const apiUrl = address === undefined ? row.api_url : apiUrlOf(address)
         const isNew = token.trim() !== ''
-        // Otherwise whoever may change the address could have the token sent to it.
-        if (!isNew && new URL(apiUrl).origin !== new URL(row.api_url).origin)
-          fail('invalid', 'token: enter it again: the address changed', { field: 'token' })
+        if (!isNew) refuseMoved('token', row.api_url, apiUrl, { field: 'token' })
         const now = clock.now()
         queries.put({
           ...row,

@@ -6,8 +6,7 @@ import type { AgentSpec, AgentWrite, PartDeleted, PartMoved, PartWritten } from 
 import type { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
-import { AGENT_SECRETS, type GivenAgent, normaliseAgent, normaliseHandoffs } from '../parts/agent-spec.ts'
-import { keepSecrets } from '../parts/secret-fields.ts'
+import { AGENT_SECRETS, keepAgentSecrets, normaliseAgent, normaliseHandoffs } from '../parts/agent-spec.ts'
 import { ownerOf, projectOf, projectsOf, putProject, usersOf } from '../wiring/project-doc.ts'
 import { withHandoffsOf, withWake, withWakesOf } from '../wiring/wires.ts'
 import type { Declared } from './declared.ts'
@@ -29,7 +28,7 @@ export function createAgent(declared: Declared, body: AgentWrite, by: WriteBy): 
 /** Stages a new agent with its wiring. @throws SvcError invalid; conflict when the name is taken */
 export function stageNewAgent(edit: Edit, body: AgentWrite): void {
   checkName('agent', body.name)
-  const doc = normaliseAgent(keepSecrets(specOf(body), undefined, AGENT_SECRETS) as unknown as GivenAgent)
+  const doc = normaliseAgent(keepAgentSecrets(specOf(body), undefined))
   const project = joiningProject(edit, body.project)
   stageNew(edit, 'agent', body.name, { ...doc }, project)
   stageWiring(edit, project, body)
@@ -40,9 +39,9 @@ export function updateAgent(declared: Declared, name: string, body: AgentWrite, 
   const committed = declared.changes.commit(by, (edit) => {
     const now = edit.require('agent', name) as unknown as AgentSpec
     const stored = { doc: { ...now }, unreadable: edit.stored('agent', name)?.unreadable ?? [] }
-    const given = keepSecrets({ ...keptOf(now, body), ...specOf(body) }, stored, AGENT_SECRETS)
+    const given = keepAgentSecrets({ ...keptOf(now, body), ...specOf(body) }, stored)
     if (body.slack_webhook_clear) delete (given as Record<string, unknown>).slack_webhook
-    stageEdit(edit, 'agent', name, body, { ...normaliseAgent(given as unknown as GivenAgent) }, by.base)
+    stageEdit(edit, 'agent', name, body, { ...normaliseAgent(given) }, by.base)
     if (body.trigger !== undefined || body.handoffs)
       stageWiring(edit, wiringProject(edit, name, body.project), { ...body, name })
   })
@@ -140,8 +139,11 @@ const KEPT = [
 ] as const
 
 function keptOf(now: AgentSpec, body: AgentWrite): Record<string, unknown> {
-  // Absent keeps every field; null keeps those where null says nothing of its own.
-  const absent = Object.entries(now).filter(([field]) => body[field as keyof AgentWrite] === undefined)
+  // Absent keeps every field, the secrets by their own rule; null keeps those where it says nothing itself.
+  const secrets: readonly string[] = AGENT_SECRETS
+  const absent = Object.entries(now).filter(
+    ([field]) => body[field as keyof AgentWrite] === undefined && !secrets.includes(field),
+  )
   const nulls = KEPT.slice(0, 3).filter((field) => body[field] === null && now[field] !== undefined)
   return { ...Object.fromEntries(absent), ...Object.fromEntries(nulls.map((field) => [field, now[field]])) }
 }

@@ -24,6 +24,7 @@ import type { Sources } from '../sources/sources.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import { completeEdit } from '../wiring/complete.ts'
 import { warningsOf } from './label-drift.ts'
+import { refuseVariables } from './variables.ts'
 
 export interface DeclaredParts {
   store: StoreHandle
@@ -68,6 +69,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
       kind: 'agent',
       table: 'agents',
       secretFields: AGENT_SECRETS,
+      sentTo: { webhook_token: 'webhook_url' },
       pausable: false,
     }),
     mcp_server: new PartKind({
@@ -76,6 +78,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
       kind: 'mcp_server',
       table: 'mcp_servers',
       secretFields: MCP_SERVER_SECRETS,
+      sentTo: { auth_value: 'url' },
       pausable: false,
     }),
     skill,
@@ -94,7 +97,10 @@ export function openDeclared(parts: DeclaredParts): Declared {
     store,
     clock,
     kinds,
-    complete: completeEdit,
+    complete: (edit) => {
+      completeEdit(edit)
+      for (const staged of edit.touched()) refuseVariables(staged, kinds, parts.env)
+    },
     projectsOf: (kind, key) => projects.users(kind, key),
     warn: (edit, changed) => warningsOf(sources, edit, changed),
     follow: (_edit, staged, stroke) => {

@@ -11,9 +11,8 @@ import { type ChangeKind, type Doc, kindWord, type PartKind } from '../changes/d
 import type { Edit } from '../changes/edit.ts'
 import { mergePatch } from '../changes/fields.ts'
 import { fail } from '../errors.ts'
-import { AGENT_SECRETS, type GivenAgent, normaliseAgent } from '../parts/agent-spec.ts'
+import { keepAgentSecrets, normaliseAgent } from '../parts/agent-spec.ts'
 import { keepMcpSecrets, normaliseMcpServer } from '../parts/mcp-server-spec.ts'
-import { keepSecrets } from '../parts/secret-fields.ts'
 import { normaliseTrigger } from '../parts/trigger-spec.ts'
 import { pauseProject, resumeProject } from '../projects/pause.ts'
 import { normaliseProject } from '../projects/project-spec.ts'
@@ -80,8 +79,7 @@ export function normaliseSpec(edit: Edit, kind: ChangeKind, key: string, given: 
   const stored = now && { doc: now, unreadable: edit.stored(kind, key)?.unreadable ?? [] }
   if (!now && kind !== 'project' && kind !== 'skill') checkName(kind, key)
   if (kind === 'trigger') return { ...normaliseTrigger(given as unknown as TriggerSpec) }
-  if (kind === 'agent')
-    return { ...normaliseAgent(keepSecrets(given, stored, AGENT_SECRETS) as unknown as GivenAgent) }
+  if (kind === 'agent') return { ...normaliseAgent(keepAgentSecrets(given, stored)) }
   if (kind === 'mcp_server') return { ...normaliseMcpServer(keepMcpSecrets(given, stored)) }
   if (kind === 'skill') {
     checkSkillName(key)

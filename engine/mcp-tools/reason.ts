@@ -1,4 +1,5 @@
 /** Why a server is left out or a call failed, as a sentence for people and models. */
+import { storedFault, withoutSecrets } from '../stored-fault.ts'
 import { CutOff } from './bound.ts'
 import { clipped, visible } from './text.ts'
 import type { McpServerRef } from './types.ts'
@@ -10,12 +11,12 @@ const REASON_MAX = 300
  * our credential; the body of an answer that is none of MCP may be a page of another service's insides.
  */
 export function reasonOf(error: unknown, server: McpServerRef): string {
-  return clipped(scrubbed(visible(sentenceOf(error)), server), REASON_MAX)
+  return clipped(storedFault(visible(sentenceOf(error)), server.secrets ?? []), REASON_MAX)
 }
 
 /** Text without the server's credential: a server may echo what it was sent. */
 export function scrubbed(text: string, { secrets }: McpServerRef): string {
-  return (secrets ?? []).reduce((rest, secret) => rest.replaceAll(secret, '***'), text)
+  return withoutSecrets(text, secrets ?? [])
 }
 
 /** Classes of the client by name, since it is loaded only when it is used. */

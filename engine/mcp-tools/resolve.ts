@@ -1,6 +1,7 @@
 /** A declared MCP server as it can be connected to: references in its credential become values. */
 import type { McpServerSpec } from '../../schemas/types.ts'
 import { isReference, storedName } from '../parts/secret-fields.ts'
+import { openVariable } from '../secret-variables.ts'
 import type { McpServerRef } from './types.ts'
 
 export interface ResolveWith {
@@ -29,18 +30,13 @@ export function resolveServer(
   let value = auth_value
   if (isReference(auth_value)) {
     const stored = storedName(auth_value)
-    const found = stored === null ? variable(auth_value.slice(2, -1), env) : credential(stored)
+    const found = stored === null ? openVariable(auth_value.slice(2, -1), env) : credential(stored)
     if (typeof found === 'string') return found
-    value = stored === null ? found.token : `Bearer ${found.token}`
+    value = 'value' in found ? found.value : `Bearer ${found.token}`
   }
   if (!/^[\t\x20-\x7e\x80-\xff]+$/.test(value))
     return 'its credential has characters that a header cannot carry'
   // The token alone too: a server may echo it without the word before it.
   const secrets = [value, value.replace(/^\S+ /, '')].filter(({ length }) => length >= SECRET_MIN)
   return { ...server, headers: { ...server.headers, [auth_header || 'Authorization']: value }, secrets }
-}
-
-function variable(name: string, env: ResolveWith['env']): { token: string } | string {
-  const value = env[name]?.trim()
-  return value ? { token: value } : `the variable ${name} is not set`
 }

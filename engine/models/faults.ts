@@ -1,4 +1,6 @@
 /** What went wrong with a try, and whether another may help. Errors of both clients have one shape. */
+
+import { storedFault } from '../stored-fault.ts'
 import { BadReply, CutReply, isObject } from './adapter.ts'
 import type { Provider } from './config.ts'
 import { BrokenExchange } from './guarded-fetch.ts'
@@ -67,8 +69,7 @@ function fail(
 
 /** Without the credential, whatever of the request the other side repeats; then short. */
 export function cleaned(text: string, secret: string | undefined): string {
-  const whole = secret ? text.replaceAll(secret, '***') : text
-  const line = whole.replaceAll(/\s+/g, ' ').trim()
+  const line = storedFault(text, [secret]).replaceAll(/\s+/g, ' ').trim()
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line
 }
 

@@ -10,6 +10,7 @@ import type {
   ProviderWrite,
 } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
+import { refuseMoved } from '../moved-secret.ts'
 import type { ProviderConfig } from './config.ts'
 import { shippedPrices } from './prices.ts'
 import {
@@ -29,6 +30,8 @@ import {
 } from './providers.ts'
 
 const DAILY_CAP = 50
+/** Stands for the address a provider has where none is named; the client of provider B knows it. */
+const OWN_ADDRESS_OF_OTHERS = 'own:address'
 const KINDS: ModelProvidersResult['kinds'] = [
   { id: 'providera', label: 'Provider A' },
   { id: 'providerb', label: 'Provider B' },
@@ -231,13 +234,13 @@ function merged({ env, secrets }: Known, target: Target, body: ProviderWrite): S
       field: 'base_url',
     })
   const inEnvironment = kind === 'compatible' ? null : env[kind].baseUrl
-  const moved = (base_url ?? inEnvironment) !== (entry?.baseUrl ?? null)
+  const ownAddress = kind === 'providera' ? OWN_ADDRESS_OF_A : OWN_ADDRESS_OF_OTHERS
+  const address = base_url ?? inEnvironment ?? ownAddress
   const secret = (field: 'key' | 'gateway_token') => {
     const given = body[field]
     if (given) return secrets.seal(given, placeOf(id, field))
     if (body[`${field}_clear`] || !was?.[field]) return null
-    // Otherwise whoever may change the address could have the secret sent to it.
-    if (moved) fail('invalid', `${field}: enter it again: the address changed`, { field })
+    refuseMoved(field, entry?.baseUrl ?? ownAddress, address, { field })
     return was[field]
   }
   return { kind, name, base_url, key: secret('key'), gateway_token: secret('gateway_token') }

@@ -1,9 +1,12 @@
 /** The rules of a declared agent that its schema cannot say, and its canonical form. */
 import { check } from '../../schemas/index.ts'
 import type { AgentHandoff, AgentSpec, ToolPolicy, Verdict } from '../../schemas/types.ts'
+import { MASK } from '../changes/plan.ts'
 import { fail } from '../errors.ts'
 import { patternFault } from '../ingest/pattern.ts'
+import { refuseMoved } from '../moved-secret.ts'
 import { parseDuration } from '../timeline/duration.ts'
+import { keepSecrets } from './secret-fields.ts'
 
 export const HANDOFF_COOLDOWN = '30m'
 export const ROUNDS = { plain: 6, withMcp: 12, limit: 24 }
@@ -32,6 +35,22 @@ export function normaliseAgent(given: GivenAgent): AgentSpec {
   // The token belongs to the receiver: without one it would go to the next that is entered.
   if (!spec.webhook_url) delete spec.webhook_token
   return withoutDefaults(spec)
+}
+
+/**
+ * A spec given to replace the stored one, where blank or masked secrets keep what is stored; the token of
+ * the receiver is not kept for another receiver.
+ * @throws SvcError invalid
+ */
+export function keepAgentSecrets(
+  given: Readonly<Record<string, unknown>>,
+  stored: { doc: Readonly<Record<string, unknown>>; unreadable: readonly string[] } | undefined,
+): GivenAgent {
+  const kept = keepSecrets(given, stored, AGENT_SECRETS)
+  const isKept = [undefined, null, '', MASK].includes(given.webhook_token as string | null | undefined)
+  if (stored && isKept && kept.webhook_token !== undefined)
+    refuseMoved('webhook_token', stored.doc.webhook_url, kept.webhook_url, { field: 'webhook_token' })
+  return kept as unknown as GivenAgent
 }
 
 /**

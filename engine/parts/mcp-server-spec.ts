@@ -3,6 +3,7 @@ import { check } from '../../schemas/index.ts'
 import type { McpServerSpec } from '../../schemas/types.ts'
 import { MASK } from '../changes/plan.ts'
 import { fail } from '../errors.ts'
+import { refuseMoved } from '../moved-secret.ts'
 import { keepSecrets } from './secret-fields.ts'
 
 export const MCP_SERVER_SECRETS = ['auth_value'] as const
@@ -49,8 +50,8 @@ export function keepMcpSecrets(
 ): McpServerSpec {
   const kept = keepSecrets(given, stored, MCP_SERVER_SECRETS)
   const isKept = (given.auth_value ?? MASK) === MASK || given.auth_value === ''
-  if (stored && isKept && kept.auth_value !== undefined && originOf(kept.url) !== originOf(stored.doc.url))
-    fail('invalid', 'auth_value: enter the credential again: the address changed', { field: 'auth_value' })
+  if (stored && isKept && kept.auth_value !== undefined)
+    refuseMoved('auth_value', stored.doc.url, kept.url, { field: 'auth_value' })
   return kept as unknown as McpServerSpec
 }
 
@@ -74,6 +75,3 @@ function checkHeader(name: string, value: string, authHeader: string | undefined
   if (authHeader && name.toLowerCase() === authHeader.toLowerCase()) refuse('is the auth_header already')
   if (!CARRIED.test(value)) refuse('has characters that a header cannot carry')
 }
-
-const originOf = (url: unknown): string | null =>
-  typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null

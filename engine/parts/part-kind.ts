@@ -6,6 +6,7 @@
 import type { Kind } from '../../machines/index.ts'
 import type { DeclaredKind, Doc, Stored, Stroke } from '../changes/declared.ts'
 import { advance, firstSnapshot, recordCreated } from '../lifecycle/advance.ts'
+import { hostOf, type VariableUse, variableIn } from '../secret-variables.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Database } from '../store/handle.ts'
 import { type PartQueries, type PartRow, type PartTable, partQueries } from './rows.ts'
@@ -17,6 +18,8 @@ export interface PartKindParts {
   kind: Extract<Kind, 'trigger' | 'agent' | 'mcp_server' | 'skill'>
   table: PartTable
   secretFields: readonly string[]
+  /** Secret fields that may refer to a variable, each with the field of the address it is sent to. */
+  sentTo?: Readonly<Record<string, string>>
   /** Whether its machine can be paused; the document then says `paused`. */
   pausable: boolean
 }
@@ -86,6 +89,13 @@ export class PartKind implements DeclaredKind {
 
   mask(doc: Doc): Doc {
     return maskFields(doc, this.parts.secretFields)
+  }
+
+  variables(doc: Doc): VariableUse[] {
+    return Object.entries(this.parts.sentTo ?? {}).flatMap(([field, address]) => {
+      const variable = variableIn(doc[field])
+      return variable === null ? [] : [{ field, variable, host: hostOf(doc[address]) }]
+    })
   }
 
   /** Takes a row to its deleted state. */

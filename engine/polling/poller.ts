@@ -7,9 +7,11 @@
  * its time is over.
  */
 import type { Clock, Timers } from '../clock.ts'
+import { secretsIn } from '../connectors/config.ts'
 import { type PollConnector, type Polled, type Reach, UpstreamError } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { EgressError, within } from '../egress/index.ts'
+import { storedFault } from '../stored-fault.ts'
 import type { DuePoll, PollMade, PollPort } from './types.ts'
 
 export interface Poller {
@@ -165,15 +167,17 @@ async function pollOnce(
 ): Promise<PollMade | null> {
   const { sourceId, version, cursor } = due
   const began = clock.now()
+  const secrets = secretsIn(due.connector, due.config)
   const failed = (error: string, retryAfterMs: number | null = null): PollMade => ({
     ...{ sourceId, version, cursor, began, ended: clock.now() },
-    ...{ error, retryAfterMs, random: random() },
+    ...{ error: storedFault(error, secrets), retryAfterMs, random: random() },
   })
   try {
     const found = await bounded(due, POLL_MS, { fetch, env, clock, timers }, cut)
     if (found === 'aborted') return null
     if (found === 'timeout') return failed(tooSlow(POLL_MS))
-    const { items, cursor: newCursor, more = false, notice = null } = found.value
+    const { items, cursor: newCursor, more = false, notice: told = null } = found.value
+    const notice = told === null ? null : storedFault(told, secrets)
     return { sourceId, version, cursor, began, ended: clock.now(), items, newCursor, more, notice }
   } catch (error) {
     if (cut.aborted) return null

@@ -4,6 +4,7 @@
  */
 import type { DiscoverRequest, SourceTestResult, SourceWrite } from '../../schemas/types.ts'
 import type { Clock, Timers } from '../clock.ts'
+import { secretsIn } from '../connectors/config.ts'
 import type { PollConnector, Reach } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { within } from '../egress/index.ts'
@@ -12,6 +13,7 @@ import { parseDigits, parseForWriting } from '../ingest/json-digits.ts'
 import { compileSource } from '../ingest/prepare.ts'
 import type { PreparedEvent } from '../ingest/prepared.ts'
 import type { ToAsk } from '../sources/trial.ts'
+import { storedFault } from '../stored-fault.ts'
 import { bounded, sentenceOf, tooSlow } from './poller.ts'
 
 /** What the network calls need of the store; not for doors: credentials are in it. */
@@ -75,7 +77,7 @@ async function pollToTest(ask: ToAsk, parts: TrialParts): Promise<SourceTestResu
   } catch (error) {
     const sentence = sentenceOf(error)
     if (sentence === null) throw error
-    return { ok: false, error: sentence }
+    return { ok: false, error: storedFault(sentence, secretsIn(ask.connector, ask.config)) }
   }
 }
 
@@ -99,7 +101,7 @@ async function discover(
   } catch (error) {
     const sentence = sentenceOf(error)
     if (sentence === null) throw error
-    return fail('invalid', sentence)
+    return fail('invalid', storedFault(sentence, secretsIn(connector, config)))
   } finally {
     // Whatever still runs of it has nobody to answer.
     over.abort()

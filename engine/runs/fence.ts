@@ -39,7 +39,7 @@ function renderRow(row: Row): string {
   const shown = Object.entries(labels)
     .map(([name, value]) => `${name}=${cut(String(value), LABEL_MAX)}`)
     .join(' ')
-  const first = `${id} ${at} ${source} ${event_type}${folded}: ${cut(oneLine(text), TEXT_MAX)}`
+  const first = `${id} ${at} ${source} ${event_type}${folded}: ${cut(redact(oneLine(text)), TEXT_MAX)}`
   return shown ? `${first} {${shown}}` : first
 }
 

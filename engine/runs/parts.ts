@@ -23,6 +23,8 @@ export interface RunsParts {
   store: StoreHandle
   clock: Clock
   tallies: Tallies
+  /** What `${NAME}` refers to. */
+  env: Readonly<Record<string, string | undefined>>
   queries: RunQueries
   /** Promises that nothing is stored any more with a time of ingest up to this one, epoch ms. */
   closeInstant(at: number): void

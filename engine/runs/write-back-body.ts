@@ -1,5 +1,6 @@
 /** What is posted to the receiver of an agent's findings (reference: key and labels are the specification's). */
 import type { CheckedClaim } from '../../schemas/types.ts'
+import { openVariable, variableIn } from '../secret-variables.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { parseEventId, presentRow } from '../timeline/present.ts'
 import type { RunsParts } from './parts.ts'
@@ -8,7 +9,7 @@ import type { WriteBack } from './write-backs.ts'
 
 /** The address and token are those of the agent as it is: a receiver that moved gets what waits. */
 export function writeBackOf(
-  parts: Pick<RunsParts, 'agent' | 'firing'>,
+  parts: Pick<RunsParts, 'agent' | 'firing' | 'env'>,
   ctx: ReadContext,
   row: RunRow,
 ): WriteBack {
@@ -49,10 +50,18 @@ export function writeBackOf(
   return {
     runId: row.id,
     url: now?.webhook_url || then.webhook_url || '',
-    token: now?.webhook_token || null,
+    ...tokenOf(now?.webhook_token || null, parts.env),
     body: JSON.stringify(body),
     tries: row.delivery_tries + 1,
   }
+}
+
+/** A token that refers to a variable is what the variable says, or a fault where it cannot be had. */
+function tokenOf(given: string | null, env: RunsParts['env']): Pick<WriteBack, 'token' | 'fault'> {
+  const variable = variableIn(given)
+  const found = variable === null ? null : openVariable(variable, env)
+  if (typeof found === 'string') return { token: null, fault: `webhook_token: ${found}` }
+  return { token: found === null ? given : found.value, fault: null }
 }
 
 /** Of the event that tripped the firing. */

@@ -5,12 +5,15 @@
 import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
 import { createPosting, type Posting } from '../posting.ts'
+import { storedFault } from '../stored-fault.ts'
 
 export interface WriteBack {
   runId: string
   url: string
   /** Sent as a bearer token. */
   token: string | null
+  /** Why the token cannot be had, so that nothing is sent; null: it can, or there is none. */
+  fault: string | null
   /** JSON. */
   body: string
   /** Number of this try, from 1. */
@@ -59,7 +62,8 @@ export function startWriteBacks({
     onError,
   })
 
-  async function post({ runId, url, token, body, tries }: WriteBack): Promise<void> {
+  async function post({ runId, url, token, fault, body, tries }: WriteBack): Promise<void> {
+    if (fault !== null) return port.settleWriteBack(runId, 'failed', fault, null)
     const answer = await egress.send({
       url,
       method: 'POST',
@@ -79,9 +83,10 @@ export function startWriteBacks({
       await port.settleWriteBack(runId, 'ok', null, null)
       return
     }
+    // A receiver may repeat what it was sent; what it wrote is cut after the secrets are out of it.
     const error = answer.ok
-      ? `HTTP ${answer.status}: ${answer.body.toString().slice(0, BODY_SHOWN)}`
-      : answer.message
+      ? `HTTP ${answer.status}: ${storedFault(answer.body.toString(), [token]).slice(0, BODY_SHOWN)}`
+      : storedFault(answer.message, [token])
     const isFinal = answer.ok
       ? answer.status < 500 && answer.status !== 429 && answer.status !== 408
       : answer.fault === 'not_allowed' || answer.fault === 'invalid'

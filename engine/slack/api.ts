@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts'
 import { retryAfter } from '../connectors/upstream.ts'
 import type { Egress } from '../egress/index.ts'
 import { oneLine } from '../ingest/template.ts'
+import { storedFault } from '../stored-fault.ts'
 import type { SlackAccess } from './settings.ts'
 
 export type SlackAnswer = { ok: true; body: Record<string, unknown> } | SlackRefusal
@@ -62,13 +63,17 @@ export function createSlackApi({ egress, clock }: { egress: Egress; clock: Clock
     if (answer.status < 200 || answer.status >= 300 || said === null)
       return refused('', `Slack answered ${answer.status}`, false, wait)
     if (said.ok === true) return { ok: true, body: said }
-    return refusal(said, wait)
+    return refusal(said, wait, token)
   }
 }
 
 /** What Slack refuses with as a sentence. @param needed the scope it says is missing */
-function refusal({ error, needed }: Record<string, unknown>, wait: number | null): SlackRefusal {
-  const code = typeof error === 'string' ? oneLine(error, WORD_MAX) : 'unknown_error'
+function refusal(
+  { error, needed }: Record<string, unknown>,
+  wait: number | null,
+  token: string,
+): SlackRefusal {
+  const code = typeof error === 'string' ? oneLine(storedFault(error, [token]), WORD_MAX) : 'unknown_error'
   const told = SENTENCES[code]
   const scope =
     code === 'missing_scope' && typeof needed === 'string' ? ` (${oneLine(needed, WORD_MAX)})` : ''

@@ -4,9 +4,11 @@
  */
 
 import { MASK } from '../changes/plan.ts'
-import { secretFields } from '../connectors/config.ts'
+import { addressOf, secretFields } from '../connectors/config.ts'
 import { fail, SvcError } from '../errors.ts'
+import { refuseMoved } from '../moved-secret.ts'
 import { isReference } from '../parts/secret-fields.ts'
+import { openVariable, variableIn } from '../secret-variables.ts'
 import type { Secrets } from '../secrets.ts'
 import type { SourceRow } from './queries.ts'
 
@@ -74,8 +76,8 @@ export class ConfigSecrets {
 
 /**
  * A config given to replace the stored one: a secret that is omitted or masked is kept, "" clears
- * it, anything else replaces it.
- * @throws SvcError invalid for a secret to keep that cannot be read.
+ * it, anything else replaces it. A secret is not kept for another address.
+ * @throws SvcError invalid for a secret to keep that cannot be read, or whose address changed.
  */
 export function keepSecrets(kind: string, { config: stored, unreadable }: OpenConfig, given: Config): Config {
   const merged = { ...given }
@@ -84,7 +86,12 @@ export function keepSecrets(kind: string, { config: stored, unreadable }: OpenCo
     if (unreadable.includes(name))
       fail('invalid', `config.${name} cannot be read here; enter it again, or clear it`, { field: 'config' })
     if (stored[name] === undefined) delete merged[name]
-    else merged[name] = stored[name]
+    else {
+      refuseMoved(`config.${name}`, addressOf(kind, stored), addressOf(kind, given), {
+        field: `config.${name}`,
+      })
+      merged[name] = stored[name]
+    }
   }
   return merged
 }
@@ -128,16 +135,11 @@ export function resolveReferences(
   for (const field of secretFields(kind)) {
     const value = config[field]
     if (!isReference(value)) continue
-    const name = /^\$\{(.+)\}$/.exec(String(value))?.[1]
-    const found = name === undefined ? undefined : env[name]
+    const name = variableIn(value)
+    const found = name === null ? `${String(value)} is not stored here` : openVariable(name, env)
     const { [field]: _reference, ...rest } = resolved
-    resolved = found ? { ...rest, [field]: found } : rest
-    if (!found)
-      unresolved.push({
-        field,
-        reason:
-          name === undefined ? `${String(value)} is not stored here` : `the variable ${name} is not set`,
-      })
+    resolved = typeof found === 'string' ? rest : { ...rest, [field]: found.value }
+    if (typeof found === 'string') unresolved.push({ field, reason: found })
   }
   return { config: resolved, unresolved }
 }

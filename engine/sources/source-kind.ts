@@ -4,10 +4,11 @@ import { randomBytes } from 'node:crypto'
 import type { Label } from '../../schemas/types.ts'
 import type { DeclaredKind, Doc, Stored, Stroke } from '../changes/declared.ts'
 import { equal } from '../changes/fields.ts'
-import { secretFields } from '../connectors/config.ts'
+import { addressOf, secretFields } from '../connectors/config.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { advance, firstSnapshot, recordCreated } from '../lifecycle/advance.ts'
 import { maskFields } from '../parts/secret-fields.ts'
+import { hostOf, type VariableUse, variableIn } from '../secret-variables.ts'
 import type { SourceStore } from './parts.ts'
 import { defaultPoll } from './poll-interval.ts'
 import type { SourceRow } from './queries.ts'
@@ -78,6 +79,15 @@ export class SourceKind implements DeclaredKind {
   mask(doc: Doc): Doc {
     if (!doc.config) return doc
     return { ...doc, config: maskFields(configOf(doc), secretFields(String(doc.connector))) }
+  }
+
+  variables(doc: Doc): VariableUse[] {
+    const [connector, config] = [String(doc.connector), configOf(doc)]
+    return secretFields(connector).flatMap((name) => {
+      const variable = variableIn(config[name])
+      if (variable === null) return []
+      return [{ field: `config.${name}`, variable, host: hostOf(addressOf(connector, config)) }]
+    })
   }
 
   private insert(name: string, doc: Doc, { at, by }: Stroke): number {

@@ -2,6 +2,7 @@
 import type { TemplateFile, TemplateParam, TemplateParams } from '../../schemas/types.ts'
 import { MASK } from '../changes/plan.ts'
 import { fail } from '../errors.ts'
+import { originOf, refuseMoved } from '../moved-secret.ts'
 import { objectFaults } from './param-value.ts'
 import { isEmpty } from './render.ts'
 
@@ -41,9 +42,34 @@ export function checkParams(file: TemplateFile, given: Params, stored: Params = 
     const value = chosen(rules, Object.hasOwn(given, name) ? given[name] : '', stored[name], env)
     if (!isEmpty(value)) params[name] = value
   }
+  const isGiven = (name: string) =>
+    Object.hasOwn(given, name) && !isEmpty(given[name]) && given[name] !== MASK
+  for (const [name, rules] of Object.entries(properties))
+    if (rules['x-secret'] && params[name] !== undefined && params[name] === stored[name] && !isGiven(name))
+      refuseNewAddress(name, stored, params)
   const [fault] = objectFaults({ properties, required }, params, 'params')
   if (fault !== undefined) fail('invalid', fault, { field: /^[\w.[\]]+/.exec(fault)![0] })
   return params
+}
+
+/**
+ * A template says nowhere which address a secret goes to, so any new one counts.
+ * @throws SvcError invalid where the parameters name an address that was not among the stored ones
+ */
+function refuseNewAddress(secret: string, stored: Params, params: Params): void {
+  const known = addressesIn(Object.values(stored))
+  const field = `params.${secret}`
+  for (const address of addressesIn(Object.values(params)))
+    if (!known.includes(address)) refuseMoved(field, null, address, { field })
+}
+
+/** Origins of the addresses in values, at any depth. */
+function addressesIn(values: readonly unknown[]): string[] {
+  return values.flatMap((value) => {
+    if (value !== null && typeof value === 'object') return addressesIn(Object.values(value))
+    const origin = typeof value === 'string' && /^https?:/i.test(value) ? originOf(value) : null
+    return origin === null ? [] : [origin]
+  })
 }
 
 function chosen(rules: TemplateParam, given: unknown, stored: unknown, env: Env): unknown {

@@ -4,7 +4,7 @@
  */
 import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
-import { redact } from '../redact.ts'
+import { storedFault } from '../stored-fault.ts'
 import type { EncodedTrace } from './encode.ts'
 import type { TracingTarget } from './settings.ts'
 
@@ -165,9 +165,7 @@ async function judged(
 
 /** What the other side wrote, without what it was sent. */
 function shown(message: string, { headers }: TracingTarget): string {
-  const secrets = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+\s+/, '')])
-  const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), message)
-  return redact(clean).slice(0, MESSAGE_MAX)
+  return storedFault(message, Object.values(headers)).slice(0, MESSAGE_MAX)
 }
 
 const failedWith = (failed: Failed, error: string): Sent => ({ ok: false, failed, error })

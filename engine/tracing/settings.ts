@@ -5,6 +5,7 @@
 import type { TracingSettings, TracingWrite } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
+import { originOf, refuseMoved } from '../moved-secret.ts'
 import type { Secrets } from '../secrets.ts'
 import { openSettings, type Settings } from '../settings/settings.ts'
 import type { StoreHandle } from '../store/handle.ts'
@@ -145,13 +146,16 @@ function createTracingSettings(parts: {
   }
 
   /** The sealed secret after a write; undefined: there is none. */
-  function sealed(was: Stored, body: TracingWrite, field: Secret, moved: boolean): string | undefined {
+  function sealed(
+    was: Stored,
+    body: TracingWrite,
+    field: Secret,
+    [before, after]: [string, string],
+  ): string | undefined {
     const given = body[field]
     if (given === '') return undefined
     if (given !== undefined) return secrets.seal(given, placeOf(field))
-    // Otherwise whoever may change the address could have the secret sent to it.
-    if (was[field] !== undefined && moved)
-      fail('invalid', `${field}: enter it again: the address changed`, { field })
+    if (was[field] !== undefined) refuseMoved(field, before, after, { field })
     return was[field]
   }
 
@@ -186,9 +190,9 @@ function createTracingSettings(parts: {
         const headers = parseTraceHeaders(body.headers)
         if (typeof headers === 'string') fail('invalid', `headers ${headers}`, { field: 'headers' })
       }
-      const moved = originOf(now(next).endpoint.value) !== originOf(now(was).endpoint.value)
+      const addresses: [string, string] = [now(was).endpoint.value, now(next).endpoint.value]
       for (const field of ['api_key', 'headers'] as const) {
-        const secret = sealed(was, body, field, moved)
+        const secret = sealed(was, body, field, addresses)
         if (secret !== undefined) next[field] = secret
       }
       settings.put(KEY, Object.keys(next).length ? next : undefined)
@@ -201,8 +205,6 @@ type Source = 'console' | 'env' | 'default'
 
 const presetAddress = (id: string): string =>
   TRACING_PRESETS.find((preset) => preset.id === id)?.endpoint ?? ''
-
-const originOf = (address: string): string => (address === '' ? '' : new URL(address).origin)
 
 const tracesAt = (endpoint: string): string => (endpoint.endsWith(TRACES) ? endpoint : endpoint + TRACES)
 

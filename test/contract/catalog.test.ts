@@ -22,7 +22,7 @@ const EVERY = readFileSync(new URL('./every-section.yaml', import.meta.url), 'ut
 let svc: Instance
 
 beforeEach(async () => {
-  svc = await startInstance({ env: { GATEWAY_SECRET: 's3cret' } })
+  svc = await startInstance({ env: { SVC_SECRET_GATEWAY: 's3cret' } })
 })
 afterEach(() => svc.stop())
 
@@ -203,7 +203,7 @@ describe('GET and POST /api/catalog/export', () => {
     await load(EVERY.replace('credential:github/main', canary))
     const text = await exported()
     expect(text).not.toContain(canary)
-    expect(text).toContain(['signature_secret: $', '{GATEWAY_SECRET}'].join(''))
+    expect(text).toContain(['signature_secret: $', '{SVC_SECRET_GATEWAY}'].join(''))
     expect(text).not.toMatch(/uc_[0-9a-f]{10}/)
   })
 })

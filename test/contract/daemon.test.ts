@@ -52,7 +52,7 @@ afterEach(async () => {
 async function boot(env: Record<string, string> = {}) {
   if (daemon) expect(await daemon.stop()).toBe(0)
   daemon = null
-  daemon = await startDaemon(join(folder, 'data'), [], { GATEWAY_SECRET: 's3cret', ...env }, bundle)
+  daemon = await startDaemon(join(folder, 'data'), [], { SVC_SECRET_GATEWAY: 's3cret', ...env }, bundle)
   return clientOf(daemon.url)
 }
 const withFile = (more: Record<string, string> = {}) => ({ SVC_CATALOG: file, ...more })
@@ -101,7 +101,7 @@ describe('a catalog file with every section', () => {
     writeFileSync(file, EVERY)
     const { text } = await (await boot(withFile())).call('GET', '/api/catalog/export')
     await daemon!.kill()
-    daemon = await startDaemon(join(folder, 'other'), [], { GATEWAY_SECRET: 's3cret' }, bundle)
+    daemon = await startDaemon(join(folder, 'other'), [], { SVC_SECRET_GATEWAY: 's3cret' }, bundle)
     const other = clientOf(daemon.url)
     await other.post('/api/catalog/import', { yaml: text })
     expect((await other.call('GET', '/api/catalog/export')).text).toBe(text)

@@ -10,7 +10,7 @@ const close: Offered = { name: 'close', description: 'Closes a ticket.' }
 const base = '/api/mcp-servers/desk'
 
 beforeEach(async () => {
-  svc = await startInstance({ env: { DESK_TOKEN: 't0ken-of-the-desk' } })
+  svc = await startInstance({ env: { SVC_SECRET_DESK: 't0ken-of-the-desk' } })
   desk = await startMcpServer([find, close])
 })
 afterEach(() => Promise.all([svc.stop(), desk.close()]))
@@ -72,14 +72,14 @@ describe('POST /api/mcp-servers/{name}/test', () => {
         error: 'the server answered 401: check its credential',
       })
       const body = { name: 'desk', url: locked.url, headers: { 'X-Tenant': 'shop' } }
-      await svc.put(base, { ...body, auth_value: `\${DESK_TOKEN}` })
+      await svc.put(base, { ...body, auth_value: `\${SVC_SECRET_DESK}` })
       expect(await svc.post(`${base}/test`)).toMatchObject({ ok: true })
       expect(locked.requests.at(-1)!.headers).toMatchObject({ 'x-tenant': 'shop' })
       expect(JSON.stringify(locked.requests)).not.toContain('svc_')
-      await svc.put(base, { ...body, auth_value: `\${NOT_SET}` })
+      await svc.put(base, { ...body, auth_value: `\${SVC_SECRET_NOT_SET}` })
       expect(await svc.post(`${base}/test`)).toMatchObject({
         ok: false,
-        error: 'the variable NOT_SET is not set',
+        error: 'the variable SVC_SECRET_NOT_SET is not set',
       })
       await svc.post('/api/integrations/github', { name: 'main', token: 'x', api_url: 'http://127.0.0.1:1' })
       await svc.put(base, { ...body, auth_value: 'credential:github/main' })
@@ -124,7 +124,7 @@ describe('POST /api/mcp-servers/test', () => {
       })
       expect(await svc.refused('POST', '/api/mcp-servers/test', { name: 'desk', url: desk.url })).toEqual([
         400,
-        'auth_value: enter the credential again: the address changed',
+        'auth_value: enter it again: the address changed',
       ])
       expect(desk.requests).toEqual([])
     } finally {
@@ -211,7 +211,7 @@ describe('what is declared of a server', () => {
   it('may have other headers, and another host with its credential entered again', async () => {
     await register({ headers: { 'X-Tenant': 'shop' }, auth_value: 'Bearer x' })
     const moved = { name: 'desk', url: 'https://other.example/' }
-    const again = [400, 'auth_value: enter the credential again: the address changed']
+    const again = [400, 'auth_value: enter it again: the address changed']
     expect(await svc.refused('PUT', base, moved)).toEqual(again)
     const operations = [{ op: 'patch', kind: 'mcp_server', name: 'desk', spec: { url: moved.url } }]
     expect((await svc.refused('POST', '/api/change-sets', { operations }))[1]).toContain(

@@ -105,7 +105,7 @@ describe('the ingest URL of a Vercel drain', () => {
 
   it('refuses everything where its secret refers to what is not there', async () => {
     const { call, source } = await door({ secured: true })
-    const { url } = await source('web', { signature_secret: `\${NOT_SET}` }, 'vercel')
+    const { url } = await source('web', { signature_secret: `\${SVC_SECRET_NOT_SET}` }, 'vercel')
     const answer = await call('POST', url, entries)
     expect([answer.status, answer.json().detail]).toEqual([
       401,

@@ -19,7 +19,7 @@ const canonical = `sources:
     config:
       event_type: request
       signature_scheme: github
-      signature_secret: \${GATEWAY_SECRET}
+      signature_secret: \${SVC_SECRET_GATEWAY}
       labels:
         - { name: service, field: service, primary: true }
         - { name: status, field: status, type: number }
@@ -210,9 +210,9 @@ wiring:
     await missing.importCatalog({ yaml: canonical }, BY)
     expect((await missing.getSource('gateway')).health).toMatchObject({
       status: 'error',
-      reason: expect.stringContaining('GATEWAY_SECRET'),
+      reason: expect.stringContaining('SVC_SECRET_GATEWAY'),
     })
-    const set = open({ GATEWAY_SECRET: 's3cret' })
+    const set = open({ SVC_SECRET_GATEWAY: 's3cret' })
     await set.importCatalog({ yaml: canonical }, BY)
     expect((await set.getSource('gateway')).health.status).toBe('push')
   })

@@ -150,13 +150,13 @@ describe('the graph of a project', () => {
         name: 'app',
         connector: 'webhook',
         // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference to the environment.
-        config: { labels: [], signature_scheme: 'github', signature_secret: '${NOT_THERE}' },
+        config: { labels: [], signature_scheme: 'github', signature_secret: '${SVC_SECRET_NOT_THERE}' },
       } as never,
       BY,
     )
     expect((await graphOf()).node('source:app')).toMatchObject({
       health: 'attention',
-      reason: expect.stringContaining('NOT_THERE'),
+      reason: expect.stringContaining('SVC_SECRET_NOT_THERE'),
     })
   })
 

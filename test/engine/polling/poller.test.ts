@@ -262,12 +262,12 @@ describe('polls wait', () => {
     const api = await receiver(json([]))
     const { create, asleep, health } = setup({ env: {} })
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference is written so
-    await create('api', { url: api.url, credential: '${API_TOKEN}' }, '10s')
+    await create('api', { url: api.url, credential: '${SVC_SECRET_API}' }, '10s')
     expect(await asleep()).toBe(10_000)
     expect(await health('api')).toMatchObject({
       status: 'error',
       reason:
-        'its credential refers to what is not there, so it is not polled: the variable API_TOKEN is not set',
+        'its credential refers to what is not there, so it is not polled: the variable SVC_SECRET_API is not set',
     })
     expect(api.received).toHaveLength(0)
   })

@@ -25,7 +25,7 @@ async function opened(answer: Answer) {
   const api = await receiver(answer)
   const { engine, time, ...world } = setup({
     port: () => ({ duePolls: async () => ({ due: [], stale: [], next: null }), settlePoll: async () => {} }),
-    env: { API_TOKEN: 'Bearer of the environment' },
+    env: { SVC_SECRET_API: 'Bearer of the environment' },
   })
   const fetch = fetchOver(client(), { audience: 'operator', timeoutMs: 60_000, maxResponseBytes: 1_000_000 })
   return {
@@ -61,7 +61,7 @@ describe('a test of a source that is polled', () => {
     await create('api', { url: api.url, credential: 'stored' })
     await trials.testSource({ name: 'api', connector: 'http_poll', config: { url: api.url } })
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference is written so
-    const config = { url: api.url, credential: '${API_TOKEN}' }
+    const config = { url: api.url, credential: '${SVC_SECRET_API}' }
     await trials.testSource({ name: 'other', connector: 'http_poll', config })
     expect(api.received.map(({ headers }) => headers.authorization)).toEqual([
       'stored',
@@ -78,11 +78,24 @@ describe('a test of a source that is polled', () => {
       error: 'the API refused the request (401); check Credential and what it may read',
     })
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference is written so
-    expect(await test({ credential: '${NOT_THERE}' })).toEqual({
+    expect(await test({ credential: '${SVC_SECRET_NOT_THERE}' })).toEqual({
       ok: false,
-      error: 'credential refers to what is not there: the variable NOT_THERE is not set',
+      error: 'credential refers to what is not there: the variable SVC_SECRET_NOT_THERE is not set',
     })
     await expect(test({ url: 'ftp://a.example/' })).rejects.toMatchObject({ code: 'invalid' })
+  })
+
+  it('tells no secret that the upstream repeats, in a test and in a discovery', async () => {
+    const { trials } = await opened(say(418, {}, 'tea'))
+    const { api } = await opened(json({ message: 'x' }))
+    const secret = 'Bearer echo-echo-0123456789'
+    const echo = await receiver(say(400, {}, `bad ${secret}`))
+    for (const url of [echo.url, api.url]) {
+      const source = { name: 'api', connector: 'http_poll', config: { url, credential: secret } }
+      const tested = JSON.stringify(await trials.testSource(source))
+      const found = await trials.discoverSource(source).catch((error: Error) => error.message)
+      expect(tested + JSON.stringify(found)).not.toContain('echo-echo')
+    }
   })
 
   it('ends after 15 s', async () => {

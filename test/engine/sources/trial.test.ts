@@ -65,7 +65,7 @@ describe('discovery', () => {
 
   it('asks with the secrets of the source that is named, and of the environment', () => {
     const { create, sources, world } = openSources()
-    world.env.TOKEN = 'from outside'
+    world.env.SVC_SECRET_TOKEN = 'from outside'
     const url = 'https://a.example/'
     create('api', { connector: 'http_poll', config: { url, credential: 'hunter2' } })
     create('app')
@@ -78,9 +78,11 @@ describe('discovery', () => {
     expect(discover('api', { url }).config).toEqual({ url, credential: 'hunter2' })
     expect(discover('api', { url, credential: '' }).config).toEqual({ url })
     // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references are written so
-    expect(discover(undefined, { credential: '${TOKEN}' }).config).toEqual({ credential: 'from outside' })
-    expect(() => discover(undefined, { credential: '${NONE}' })).toThrow(
-      'credential refers to what is not there: the variable NONE is not set',
+    expect(discover(undefined, { credential: '${SVC_SECRET_TOKEN}' }).config).toEqual({
+      credential: 'from outside',
+    })
+    expect(() => discover(undefined, { credential: '${SVC_SECRET_NONE}' })).toThrow(
+      'credential refers to what is not there: the variable SVC_SECRET_NONE is not set',
     )
     // biome-ignore-end lint/suspicious/noTemplateCurlyInString: references are written so
     expect(() => discover(undefined, { credential: MASK })).toThrow('is the mask of a secret')

@@ -119,10 +119,22 @@ describe('secret parameters', () => {
   })
 
   it('keep what is stored when they are blank or absent', () => {
-    expect(check({ token: '' }, { token: 'old' }).token).toBe('old')
-    expect(check({}, { token: 'old' }).token).toBe('old')
-    expect(check({ token: '•'.repeat(8) }, { token: 'old' }).token).toBe('old')
-    expect(check({ token: 'new' }, { token: 'old' }).token).toBe('new')
+    const stored = { ...check({}), token: 'old' }
+    expect(check({ token: '' }, stored).token).toBe('old')
+    expect(check({}, stored).token).toBe('old')
+    expect(check({ token: '•'.repeat(8) }, stored).token).toBe('old')
+    expect(check({ token: 'new' }, stored).token).toBe('new')
+  })
+
+  it('are entered again where the parameters name a new address', () => {
+    const stored = { ...check({}), token: 'old' }
+    const rows = [{ id: 'a', branch: 'https://other.example/x' }]
+    for (const token of ['', '•'.repeat(8)])
+      expect(() => check({ token, rows }, stored)).toThrow(
+        expect.objectContaining({ message: 'params.token: enter it again: the address changed' }),
+      )
+    expect(check({ token: 'new', rows }, stored).token).toBe('new')
+    expect(check({ rows }, { ...stored, rows }).token).toBe('old')
   })
 
   it('are cleared by null', () => {
