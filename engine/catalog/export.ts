@@ -54,6 +54,8 @@ function isListed({ planned }: ExportWorld, kind: PartKind, { name, doc }: Store
   return planned.get(`${kind}:${name}`) !== 'planned' && !isInternal
 }
 
+const guardOf = ({ prevent_destroy: guard }: Doc) => (guard ? { prevent_destroy: true } : {})
+
 /** The project of an entry: whose it is, unless a template adopted it, which it does again. */
 function ownerName(
   { owners, planned, docs }: ExportWorld,
@@ -77,6 +79,7 @@ function sourceEntry(world: ExportWorld, { name, doc }: Stored): CatalogSource {
     ...(poll ? { poll } : {}),
     ...(Object.keys(shown).length ? { config: shown } : {}),
     ...(paused && !world.stopped.source.has(name) ? { paused: true } : {}),
+    ...guardOf(doc),
     ...(users.length && world.planned.get(`source:${name}`) !== 'adopted' ? { projects: users.sort() } : {}),
   } as CatalogSource
 }

@@ -31,20 +31,25 @@ export function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): vo
   each('mcp_servers', catalog.mcp_servers as (Entry & { url: string })[], ({ project: _p, name, ...spec }) =>
     stagePart(edit, 'mcp_server', name, spec),
   )
-  each('skills', catalog.skills as (CatalogSkill & Entry)[], ({ name, description, body }) =>
-    stagePart(edit, 'skill', name, { description, body }),
+  each('skills', catalog.skills as (CatalogSkill & Entry)[], ({ name, description, body, prevent_destroy }) =>
+    stagePart(edit, 'skill', name, { description, body, prevent_destroy }),
   )
   each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry) => stageTrigger(run, entry))
   each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry) => stageAgent(run, entry))
 }
 
+/** A file that is the source of truth says of each part whether it is guarded. */
 function stagePart(edit: Edit, kind: PartKind, name: string, spec: Doc): void {
-  edit.put(kind, name, normaliseSpec(edit, kind, name, spec))
+  edit.put(
+    kind,
+    name,
+    normaliseSpec(edit, kind, name, { ...spec, prevent_destroy: spec.prevent_destroy ?? false }),
+  )
 }
 
 /** A blank secret keeps the stored one, as one that is left out does. */
 function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
-  const { connector, poll, config, paused } = entry
+  const { connector, poll, config, paused, prevent_destroy } = entry
   if (!hasConnector(connector)) fail('invalid', `connector ${connector} is not known`, { field: 'connector' })
   const secrets = secretFields(connector)
   const kept = Object.fromEntries(
@@ -53,7 +58,13 @@ function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
   const isInternal = edit.get('source', entry.name)?.connector === 'finding'
   if (isInternal || connector === 'finding')
     fail('invalid', `connector: ${connector} sources are made by the service itself`, { field: 'connector' })
-  return { connector, ...(poll ? { poll } : {}), config: kept, ...(paused ? { paused } : {}) }
+  return {
+    connector,
+    ...(poll ? { poll } : {}),
+    config: kept,
+    ...(paused ? { paused } : {}),
+    prevent_destroy,
+  }
 }
 
 function stageTrigger(

@@ -43,7 +43,8 @@ function pathOf(field: string): Path {
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
 }
 
-const textOf = (path: Path): string =>
+/** triggers[2].sources, as problems name a place. */
+export const textOf = (path: Path): string =>
   path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
     '',

@@ -141,7 +141,10 @@ const KEPT = [
 
 function keptOf(now: AgentSpec, body: AgentWrite): Record<string, unknown> {
   // Absent keeps every field; null keeps those where null says nothing of its own.
-  const absent = Object.entries(now).filter(([field]) => body[field as keyof AgentWrite] === undefined)
+  // The guard stays by itself, and is no field of an agent's own.
+  const absent = Object.entries(now).filter(
+    ([field]) => body[field as keyof AgentWrite] === undefined && field !== 'prevent_destroy',
+  )
   const nulls = KEPT.slice(0, 3).filter((field) => body[field] === null && now[field] !== undefined)
   return { ...Object.fromEntries(absent), ...Object.fromEntries(nulls.map((field) => [field, now[field]])) }
 }
