@@ -136,10 +136,10 @@ function projectEntries(world: ExportWorld): CatalogProject[] {
   return [...world.docs.entries()]
     .filter(([, doc]) => !doc.draft && (doc.template !== DEFAULT_TEMPLATE || doc.goal))
     .sort(([, a], [, b]) => (a.name < b.name ? -1 : 1))
-    .map(([id, doc]) => projectEntry(world, id, doc))
+    .map(([, doc]) => projectEntry(world, doc))
 }
 
-function projectEntry(world: ExportWorld, id: string, doc: ProjectDoc): CatalogProject {
+function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
   const goal = doc.goal ? { goal: doc.goal } : {}
   if (doc.template === DEFAULT_TEMPLATE) return { template: DEFAULT_TEMPLATE, ...goal }
   const paused = doc.paused ? { paused: true } : {}
@@ -156,10 +156,7 @@ function projectEntry(world: ExportWorld, id: string, doc: ProjectDoc): CatalogP
     .filter(({ kind, name, use }) =>
       use.owned ? kind === 'source' : kind !== 'skill' && !implied.has(`${kind}:${name}`),
     )
-    .map(({ kind, name }) => {
-      const owner = world.owners.get(`${kind}:${name}`)
-      return { kind, name, ...(owner !== undefined && owner !== id ? { shared: true } : {}) }
-    })
+    .map(({ kind, name, use }) => ({ kind, name, ...(use.owned ? {} : { shared: true }) }))
   return {
     template: CUSTOM_TEMPLATE,
     name: doc.name,

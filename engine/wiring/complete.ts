@@ -210,6 +210,8 @@ function housePartsOfNobody(edit: Edit): void {
   if (candidates.length === 0) return
   const id = defaultProject(edit)
   putProject(edit, id, withUses(edit.get('project', id) as unknown as ProjectDoc, candidates))
+  // What they need comes along, as in any project: else the next edit would bring it.
+  closeOver(edit, id)
 }
 
 /**

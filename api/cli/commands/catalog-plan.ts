@@ -54,7 +54,7 @@ function show(io: Io, file: string, { plan, warnings }: CatalogChecked): void {
   if (plan) io.out(planText(io, plan))
 }
 
-type ApplyFlags = PlanFlags & { yes?: boolean; why?: string }
+export type ApplyFlags = PlanFlags & { yes?: boolean; why?: string }
 
 /** Applies a catalog file after a yes, or a saved plan as it is. */
 export async function applyCatalog(io: Io, file: string, flags: ApplyFlags): Promise<void> {

@@ -7,7 +7,7 @@ import { CliError, EXIT, usageError } from '../exit.ts'
 import { readText, writeText } from '../files.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
 import { type CheckFlags, checkCatalog } from './catalog-check.ts'
-import { applyCatalog, type PlanFlags, planCatalog } from './catalog-plan.ts'
+import { type ApplyFlags, applyCatalog, type PlanFlags, planCatalog } from './catalog-plan.ts'
 
 type ExportFlags = PlanFlags & { update?: string }
 type DriftFlags = PlanFlags & { exitCode?: boolean; file?: string }
@@ -15,68 +15,68 @@ type DriftFlags = PlanFlags & { exitCode?: boolean; file?: string }
 /** The command and its subcommands. */
 export function catalogCommand(io: Io): Command {
   const group = new Command('catalog').description('Check, plan, apply and export the catalog file')
-  group.addCommand(
-    clientCommand('export', 'Print the instance as YAML, without secrets; as JSON with --json')
-      .argument('[file]', 'file to write instead')
-      .option('--update <file>', 'bring this file up to date; its comments and order stay')
-      .action((file: string | undefined, flags: ExportFlags) => exportFile(io, file, flags)),
-  )
-  group.addCommand(
-    clientCommand('check', 'Tell every problem of a file with its line; without a daemon, too')
-      .argument('<file>')
-      .option('--strict', 'warnings are problems, too')
-      .option('--offline', 'ask no daemon: as an instance with nothing in it would read the file')
-      .action((file: string, flags: CheckFlags) => checkCatalog(io, file, flags)),
-  )
-  group.addCommand(
-    planOptions(
-      clientCommand(
-        'plan',
-        'Show what applying a file would do; exits with 2 when it would do something, 65 for problems',
-      ).argument('<file>'),
-    )
-      .option('--out <file>', 'save the plan: "svc catalog apply" of that file does this or nothing')
-      .action((file: string, flags: PlanFlags & { out?: string }) => planCatalog(io, file, flags)),
-  )
-  group.addCommand(
-    planOptions(
-      clientCommand('apply', 'Apply a file, all or nothing; shows the plan and asks first').argument(
-        '<file>',
-        'catalog file, or a plan that was saved',
-      ),
-    )
-      .option('--yes', 'do not ask')
-      .option('--why <text>', 'why, for the change history')
-      .action((file: string, flags: PlanFlags & { yes?: boolean; why?: string }) =>
-        applyCatalog(io, file, flags),
-      ),
-  )
-  group.addCommand(
-    clientCommand('drift', 'Show how the instance differs from the files that were imported')
-      .option('--file <name>', 'only this file, by the name it is remembered by')
-      .option('--exit-code', 'exit with 2 when something differs, or is in no file')
-      .action((flags: DriftFlags) => drift(io, flags)),
-  )
-  group.addCommand(
-    clientCommand('forget', 'Compare a file no more; what it declared stays')
-      .argument('<name>', 'name it is remembered by')
-      .action(async (name: string, flags: PlanFlags) => {
-        const path = `/api/catalog/files/${encodeURIComponent(name)}`
-        const { text } = await clientOf(io, flags).call(path, { method: 'DELETE' })
-        if (flags.json) printJson(io, text)
-        else io.err(`${name} is forgotten; what it declared stays\n`)
-      }),
-  )
-  group.addCommand(
-    clientCommand('schema', 'Print the JSON Schema of the file, for editors').action(
-      async (flags: PlanFlags) => {
-        const { text } = await clientOf(io, flags).call('/api/catalog/schema')
-        printJson(io, text)
-      },
-    ),
-  )
+  for (const make of [exporting, checking, planning, applying, drifting, forgetting, describing])
+    group.addCommand(make(io))
   return group
 }
+
+const exporting = (io: Io): Command =>
+  clientCommand('export', 'Print the instance as YAML, without secrets; as JSON with --json')
+    .argument('[file]', 'file to write instead')
+    .option('--update <file>', 'bring this file up to date; its comments and order stay')
+    .action((file: string | undefined, flags: ExportFlags) => exportFile(io, file, flags))
+
+const checking = (io: Io): Command =>
+  clientCommand('check', 'Tell every problem of a file with its line; without a daemon, too')
+    .argument('<file>')
+    .option('--strict', 'warnings are problems, too')
+    .option('--offline', 'ask no daemon: as an instance with nothing in it would read the file')
+    .action((file: string, flags: CheckFlags) => checkCatalog(io, file, flags))
+
+const planning = (io: Io): Command =>
+  planOptions(
+    clientCommand(
+      'plan',
+      'Show what applying a file would do; exits with 2 when it would do something, 65 for problems',
+    ).argument('<file>'),
+  )
+    .option('--out <file>', 'save the plan: "svc catalog apply" of that file does this or nothing')
+    .action((file: string, flags: PlanFlags & { out?: string }) => planCatalog(io, file, flags))
+
+const applying = (io: Io): Command =>
+  planOptions(
+    clientCommand('apply', 'Apply a file, all or nothing; shows the plan and asks first').argument(
+      '<file>',
+      'catalog file, or a plan that was saved',
+    ),
+  )
+    .option('--yes', 'do not ask')
+    .option('--why <text>', 'why, for the change history')
+    .action((file: string, flags: ApplyFlags) => applyCatalog(io, file, flags))
+
+const drifting = (io: Io): Command =>
+  clientCommand('drift', 'Show how the instance differs from the files that were imported')
+    .option('--file <name>', 'only this file, by the name it is remembered by')
+    .option('--exit-code', 'exit with 2 when something differs, or is in no file')
+    .action((flags: DriftFlags) => drift(io, flags))
+
+const forgetting = (io: Io): Command =>
+  clientCommand('forget', 'Compare a file no more; what it declared stays')
+    .argument('<name>', 'name it is remembered by')
+    .action(async (name: string, flags: PlanFlags) => {
+      const path = `/api/catalog/files/${encodeURIComponent(name)}`
+      const { text } = await clientOf(io, flags).call(path, { method: 'DELETE' })
+      if (flags.json) printJson(io, text)
+      else io.err(`${name} is forgotten; what it declared stays\n`)
+    })
+
+const describing = (io: Io): Command =>
+  clientCommand('schema', 'Print the JSON Schema of the file, for editors').action(
+    async (flags: PlanFlags) => {
+      const { text } = await clientOf(io, flags).call('/api/catalog/schema')
+      printJson(io, text)
+    },
+  )
 
 /** The options that a plan and what is applied share. */
 function planOptions(command: Command): Command {

@@ -7,7 +7,7 @@ import { randomCatalog } from './random-catalog.ts'
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
 const open = () => createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
 type Engine = ReturnType<typeof open>
-const RUNS = 60
+const RUNS = 20
 
 /** What importing a file would do, by object and field. */
 async function planned(engine: Engine, yaml: string, prune: boolean): Promise<string[]> {
@@ -17,6 +17,9 @@ async function planned(engine: Engine, yaml: string, prune: boolean): Promise<st
     .filter(({ action }) => action !== 'none')
     .map(({ action, kind, name, fields }) => `${action} ${kind} ${name} ${JSON.stringify(fields)}`)
 }
+
+const unlabelled = (entries: readonly Record<string, unknown>[]) =>
+  entries.map(({ project: _project, ...entry }) => entry)
 
 describe('any catalog', () => {
   it('that was applied is planned as no change, with and without prune', async () => {
@@ -39,6 +42,32 @@ describe('any catalog', () => {
     // Most can be applied, or this proved nothing.
     expect(applied).toBeGreaterThan(RUNS / 2)
   })
+
+  it.each([
+    ['without', false],
+    ['with', true],
+  ])(
+    'whose project labels are taken away %s prune flips nothing back when it is applied twice',
+    async (_how, prune) => {
+      await fc.assert(
+        fc.asyncProperty(randomCatalog, async (catalog) => {
+          const engine = open()
+          const yaml = JSON.stringify(catalog)
+          const { problems } = await engine.checkCatalog({ yaml })
+          if (problems.length) return
+          await engine.importCatalog({ yaml }, BY)
+          const bare = JSON.stringify({
+            ...catalog,
+            triggers: unlabelled(catalog.triggers!),
+            agents: unlabelled(catalog.agents!),
+          })
+          await engine.importCatalog({ yaml: bare, prune, max_deletions: 99 }, BY)
+          expect(await planned(engine, bare, prune)).toEqual([])
+        }),
+        { numRuns: RUNS / 2 },
+      )
+    },
+  )
 
   it('that is exported imports as no change, and into another instance, which exports the same', async () => {
     await fc.assert(
