@@ -4,8 +4,11 @@ import type {
   AgentsResult,
   AgentUpdate,
   AgentWrite,
+  CatalogCheck,
   CatalogChecked,
   CatalogDrift,
+  CatalogForgotten,
+  CatalogImport,
   CatalogImported,
   ChangeApplied,
   ChangeSet,
@@ -158,10 +161,9 @@ export const declared = {
     send<Proposal>('POST', `/api/proposals/${name(id)}/decline`, { reason }),
 
   exportCatalog: async () => (await call('GET', '/api/catalog/export')).text(),
-  checkCatalog: (yaml: string, prune: boolean) =>
-    send<CatalogChecked>('POST', '/api/catalog/check', { yaml, prune }),
-  importCatalog: (yaml: string, prune: boolean, why: string) =>
-    send<CatalogImported>('POST', '/api/catalog/import', { yaml, prune, ...(why ? { why } : {}) }),
+  checkCatalog: (body: CatalogCheck) => send<CatalogChecked>('POST', '/api/catalog/check', body),
+  importCatalog: (body: CatalogImport) => send<CatalogImported>('POST', '/api/catalog/import', body),
+  forgetCatalogFile: (file: string) => send<CatalogForgotten>('DELETE', `/api/catalog/files/${name(file)}`),
   drift: () => get<CatalogDrift>('/api/catalog/drift'),
 }
 

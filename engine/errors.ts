@@ -4,7 +4,7 @@
  * sentence that names the field and the rule (SPEC.md, Errors). docs/errors.md is checked against
  * this table.
  */
-import type { CatalogProblem, MergeConflict } from '../schemas/types.ts'
+import type { CatalogProblem, ChangePlan, MergeConflict } from '../schemas/types.ts'
 
 export const errorTable = {
   invalid: {
@@ -91,6 +91,9 @@ export interface ErrorExtra {
   conflicts?: MergeConflict[]
   /** Problems of a catalog file, with line and column. */
   problems?: CatalogProblem[]
+  /** What would be done now, where something else was approved; its fingerprint beside it. */
+  plan?: ChangePlan
+  fingerprint?: string
   /** The state that refused an event, and what it accepts. */
   state?: string
   accepts?: string[]

@@ -2707,13 +2707,35 @@ export interface CatalogAgent {
    * Project that made it.
    */
   project?: string
+  /**
+   * True refuses whatever would delete it.
+   */
+  prevent_destroy?: boolean
 }
 /**
  * Every problem of a file, and the plan when there is none.
  */
 export interface CatalogChecked {
+  /**
+   * Every problem, in the order of the file.
+   */
   problems: CatalogProblem[]
+  /**
+   * What an import would do; null when a problem leaves none. Beside problems it is what they keep from being done.
+   */
   plan: null | ChangePlan
+  /**
+   * What a file may do, but should not: variables that are not set, secrets in plain text.
+   */
+  warnings: CatalogProblem[]
+  /**
+   * Fingerprint of the plan and of what it was made against; an import that names it does this or nothing. Null without a plan.
+   */
+  fingerprint: string | null
+  /**
+   * Name an import would remember the file by.
+   */
+  name: string
 }
 /**
  * A problem in a catalog file.
@@ -2743,19 +2765,79 @@ export interface CatalogProblem {
    * What is wrong.
    */
   message: string
+  /**
+   * Kind of a warning.
+   */
+  code?: 'unset_variable' | 'plain_secret' | 'secret_not_compared'
 }
 /**
- * How the instance differs from the catalog file last imported.
+ * How the instance differs from the catalog files that were imported.
  */
 export interface CatalogDrift {
   /**
-   * When it was imported; null: never.
+   * When the last file was imported; null: never.
    */
   imported_at: string | null
   /**
-   * What importing it again would change; null without a file, or when it no longer imports.
+   * What importing the last file again would change; null without a file, or when it no longer imports.
    */
   plan: null | ChangePlan
+  /**
+   * A file differs, no longer imports, or something is in no file.
+   */
+  drifted: boolean
+  /**
+   * Every file that is remembered, by name.
+   */
+  files: CatalogFileDrift[]
+  /**
+   * Parts and projects that no remembered file names.
+   */
+  unmanaged: CatalogUnmanaged[]
+}
+/**
+ * How the instance differs from one catalog file.
+ */
+export interface CatalogFileDrift {
+  /**
+   * Name it is remembered by.
+   */
+  name: string
+  /**
+   * When it was imported last.
+   */
+  imported_at: string
+  /**
+   * What importing it again would change, by object and field; null when it no longer imports.
+   */
+  plan: null | ChangePlan
+  /**
+   * Why it no longer imports.
+   */
+  problems: CatalogProblem[]
+}
+/**
+ * Something declared that no remembered catalog file names.
+ */
+export interface CatalogUnmanaged {
+  /**
+   * Kind.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Name.
+   */
+  name: string
+}
+/**
+ * A catalog file is no longer remembered; nothing that is declared changed.
+ */
+export interface CatalogForgotten {
+  ok: true
+  /**
+   * Name of the file.
+   */
+  name: string
 }
 /**
  * Wiring: an agent takes over on the verdict of another in a project.
@@ -2829,6 +2911,18 @@ export interface CatalogImported {
      */
     [k: string]: string[]
   }
+  /**
+   * What a file may do, but should not: variables that are not set, secrets in plain text.
+   */
+  warnings: CatalogProblem[]
+  /**
+   * Name the file is remembered by.
+   */
+  name: string
+  /**
+   * Fingerprint of the plan.
+   */
+  fingerprint: string
 }
 /**
  * An MCP server in the catalog.
@@ -2860,6 +2954,10 @@ export interface CatalogMcpServer {
    * Project that made it.
    */
   project?: string
+  /**
+   * True refuses whatever would delete it.
+   */
+  prevent_destroy?: boolean
 }
 /**
  * A project in the catalog.
@@ -2937,6 +3035,10 @@ export interface CatalogSkill {
    * Items: Project.
    */
   used_by?: string[]
+  /**
+   * True refuses whatever would delete it.
+   */
+  prevent_destroy?: boolean
 }
 /**
  * A source in the catalog.
@@ -2978,6 +3080,10 @@ export interface CatalogSource {
    * Ignored: it follows from the connector.
    */
   type?: string
+  /**
+   * True refuses whatever would delete it.
+   */
+  prevent_destroy?: boolean
 }
 /**
  * A trigger in the catalog.
@@ -3029,6 +3135,10 @@ export interface CatalogTrigger {
    * Project that made it.
    */
   project?: string
+  /**
+   * True refuses whatever would delete it.
+   */
+  prevent_destroy?: boolean
 }
 /**
  * Wiring: a trigger wakes an agent in a project.
@@ -3055,6 +3165,10 @@ export interface CatalogWake {
  * A catalog file: the parts, projects and wiring of an instance.
  */
 export interface Catalog {
+  /**
+   * Name of the file: what it declares is compared with the instance by itself.
+   */
+  catalog?: string
   /**
    * Sources.
    */
@@ -9200,6 +9314,11 @@ export interface Problem {
    * Events that state accepts.
    */
   accepts?: string[]
+  plan?: ChangePlan
+  /**
+   * Fingerprint of that plan.
+   */
+  fingerprint?: string
 }
 /**
  * A project as a project key sees it.
@@ -10467,6 +10586,26 @@ export interface CatalogCheck {
    * Plan as with prune.
    */
   prune?: boolean
+  /**
+   * Name the file is remembered by; not needed when the file carries one under catalog.
+   */
+  name?: string
+  /**
+   * Name of the file, which it is remembered by when nothing else names it.
+   */
+  file?: string
+  /**
+   * Warnings are problems, too.
+   */
+  strict?: boolean
+  /**
+   * Lets an empty file with prune delete everything.
+   */
+  allow_empty?: boolean
+  /**
+   * Objects that may be deleted at most; 10 when absent.
+   */
+  max_deletions?: number
 }
 /**
  * Body of POST /api/catalog/import.
@@ -10492,6 +10631,30 @@ export interface CatalogImport {
    * Why.
    */
   why?: string
+  /**
+   * Name the file is remembered by; not needed when the file carries one under catalog.
+   */
+  name?: string
+  /**
+   * Name of the file, which it is remembered by when nothing else names it.
+   */
+  file?: string
+  /**
+   * Warnings are problems, too.
+   */
+  strict?: boolean
+  /**
+   * Lets an empty file with prune delete everything.
+   */
+  allow_empty?: boolean
+  /**
+   * Objects that may be deleted at most; 10 when absent.
+   */
+  max_deletions?: number
+  /**
+   * Fingerprint of the plan that was approved: another plan is refused (409) with that plan.
+   */
+  fingerprint?: string
 }
 /**
  * Body of POST /api/catalog/export: a file whose comments and order are kept.

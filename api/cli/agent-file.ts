@@ -3,7 +3,7 @@
  * provider and the model can be tried; that others differ from those saved is said.
  */
 import type { Agent, AgentTestStart } from '../../schemas/types.ts'
-import { CliError } from './exit.ts'
+import { CliError, EXIT } from './exit.ts'
 import { escapeLine, type Io } from './terminal.ts'
 import { type Fields, readDefinition } from './yaml-file.ts'
 
@@ -20,7 +20,7 @@ const ALSO = [
 
 /**
  * @param saved reads the saved agent, as JSON text
- * @throws CliError 1 for a file without the agent, or without a prompt
+ * @throws CliError 65 for a file without the agent, or without a prompt
  */
 export async function agentOfFile(
   io: Io,
@@ -30,8 +30,12 @@ export async function agentOfFile(
 ): Promise<Required<AgentTestStart>> {
   const agent = await readDefinition(file, 'agents', 'agent', name)
   if (agent.name !== undefined && agent.name !== name)
-    throw new CliError(`${file} has agent ${escapeLine(String(agent.name))}, and not ${escapeLine(name)}`)
-  if (typeof agent.prompt !== 'string') throw new CliError(`${file} has no prompt of ${escapeLine(name)}`)
+    throw new CliError(
+      `${file} has agent ${escapeLine(String(agent.name))}, and not ${escapeLine(name)}`,
+      EXIT.data,
+    )
+  if (typeof agent.prompt !== 'string')
+    throw new CliError(`${file} has no prompt of ${escapeLine(name)}`, EXIT.data)
   const other = otherFields(agent, JSON.parse(await saved()) as Agent)
   if (other.length)
     io.err(`tested as saved, though ${file} has something else: ${escapeLine(other.join(', '))}\n`)

@@ -3,7 +3,7 @@
  * batch when it is large enough or when nothing more came for a moment, so that a program's log
  * can be piped in for ever; any other JSON is collected whole.
  */
-import { CliError } from './exit.ts'
+import { CliError, EXIT } from './exit.ts'
 
 const LINE_FEED = 10
 /** A batch: at most this many lines and bytes; an ingest takes 100,000 items and 16 MiB. */
@@ -19,7 +19,31 @@ export type BodyType = 'json' | 'ndjson'
 export interface Batch {
   type: BodyType
   body: Uint8Array
+  /** Line of the input that the body begins on, from 1. */
+  firstLine: number
 }
+
+/**
+ * The line of the input that an item of a batch is on; null where items are no lines.
+ * @param index of the item, as the daemon counts: lines that are blank are none.
+ */
+export function lineOfItem({ type, body, firstLine }: Batch, index: number): number | null {
+  if (type !== 'ndjson') return null
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  let line = firstLine
+  let items = 0
+  for (let at = 0; at < bytes.length; line++) {
+    const end = bytes.indexOf(LINE_FEED, at)
+    const stop = end < 0 ? bytes.length : end
+    if (!isBlank(bytes.subarray(at, stop)) && items++ === index) return line
+    at = stop + 1
+  }
+  return null
+}
+
+/** Space of JSON within a line (RFC 8259, section 2). */
+const isBlank = (line: Uint8Array): boolean =>
+  line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
 
 /**
  * The bodies to send.
@@ -41,7 +65,7 @@ export async function* batches(
   if (decided === 'ndjson') yield* lines(reader, head)
   else {
     const body = await whole(reader, head)
-    if (body.some((byte) => byte > 32)) yield { type: 'json', body }
+    if (body.some((byte) => byte > 32)) yield { type: 'json', body, firstLine: 1 }
   }
 }
 
@@ -61,6 +85,13 @@ function decide(head: Buffer, isEnd: boolean): BodyType | null {
 
 async function* lines(reader: IdleReader, head: Buffer): AsyncGenerator<Batch> {
   let held = head
+  let line = 1
+  const taken = (end: number, count: number): Batch => {
+    const batch: Batch = { type: 'ndjson', body: held.subarray(0, end), firstLine: line }
+    held = held.subarray(end)
+    line += count
+    return batch
+  }
   for (;;) {
     const cut = cutAfterLines(held, BATCH_LINES)
     const isFull = cut.lines === BATCH_LINES || held.length >= BATCH_BYTES
@@ -68,10 +99,9 @@ async function* lines(reader: IdleReader, head: Buffer): AsyncGenerator<Batch> {
     if (next === null) break
     if (next !== 'idle') held = Buffer.concat([held, next])
     else if (cut.end > 0) {
-      yield { type: 'ndjson', body: held.subarray(0, cut.end) }
-      held = held.subarray(cut.end)
+      yield taken(cut.end, cut.lines)
     } else if (held.length >= BATCH_BYTES * 2)
-      throw new CliError('a line is longer than 1 MiB, the most one item may have')
+      throw new CliError('a line is longer than 1 MiB, the most one item may have', EXIT.data)
     else {
       const more = await reader.next(null)
       if (more === null) break
@@ -81,8 +111,8 @@ async function* lines(reader: IdleReader, head: Buffer): AsyncGenerator<Batch> {
   while (held.length) {
     const cut = cutAfterLines(held, BATCH_LINES)
     const end = cut.lines === BATCH_LINES ? cut.end : held.length
-    if (held.subarray(0, end).some((byte) => byte > 32)) yield { type: 'ndjson', body: held.subarray(0, end) }
-    held = held.subarray(end)
+    const batch = taken(end, cut.lines)
+    if (batch.body.some((byte) => byte > 32)) yield batch
   }
 }
 
@@ -109,6 +139,7 @@ async function whole(reader: IdleReader, head: Buffer): Promise<Buffer> {
     if (size > WHOLE_BYTES)
       throw new CliError(
         'the document is larger than 64 MiB, the most one request may have; send it as NDJSON with --type ndjson',
+        EXIT.data,
       )
   }
   return Buffer.concat(parts)

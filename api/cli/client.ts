@@ -5,7 +5,7 @@
 import type { MergeConflict } from '../../schemas/types.ts'
 import { version } from '../version.ts'
 import type { Target } from './credentials.ts'
-import { CliError } from './exit.ts'
+import { CliError, EXIT } from './exit.ts'
 import { conflictLines } from './field-text.ts'
 import { escapeLine, type Io } from './terminal.ts'
 
@@ -101,7 +101,10 @@ export class Client {
         signal: AbortSignal.timeout(CANCEL_MS),
       })
     } catch (error) {
-      throw new CliError(`interrupted, but the daemon could not be told: ${(error as Error).message}`, 130)
+      throw new CliError(
+        `interrupted, but the daemon could not be told: ${(error as Error).message}`,
+        EXIT.interrupted,
+      )
     }
   }
 
@@ -111,12 +114,16 @@ export class Client {
     if (status >= 300 && status < 400)
       return new CliError(
         `${this.target.url} answers with a redirect (HTTP ${status}); name the daemon's own address with --svcd`,
+        EXIT.unavailable,
+        { status },
       )
     const detail = detailOf(answer.text) ?? 'the answer is not one of svc'
     const advice = status === 401 ? `; ${this.credentialAdvice()}` : ''
     const conflicts = conflictsOf(answer.text).flatMap((conflict) => conflictLines(conflict))
     return new CliError(
       [`${escapeLine(detail)} (HTTP ${status} from ${this.target.url})${advice}`, ...conflicts].join('\n'),
+      exitCodeOf(status),
+      { ...problemOf(answer.text), status },
     )
   }
 
@@ -127,16 +134,18 @@ export class Client {
   }
 
   private unreachable(error: unknown): CliError {
-    if (this.io.interrupted.aborted) return new CliError('interrupted', 130)
+    if (this.io.interrupted.aborted) return new CliError('interrupted', EXIT.interrupted)
     const { name, cause, message } = error as Error & { cause?: NodeJS.ErrnoException }
     if (name === 'TimeoutError')
       return new CliError(
         `${this.target.url} did not answer within ${TIMEOUT_MS / 1000} seconds; see its log`,
+        EXIT.unavailable,
       )
     const reason =
       cause?.code === 'ECONNREFUSED' ? 'connection refused' : (cause?.code ?? cause?.message ?? message)
     return new CliError(
       `cannot reach the daemon at ${this.target.url} (${reason}); start it with "svc up", or name another with --svcd or SVCD_URL`,
+      EXIT.unavailable,
     )
   }
 
@@ -147,6 +156,12 @@ export class Client {
       ...(this.target.token === null ? {} : { authorization: `Bearer ${this.target.token}` }),
     }
   }
+}
+
+/** A refusal of the credential, and a daemon that is not ready, are told from one of what was asked. */
+function exitCodeOf(status: number): number {
+  if (status === 401 || status === 403) return EXIT.credentials
+  return status === 503 ? EXIT.unavailable : EXIT.failed
 }
 
 /** The `detail` sentence of an error answer, or null when the body is not one. */

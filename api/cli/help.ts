@@ -1,5 +1,33 @@
 /** Texts of the help that are not an option's own line. */
 import { environment } from '../environment.ts'
+import type { EXIT } from './exit.ts'
+
+const LINE_MAX = 100
+
+/** What each exit code means, in one place for the help and docs/cli.md. */
+export const EXIT_MEANINGS: Record<(typeof EXIT)[keyof typeof EXIT], string> = {
+  0: 'done',
+  1: 'refused, or not as expected',
+  2: 'there are changes ("svc catalog plan", "svc catalog drift --exit-code")',
+  64: 'wrong usage',
+  65: 'a file or its lines break a rule',
+  66: 'a file cannot be read',
+  69: 'the daemon is not reachable',
+  70: 'a fault of ours',
+  74: 'the disk failed',
+  75: 'the data is in use',
+  77: 'the credential is missing, not known, or lacks the scope',
+  78: 'the configuration or the data file cannot be used',
+  130: 'interrupted',
+}
+
+function exitCodes(): string {
+  const words = Object.entries(EXIT_MEANINGS).map(([code, meaning]) => `${code} ${meaning}`)
+  return words.reduce((text, word) => {
+    const isLong = text.slice(text.lastIndexOf('\n') + 1).length + word.length > LINE_MAX
+    return `${text},${isLong ? '\n' : ' '}${word}`
+  })
+}
 
 export const EXAMPLES = `Examples:
   svc up                                          start; the console is at http://127.0.0.1:8787
@@ -17,8 +45,8 @@ export const EXAMPLES = `Examples:
 
 Client commands talk to the daemon that --svcd or SVCD_URL names, else to the saved login,
 else to http://127.0.0.1:8787. Every variable is listed by "svc up --help".
-Exit codes: 0 done, 1 refused, not reachable or not as expected, 2 wrong usage ("svc catalog plan": there are changes),
-75 the data is in use, 78 configuration.
+Exit codes: ${exitCodes()}.
+With --json an error is JSON, too: the last line on standard error.
 `
 
 /** The variables the daemon reads, as a table. */

@@ -29,15 +29,15 @@ import { subscriptionCommands } from './commands/subscribe.ts'
 import { tailCommand } from './commands/tail.ts'
 import { whyCommand } from './commands/why.ts'
 import { addConnectionOptions } from './context.ts'
-import { EXIT } from './exit.ts'
+import { CliError, type ErrorFields, EXIT } from './exit.ts'
 import { describeEnvironment, EXAMPLES } from './help.ts'
 import { type Io, paint } from './terminal.ts'
 
 /** Marks a usage error whose message has been written. */
 class UsageShown extends Error {}
 
-/** The whole command tree. */
-export function buildProgram(io: Io): Command {
+/** The whole command tree. @param isJson whether errors are JSON, and not told as they are met. */
+export function buildProgram(io: Io, isJson = false): Command {
   const program = new Command('svc')
     .description(
       "Event-timeline agent service: events from many systems in one store, one entity's timeline out.",
@@ -84,7 +84,7 @@ export function buildProgram(io: Io): Command {
   program.addHelpCommand(
     new Command('help').argument('[command]').description('Show help for a command').helpGroup('Other:'),
   )
-  forEachCommand(program, (command) => prepare(io, command))
+  forEachCommand(program, (command) => prepare(io, command, isJson))
   return program
 }
 
@@ -134,13 +134,13 @@ function fileCommand(io: Io, name: 'backup' | 'restore'): Command {
 }
 
 /** Connection options, help in the terminal's colours, output through `io`, usage on standard error for a mistake. */
-function prepare(io: Io, command: Command): void {
+function prepare(io: Io, command: Command, isJson: boolean): void {
   addConnectionOptions(command)
   command
     .configureOutput({
       writeOut: (text) => io.out(text),
       writeErr: (text) => io.err(text),
-      outputError: (text) => io.err(text.replace(/^error: /, 'svc: ')),
+      outputError: (text) => void (isJson || io.err(text.replace(/^error: /, 'svc: '))),
       getOutHasColors: () => io.colour,
       getErrHasColors: () => io.colour,
     })
@@ -151,7 +151,8 @@ function prepare(io: Io, command: Command): void {
     } as Partial<Help>)
     .exitOverride((error) => {
       if (error.exitCode !== 0 && error.code !== 'commander.help') {
-        io.err(`usage: ${pathOf(command)} ${command.usage()}\nrun "${pathOf(command)} --help" for more\n`)
+        if (!isJson)
+          io.err(`usage: ${pathOf(command)} ${command.usage()}\nrun "${pathOf(command)} --help" for more\n`)
         throw new UsageShown(error.message)
       }
       throw error
@@ -160,10 +161,12 @@ function prepare(io: Io, command: Command): void {
 
 /**
  * Runs one command line.
- * @returns the exit code; a message for the person is on standard error when it is not 0.
+ * @returns the exit code; a message for the person is on standard error when it is not 0, with --json as
+ *   JSON on its last line.
  */
 export async function run(io: Io, argv: readonly string[]): Promise<number> {
-  const program = buildProgram(io)
+  const isJson = asksForJson(argv)
+  const program = buildProgram(io, isJson)
   if (argv.length === 0) {
     program.outputHelp()
     return EXIT.ok
@@ -172,27 +175,43 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
     await program.parseAsync([...argv], { from: 'user' })
     return EXIT.ok
   } catch (error) {
-    return report(io, error)
+    return report(io, error, isJson)
   }
 }
 
-function report(io: Io, error: unknown): number {
-  if (error instanceof UsageShown) return EXIT.usage
-  if (error instanceof CommanderError)
-    return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.ok : EXIT.usage
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json')
+}
+
+function report(io: Io, error: unknown, isJson: boolean): number {
+  const { exitCode, message, fields } = told(error)
+  // Some exit codes are an answer, such as that of a plan with changes.
+  if (message && exitCode !== EXIT.ok)
+    io.err(
+      isJson
+        ? `${JSON.stringify({ error: message, exit_code: exitCode, ...fields })}\n`
+        : shown(error, message),
+    )
+  return exitCode
+}
+
+/** Usage is told by the parser, where it is met. */
+const shown = (error: unknown, message: string): string =>
+  error instanceof UsageShown || error instanceof CommanderError ? '' : `svc: ${message}\n`
+
+function told(error: unknown): { exitCode: number; message: string; fields?: ErrorFields | undefined } {
   const { message, stack, exitCode, code, name } = error as Error & { exitCode?: unknown; code?: unknown }
-  if (typeof exitCode === 'number') {
-    // Some exit codes are an answer, such as that of a plan with changes.
-    if (message) io.err(`svc: ${message}\n`)
-    return exitCode
-  }
+  if (error instanceof UsageShown) return { exitCode: EXIT.usage, message: message.replace(/^error: /, '') }
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 || error.code === 'commander.help'
+      ? { exitCode: EXIT.ok, message: '' }
+      : { exitCode: EXIT.usage, message }
+  if (typeof exitCode === 'number')
+    return { exitCode, message, fields: error instanceof CliError ? error.fields : undefined }
   // A refusal of the engine (an error with one of its codes) or of the system: a sentence will do.
-  if (name === 'SvcError' || typeof code === 'string') {
-    io.err(`svc: ${message}\n`)
-    return EXIT.failed
-  }
-  io.err(`svc: a fault of ours: ${stack ?? message}\n`)
-  return EXIT.fault
+  if (name === 'SvcError' || typeof code === 'string') return { exitCode: EXIT.failed, message }
+  return { exitCode: EXIT.fault, message: `a fault of ours: ${stack ?? message}` }
 }
 
 function forEachCommand(command: Command, visit: (command: Command) => void): void {

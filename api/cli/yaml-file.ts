@@ -1,5 +1,5 @@
 /** Files of fields and values, JSON or YAML, as commands take definitions from them. */
-import { CliError, usageError } from './exit.ts'
+import { CliError, EXIT, usageError } from './exit.ts'
 import { readText } from './files.ts'
 import { escapeLine } from './terminal.ts'
 
@@ -9,7 +9,7 @@ export type Fields = Record<string, unknown>
  * One definition: the file itself, or of a catalog file that of a name; without a name the only one.
  * @param list field of a catalog file, such as `triggers`
  * @param what such as `trigger`
- * @throws CliError 1 for a file without it, 2 where a name is needed
+ * @throws CliError 65 for a file without it, 64 where a name is needed
  */
 export async function readDefinition(
   file: string,
@@ -18,16 +18,17 @@ export async function readDefinition(
   name: string | undefined,
 ): Promise<Fields> {
   const root = await parse(file)
-  if (!isFields(root)) throw new CliError(`${file} has no ${what}: it is not a list of fields and values`)
+  if (!isFields(root))
+    throw new CliError(`${file} has no ${what}: it is not a list of fields and values`, EXIT.data)
   if (!(list in root)) return root
   const entries: unknown = root[list]
   const all = Array.isArray(entries) ? entries.filter(isFields) : []
   if (name === undefined && all.length === 1) return all[0]!
   const names = escapeLine(all.map((one) => String(one.name)).join(', '))
-  if (all.length === 0) throw new CliError(`${file} has no ${list}`)
+  if (all.length === 0) throw new CliError(`${file} has no ${list}`, EXIT.data)
   if (name === undefined) throw usageError(`${file} has several ${list}; name one of ${names}`)
   const found = all.find((one) => one.name === name)
-  if (!found) throw new CliError(`${file} has no ${what} ${name}; it has ${names}`)
+  if (!found) throw new CliError(`${file} has no ${what} ${name}; it has ${names}`, EXIT.data)
   return found
 }
 
@@ -46,8 +47,8 @@ async function parse(file: string): Promise<unknown> {
     if (!error) return document.toJS()
   } catch (fault) {
     // Aliases that grow without end, or that name no anchor.
-    throw new CliError(`${file}: ${escapeLine((fault as Error).message)}`)
+    throw new CliError(`${file}: ${escapeLine((fault as Error).message)}`, EXIT.data)
   }
   const { line, col } = lines.linePos(error.pos[0])
-  throw new CliError(`${file}:${line}:${col}: ${escapeLine(error.message)}`)
+  throw new CliError(`${file}:${line}:${col}: ${escapeLine(error.message)}`, EXIT.data)
 }

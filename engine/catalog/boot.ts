@@ -48,7 +48,7 @@ function importFile(
 ): void {
   try {
     const { plan, change_set } = catalog.import(
-      { yaml, why: sync ? `synced from ${path}` : `imported from ${path} on the first boot` },
+      { yaml, file: path, why: sync ? `synced from ${path}` : `imported from ${path} on the first boot` },
       { ...BOOT, origin: 'catalog' },
     )
     const { creates, updates, unchanged } = plan

@@ -4,111 +4,104 @@
  */
 import type {
   Catalog,
+  CatalogCheck,
   CatalogChecked,
   CatalogDrift,
+  CatalogForgotten,
   CatalogImport,
   CatalogImported,
-  ChangePlan,
 } from '../../schemas/types.ts'
+import { MASK } from '../changes/plan.ts'
 import { describeConnectorSchemas } from '../connectors/index.ts'
 import type { Declared } from '../declared/declared.ts'
 import type { WriteBy } from '../declared/write.ts'
-import { SvcError } from '../errors.ts'
+import { checkFile, importFile } from './apply.ts'
 import { catalogFileSchema, readCatalog, renderCatalog, updateCatalog } from './document/index.ts'
+import { driftOf } from './drift.ts'
 import { exportCatalog } from './export.ts'
-import { refuse, stageCatalog } from './import.ts'
+import { refuse } from './import.ts'
+import { rememberedFiles } from './remembered.ts'
 import { sameEntry } from './same.ts'
+import { isPlain, secretPlaces, withValues } from './secret-places.ts'
 
 export interface CatalogFiles {
-  /** The instance as YAML; of these sources only, when given. */
-  render(sources?: readonly string[]): string
-  /** A given file brought up to date: comments, order and formatting of what stays are kept. @throws SvcError invalid */
+  /** The instance as a catalog file; of these sources only, when given. JSON is read as YAML is. */
+  render(sources?: readonly string[], format?: 'yaml' | 'json'): string
+  /**
+   * A given file brought up to date: comments, order and formatting of what stays are kept, a secret in
+   * plain text becomes its mask. @throws SvcError invalid
+   */
   update(yaml: string): string
-  /** Every problem of a file, and the plan when there is none. */
-  check(yaml: string, prune: boolean): CatalogChecked
-  /** @throws SvcError invalid with every problem and its place; nothing is then written. */
+  /**
+   * Every problem of a file, and the plan when there is none.
+   * @param compares whether the caller may learn if a secret is the stored one.
+   */
+  check(body: CatalogCheck, compares: boolean): CatalogChecked
+  /**
+   * @throws SvcError invalid with every problem and its place, conflict when another plan was approved;
+   *   nothing is then written.
+   */
   import(body: CatalogImport, by: WriteBy): CatalogImported
-  /** How the instance differs from the file last imported. */
+  /** How the instance differs from the files that were imported. */
   drift(): CatalogDrift
+  /** A file is not compared any more; what it declared stays. @throws SvcError not_found */
+  forget(name: string): CatalogForgotten
   /** The JSON Schema of the file, for editors. */
   schema(): object
   /** Whether anything is declared. */
   isEmpty(): boolean
 }
 
-const SECTIONS = ['sources', 'triggers', 'agents', 'mcp_servers', 'projects', 'skills'] as const
-
 export function openCatalog(declared: Declared): CatalogFiles {
-  const { db } = declared.store
-  const keepFile = db.prepare('INSERT OR REPLACE INTO catalog_file (id, text, imported_at) VALUES (1, ?, ?)')
-  const selectKept = db.prepare<[], { text: string; imported_at: number }>(
-    'SELECT text, imported_at FROM catalog_file WHERE id = 1',
-  )
+  const files = rememberedFiles(declared.store.db)
   const current = () => exportCatalog(declared)
-  const update = (yaml: string): string => updateCatalog(yaml, current(), sameEntry)
-  const check = (yaml: string, prune: boolean): CatalogChecked => {
-    const { catalog, problems, locate } = readCatalog(yaml)
-    if (!catalog || problems.length) return { problems, plan: null }
-    const author: WriteBy = { caller: { id: 'check', name: 'check' }, origin: 'catalog' }
-    try {
-      const stage = (edit: Parameters<typeof stageCatalog>[1]) =>
-        stageCatalog(declared, edit, catalog, { prune, locate })
-      return { problems: [], plan: declared.changes.commit(author, stage, true).plan }
-    } catch (error) {
-      if (!(error instanceof SvcError)) throw error
-      const found = error.extra.problems ?? [{ line: 1, column: 1, path: '', message: error.message }]
-      return { problems: found, plan: null }
-    }
-  }
   return {
-    render: (sources) => {
+    render: (sources, format = 'yaml') => {
+      if (format === 'json') return JSON.stringify(exportCatalog(declared, sources))
       if (sources) return renderCatalog(exportCatalog(declared, sources))
-      const kept = selectKept.get()?.text
-      return kept === undefined ? renderCatalog(current()) : update(kept)
+      const kept = files.newest()
+      return kept ? updateCatalog(kept.text, current(), sameEntry) : renderCatalog(current())
     },
     update: (yaml) => {
-      refuse(readCatalog(yaml).problems)
-      return update(yaml)
+      const { catalog, problems } = readCatalog(yaml)
+      refuse(problems)
+      return updateCatalog(yaml, masked(declared, catalog!, current()), sameEntry)
     },
-    check,
-    import: (body, by) =>
-      declared.store.tx(() => {
-        const { catalog, problems, locate } = readCatalog(body.yaml)
-        refuse(problems)
-        const prune = body.prune === true || body.mode === 'replace'
-        const isDry = body.dry_run ?? false
-        const { plan, changeSet } = declared.changes.commit(
-          { ...by, why: body.why ?? by.why },
-          (edit) => stageCatalog(declared, edit, catalog!, { prune, locate }),
-          isDry,
-        )
-        // Kept without the secrets it may hold: what is exported holds none.
-        if (!isDry) keepFile.run(update(body.yaml), declared.clock.now())
-        return { ok: true, dry_run: isDry, change_set: changeSet, plan, ...countsOf(catalog!) }
-      }),
-    drift: () => {
-      const kept = selectKept.get()
-      if (!kept) return { imported_at: null, plan: null }
-      const { plan } = check(kept.text, false)
-      return { imported_at: new Date(kept.imported_at).toISOString(), plan: plan && onlyChanges(plan) }
+    check: (body, compares) => checkFile(declared, body, compares),
+    import: (body, by) => declared.store.tx(() => importFile(declared, files, body, by)),
+    drift: () => driftOf(declared, files),
+    forget: (name) => {
+      files.forget(name)
+      return { ok: true, name }
     },
     schema: () => catalogFileSchema(describeConnectorSchemas()),
     isEmpty: () => declared.kinds.source.list().length === 0 && declared.kinds.trigger.list().length === 0,
   }
 }
 
-/** A plan without what stays as it is. */
-function onlyChanges(plan: ChangePlan): ChangePlan {
-  return { ...plan, changes: plan.changes.filter(({ action }) => action !== 'none') }
+/** The instance, with a mask where the file has a secret in plain text and the instance has one, too. */
+function masked(declared: Declared, said: Catalog, current: Catalog): Catalog {
+  const plain = secretPlaces(said, declared.templates).filter(({ value }) => isPlain(value) || value === MASK)
+  return plain.reduce((catalog, place) => {
+    const index = (catalog[place.section] as { name?: string }[] | undefined)?.findIndex(
+      ({ name }) => name === place.name,
+    )
+    const isStored = index !== undefined && index >= 0 && hasSecret(declared, place)
+    return isStored ? withValues(catalog, [[{ ...place, index }, MASK]]) : catalog
+  }, current)
 }
 
-function countsOf(catalog: Catalog) {
-  const names = Object.fromEntries(
-    SECTIONS.map((section) => [
-      section,
-      ((catalog[section] ?? []) as { name?: string }[]).map(({ name }) => name ?? ''),
-    ]),
+const KINDS = { sources: 'source', agents: 'agent', mcp_servers: 'mcp_server' } as const
+
+/** Whether the instance has text of its own, not a reference, where the file has a secret. */
+function hasSecret({ kinds }: Declared, { section, name, inner }: ReturnType<typeof secretPlaces>[number]) {
+  const stored =
+    section === 'projects'
+      ? kinds.project.list().find((project) => project.name === name)
+      : kinds[KINDS[section]].find(name)
+  const value = inner.reduce<unknown>(
+    (at, step) => (at as Record<string, unknown> | undefined)?.[step],
+    stored?.doc,
   )
-  const counts = Object.fromEntries(SECTIONS.map((section) => [section, names[section]!.length]))
-  return { ...(counts as Record<(typeof SECTIONS)[number], number>), names }
+  return typeof value === 'string' && isPlain(value)
 }

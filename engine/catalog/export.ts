@@ -54,6 +54,8 @@ function isListed({ planned }: ExportWorld, kind: PartKind, { name, doc }: Store
   return planned.get(`${kind}:${name}`) !== 'planned' && !isInternal
 }
 
+const guardOf = ({ prevent_destroy: guard }: Doc) => (guard ? { prevent_destroy: true } : {})
+
 /** The project of an entry: whose it is, unless a template adopted it, which it does again. */
 function ownerName(
   { owners, planned, docs }: ExportWorld,
@@ -77,6 +79,7 @@ function sourceEntry(world: ExportWorld, { name, doc }: Stored): CatalogSource {
     ...(poll ? { poll } : {}),
     ...(Object.keys(shown).length ? { config: shown } : {}),
     ...(paused && !world.stopped.source.has(name) ? { paused: true } : {}),
+    ...guardOf(doc),
     ...(users.length && world.planned.get(`source:${name}`) !== 'adopted' ? { projects: users.sort() } : {}),
   } as CatalogSource
 }
@@ -133,10 +136,10 @@ function projectEntries(world: ExportWorld): CatalogProject[] {
   return [...world.docs.entries()]
     .filter(([, doc]) => !doc.draft && (doc.template !== DEFAULT_TEMPLATE || doc.goal))
     .sort(([, a], [, b]) => (a.name < b.name ? -1 : 1))
-    .map(([id, doc]) => projectEntry(world, id, doc))
+    .map(([, doc]) => projectEntry(world, doc))
 }
 
-function projectEntry(world: ExportWorld, id: string, doc: ProjectDoc): CatalogProject {
+function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
   const goal = doc.goal ? { goal: doc.goal } : {}
   if (doc.template === DEFAULT_TEMPLATE) return { template: DEFAULT_TEMPLATE, ...goal }
   const paused = doc.paused ? { paused: true } : {}
@@ -153,10 +156,7 @@ function projectEntry(world: ExportWorld, id: string, doc: ProjectDoc): CatalogP
     .filter(({ kind, name, use }) =>
       use.owned ? kind === 'source' : kind !== 'skill' && !implied.has(`${kind}:${name}`),
     )
-    .map(({ kind, name }) => {
-      const owner = world.owners.get(`${kind}:${name}`)
-      return { kind, name, ...(owner !== undefined && owner !== id ? { shared: true } : {}) }
-    })
+    .map(({ kind, name, use }) => ({ kind, name, ...(use.owned ? {} : { shared: true }) }))
   return {
     template: CUSTOM_TEMPLATE,
     name: doc.name,

@@ -32,20 +32,22 @@ export function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): vo
   each('mcp_servers', catalog.mcp_servers as (Entry & { url: string })[], ({ project: _p, name, ...spec }) =>
     stagePart(run, 'mcp_server', name, spec),
   )
-  each('skills', catalog.skills as (CatalogSkill & Entry)[], ({ name, description, body }) =>
-    stagePart(run, 'skill', name, { description, body }),
+  each('skills', catalog.skills as (CatalogSkill & Entry)[], ({ name, description, body, prevent_destroy }) =>
+    stagePart(run, 'skill', name, { description, body, prevent_destroy }),
   )
   each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry) => stageTrigger(run, entry))
   each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry) => stageAgent(run, entry))
 }
 
+/** A file that is the source of truth says of each part whether it is guarded. */
 function stagePart(
   { edit, declared }: Pick<ImportRun, 'edit' | 'declared'>,
   kind: PartKind,
   name: string,
   spec: Doc,
 ): void {
-  const doc = normaliseSpec(edit, kind, name, spec)
+  const guarded = { ...spec, prevent_destroy: spec.prevent_destroy ?? false }
+  const doc = normaliseSpec(edit, kind, name, guarded)
   // Here too, not when the edit is completed alone: the problem is told with its place in the file.
   const stored = edit.stored(kind, name)
   refuseVariables({ kind, stored, doc, revive: null }, declared.kinds, declared.env)
@@ -54,7 +56,7 @@ function stagePart(
 
 /** A blank secret keeps the stored one, as one that is left out does. */
 function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
-  const { connector, poll, config, paused } = entry
+  const { connector, poll, config, paused, prevent_destroy } = entry
   if (!hasConnector(connector)) fail('invalid', `connector ${connector} is not known`, { field: 'connector' })
   const secrets = secretFields(connector)
   const kept = Object.fromEntries(
@@ -63,7 +65,13 @@ function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
   const isInternal = edit.get('source', entry.name)?.connector === 'finding'
   if (isInternal || connector === 'finding')
     fail('invalid', `connector: ${connector} sources are made by the service itself`, { field: 'connector' })
-  return { connector, ...(poll ? { poll } : {}), config: kept, ...(paused ? { paused } : {}) }
+  return {
+    connector,
+    ...(poll ? { poll } : {}),
+    config: kept,
+    ...(paused ? { paused } : {}),
+    prevent_destroy,
+  }
 }
 
 function stageTrigger(run: ImportRun, { name, project: _project, ...spec }: CatalogTrigger): void {

@@ -7,6 +7,7 @@ import { fail, type SvcError } from '../errors.ts'
 import {
   CUSTOM_TEMPLATE,
   DEFAULT_TEMPLATE,
+  defaultProject,
   projectOf,
   projectsOf,
   putProject,
@@ -43,7 +44,8 @@ function pathOf(field: string): Path {
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
 }
 
-const textOf = (path: Path): string =>
+/** triggers[2].sources, as problems name a place. */
+export const textOf = (path: Path): string =>
   path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
     '',
@@ -54,7 +56,13 @@ export const isTemplate = (key: string | undefined): boolean =>
 
 /** By name, as in a file, or by id. @throws SvcError invalid */
 export function projectNamed(edit: Edit, word: string): string {
-  for (const [id, doc] of projectsOf(edit)) if (doc.name === word || id === word) return id
+  const projects = projectsOf(edit)
+  for (const [id, doc] of projects) if (doc.name === word || id === word) return id
+  // The Default project is in no file: it is made with the first part outside a project, here or just now.
+  if (![...projects.values()].some(({ template }) => template === DEFAULT_TEMPLATE)) {
+    const id = defaultProject(edit)
+    if (projectOf(edit, id).name === word) return id
+  }
   return fail('invalid', `no project is named ${word}, here or in the file`)
 }
 

@@ -8,6 +8,7 @@ import type { Edit } from '../changes/edit.ts'
 import type { Declared } from '../declared/declared.ts'
 import { fail, SvcError } from '../errors.ts'
 import { pauseProject, resumeProject } from '../projects/pause.ts'
+import { completeEdit } from '../wiring/complete.ts'
 import { DEFAULT_TEMPLATE, projectsOf } from '../wiring/project-doc.ts'
 import { stageParts } from './import-parts.ts'
 import { placeParts, stageAgentWiring } from './import-place.ts'
@@ -43,6 +44,10 @@ export function stageCatalog(
   stageAgentWiring(run)
   stageWiringRows(run)
   if (prune) stagePrune(run)
+  refuse(problems)
+  const isAnyPaused = paused.size > 0 || (catalog.projects ?? []).some((entry) => entry.paused)
+  // What a project wires comes along first: a pause stops that, too.
+  if (isAnyPaused) completeEdit(edit)
   pauseAgain(run, paused)
   refuse(problems)
 }

@@ -1,7 +1,9 @@
 /** What a pruning import deletes: parts and projects the file does not name, and wiring it lacks. */
 import type { Catalog } from '../../schemas/types.ts'
 import type { PartKind } from '../changes/declared.ts'
+import { guardSentence } from '../changes/guarded-kind.ts'
 import { connectorOf } from '../connectors/index.ts'
+import { fail } from '../errors.ts'
 import { DEFAULT_TEMPLATE, projectsOf, putProject } from '../wiring/project-doc.ts'
 import type { ImportRun } from './import-run.ts'
 
@@ -14,7 +16,7 @@ const SECTIONS = [
 ] as const satisfies readonly (readonly [keyof Catalog, PartKind])[]
 
 export function stagePrune(run: ImportRun): void {
-  const { edit, catalog, declared } = run
+  const { edit, catalog, declared, at } = run
   const named = new Set((catalog.projects ?? []).map((entry) => entry.name))
   for (const [id, doc] of projectsOf(edit))
     if (doc.template !== DEFAULT_TEMPLATE && !doc.draft && !named.has(doc.name) && edit.stored('project', id))
@@ -24,7 +26,9 @@ export function stagePrune(run: ImportRun): void {
     const kept = new Set((catalog[section] as { name: string }[] | undefined)?.map(({ name }) => name))
     for (const { name, doc } of declared.kinds[kind].list()) {
       const isInternal = kind === 'source' && connectorOf(String(doc.connector)).internal === true
-      if (!kept.has(name) && !isInternal && !planned.has(`${kind}:${name}`)) edit.remove(kind, name)
+      if (kept.has(name) || isInternal || planned.has(`${kind}:${name}`)) continue
+      if (doc.prevent_destroy === true) at([], () => fail('invalid', guardSentence(kind, name)))
+      else edit.remove(kind, name)
     }
   }
   pruneWiring(run)

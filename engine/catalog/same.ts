@@ -28,30 +28,39 @@ export function sameEntry(section: string, _name: string, before: unknown, after
 }
 
 const MEANINGS: Record<string, (entry: Entry) => unknown> = {
-  sources: ({ name, connector, poll, config, paused, projects }) => ({
+  sources: ({ name, connector, poll, config, paused, projects, prevent_destroy }) => ({
     name,
+    prevent_destroy: prevent_destroy ?? false,
     connector,
     poll: poll ?? defaultPoll(String(connector)),
     config: validateConfig(String(connector), (config ?? {}) as Entry),
     paused: paused ?? false,
     projects: [...((projects ?? []) as string[])].sort(),
   }),
-  triggers: ({ name, project, ...spec }) => ({
+  triggers: ({ name, project, prevent_destroy, ...spec }) => ({
     name,
+    prevent_destroy: prevent_destroy ?? false,
     project,
     ...normaliseTrigger(spec as unknown as TriggerSpec),
   }),
-  agents: ({ name, project, trigger, handoffs, enabled, ...spec }) => ({
+  agents: ({ name, project, trigger, handoffs, enabled, prevent_destroy, ...spec }) => ({
     name,
+    prevent_destroy: prevent_destroy ?? false,
     project,
     trigger: trigger || undefined,
     enabled: enabled ?? false,
     handoffs: normaliseHandoffs(String(name), (handoffs ?? []) as never),
     ...normaliseAgent(spec as unknown as GivenAgent),
   }),
-  mcp_servers: ({ name, project, ...spec }) => ({ name, project, ...normaliseMcpServer(spec as never) }),
-  skills: ({ name, project, used_by, ...spec }) => ({
+  mcp_servers: ({ name, project, prevent_destroy, ...spec }) => ({
     name,
+    project,
+    prevent_destroy: prevent_destroy ?? false,
+    ...normaliseMcpServer(spec as never),
+  }),
+  skills: ({ name, project, used_by, prevent_destroy, ...spec }) => ({
+    name,
+    prevent_destroy: prevent_destroy ?? false,
     project,
     used_by: [...((used_by ?? []) as string[])].sort(),
     ...normaliseSkill(spec),

@@ -38,9 +38,14 @@ export interface Authoring {
 export interface Committed<T> {
   result: T
   plan: ChangePlan
+  /** Each object that changes with the version it is changed from. */
+  basis: string[]
   /** Null when nothing changed, or when it was only planned. */
   changeSet: number | null
 }
+
+/** Refuses a plan by throwing, before anything of it is written. */
+export type Review = (planned: Pick<Committed<unknown>, 'plan' | 'basis'>) => void
 
 export interface ChangeSetsParts {
   store: StoreHandle
@@ -72,11 +77,12 @@ export class ChangeSets {
 
   /**
    * Composes, checks and writes a change-set in one transaction; with `dryRun` it only plans.
+   * @param review sees the whole plan before anything is written, and may refuse it.
    * @throws SvcError what `compose` throws; conflict when a field was changed by two writers, with
    *   base, mine and theirs of each.
    */
-  commit<T>(authoring: Authoring, compose: (edit: Edit) => T, dryRun = false): Committed<T> {
-    return this.write(authoring, compose, null, dryRun)
+  commit<T>(authoring: Authoring, compose: (edit: Edit) => T, dryRun = false, review?: Review): Committed<T> {
+    return this.write(authoring, compose, { undoes: null, dryRun, review })
   }
 
   /**
@@ -89,7 +95,7 @@ export class ChangeSets {
     if (set.undone_by !== null) fail('conflict', `change-set ${id} was undone by change-set ${set.undone_by}`)
     const why = authoring.why ?? `undo of change-set ${id}`
     const compose = (edit: Edit) => stageUndo(edit, id, this.queries.changes(id), this.parts.kinds)
-    return this.write({ ...authoring, why, origin: 'undo' }, compose, id, dryRun)
+    return this.write({ ...authoring, why, origin: 'undo' }, compose, { undoes: id, dryRun })
   }
 
   /**
@@ -107,7 +113,7 @@ export class ChangeSets {
     const why = authoring.why ?? `roll back to change-set ${id}`
     const open = (kind: ChangeKind, sealed: string) => this.parts.kinds[kind].open(sealed)
     const compose = (edit: Edit) => stageRollback(edit, id, this.queries, open, isMeant(edit))
-    return this.write({ ...authoring, why, origin: 'undo' }, compose, null, dryRun)
+    return this.write({ ...authoring, why, origin: 'undo' }, compose, { undoes: null, dryRun })
   }
 
   /** An object's document as of a change-set; null when it was not there, undefined without a record. */
@@ -143,8 +149,7 @@ export class ChangeSets {
   private write<T>(
     authoring: Authoring,
     compose: (edit: Edit) => T,
-    undoes: number | null,
-    dryRun: boolean,
+    { undoes, dryRun, review }: { undoes: number | null; dryRun: boolean; review?: Review | undefined },
   ): Committed<T> {
     return this.parts.store.tx(() => {
       const edit = new Edit(this.parts.kinds, (kind, key, at) => this.documentAt(kind, key, at))
@@ -154,10 +159,12 @@ export class ChangeSets {
       const changed = edit.touched().filter(isChange)
       const warnings = this.parts.warn?.(edit, changed) ?? []
       const plan = { ...planOf(edit.touched(), this.parts.kinds), ...(warnings.length ? { warnings } : {}) }
-      if (dryRun || changed.length === 0) return { result, plan, changeSet: null }
+      const basis = changed.map(versionOf)
+      review?.({ plan, basis })
+      if (dryRun || changed.length === 0) return { result, plan, basis, changeSet: null }
       const kinds = new Set(changed.map(({ kind }) => kind))
       this.parts.store.afterCommit(() => this.parts.committed(kinds))
-      return { result, plan, changeSet: this.apply(edit, changed, authoring, undoes) }
+      return { result, plan, basis, changeSet: this.apply(edit, changed, authoring, undoes) }
     })
   }
 
@@ -219,6 +226,10 @@ function isChange({ stored, doc }: Staged): boolean {
   if (!stored) return doc !== null
   return doc === null || differences(stored.doc, doc).length > 0
 }
+
+/** An object with the version a change is made from; a project that is made has no id worth keeping. */
+const versionOf = ({ kind, key, stored, doc }: Staged): string =>
+  `${kind}:${stored ? key : nameOf(kind, key, doc!)}@${stored ? stored.changeSet : 'new'}`
 
 /** What people call an object: a project goes by its name, not by its id. */
 export function nameOf(kind: ChangeKind, key: string, doc: Readonly<Record<string, unknown>>): string {

@@ -77,11 +77,17 @@ export class Edit {
    */
   put(kind: ChangeKind, key: string, doc: Doc, base?: number): void {
     const stored = this.stored(kind, key)
+    const { prevent_destroy: guard, ...rest } = doc
+    const given = guard === false ? rest : doc
     const merged =
-      base === undefined || !stored || stored.changeSet <= base ? doc : this.rebase(kind, stored, doc, base)
+      base === undefined || !stored || stored.changeSet <= base
+        ? given
+        : this.rebase(kind, stored, given, base)
+    // Who says nothing of a part's guard does not take it away: few know the field. False does.
+    const isKept = guard === undefined && this.get(kind, key)?.prevent_destroy === true
     // What this edit brings back, and then changes, is still brought back.
     const revive = this.staged.get(kind)!.get(key)?.revive ?? null
-    this.stage({ kind, key, stored, doc: merged, revive })
+    this.stage({ kind, key, stored, doc: isKept ? { ...merged, prevent_destroy: true } : merged, revive })
   }
 
   /** Stages a deletion; nothing happens when it is not there. */

@@ -23,7 +23,7 @@ export function stageRollback(
     const kind = row.kind as ChangeKind
     const then = queries.documentAt(kind, row.key, changeSet)
     if (then === null || then === undefined) edit.remove(kind, row.key)
-    else if (edit.has(kind, row.key)) edit.put(kind, row.key, open(kind, then))
+    else if (edit.has(kind, row.key)) edit.put(kind, row.key, { prevent_destroy: false, ...open(kind, then) })
     else edit.revive(kind, row.key, then)
   }
 }

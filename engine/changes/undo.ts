@@ -29,7 +29,8 @@ export function stageUndo(
       edit.revive(kind, change.key, change.before)
     } else {
       if (!now) fail('conflict', `${label} was deleted since change-set ${changeSet}; undo that first`)
-      edit.put(kind, change.key, kinds[kind].open(change.before), changeSet)
+      const was = kinds[kind].open(change.before)
+      edit.put(kind, change.key, { prevent_destroy: false, ...was }, changeSet)
     }
   }
 }

@@ -140,9 +140,10 @@ const KEPT = [
 
 function keptOf(now: AgentSpec, body: AgentWrite): Record<string, unknown> {
   // Absent keeps every field, the secrets by their own rule; null keeps those where it says nothing itself.
-  const secrets: readonly string[] = AGENT_SECRETS
+  // The guard stays by itself, and is no field of an agent's own.
+  const elsewhere: readonly string[] = [...AGENT_SECRETS, 'prevent_destroy']
   const absent = Object.entries(now).filter(
-    ([field]) => body[field as keyof AgentWrite] === undefined && !secrets.includes(field),
+    ([field]) => body[field as keyof AgentWrite] === undefined && !elsewhere.includes(field),
   )
   const nulls = KEPT.slice(0, 3).filter((field) => body[field] === null && now[field] !== undefined)
   return { ...Object.fromEntries(absent), ...Object.fromEntries(nulls.map((field) => [field, now[field]])) }

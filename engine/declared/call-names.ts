@@ -71,6 +71,7 @@ const calls: Record<keyof DeclaredCalls, true> = {
   catalogDrift: true,
   exportCatalog: true,
   updateCatalogFile: true,
+  forgetCatalogFile: true,
   checkCatalog: true,
   importCatalog: true,
   catalogSchema: true,

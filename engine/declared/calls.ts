@@ -5,6 +5,7 @@
  */
 import type {
   AgentWrite,
+  CatalogCheck,
   CatalogImport,
   ChangeSetCreate,
   FindingCreate,
@@ -257,9 +258,11 @@ export function changeCalls({ declared, catalog }: CallsParts) {
     rollBack: async (id: number, how: { project?: string | undefined; dryRun: boolean }, by: WriteBy) =>
       rollBack(declared, id, how, by),
     catalogDrift: async () => catalog.drift(),
-    exportCatalog: async (sources?: string[]) => catalog.render(sources),
+    exportCatalog: async (sources?: string[], format: 'yaml' | 'json' = 'yaml') =>
+      catalog.render(sources, format),
     updateCatalogFile: async (yaml: string) => catalog.update(yaml),
-    checkCatalog: async (yaml: string, prune: boolean) => catalog.check(yaml, prune),
+    forgetCatalogFile: async (name: string) => catalog.forget(name),
+    checkCatalog: async (body: CatalogCheck, compares = true) => catalog.check(body, compares),
     importCatalog: async (body: CatalogImport, by: WriteBy) => catalog.import(body, by),
     catalogSchema: async () => catalog.schema(),
   }

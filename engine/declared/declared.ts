@@ -6,12 +6,14 @@
 import { forgetAgentTests } from '../agent-tests/queries.ts'
 import { ChangeSets } from '../changes/change-sets.ts'
 import type { ChangeKind, DeclaredKind } from '../changes/declared.ts'
+import { GuardedKind } from '../changes/guarded-kind.ts'
 import type { Clock } from '../clock.ts'
 import type { Keys } from '../keys/keys.ts'
 import { forgetTools } from '../mcp-tools/rows.ts'
 import { AGENT_SECRETS } from '../parts/agent-spec.ts'
 import { MCP_SERVER_SECRETS } from '../parts/mcp-server-spec.ts'
 import { PartKind } from '../parts/part-kind.ts'
+import type { PartTable } from '../parts/rows.ts'
 import { followEdit } from '../projects/follow.ts'
 import { ProjectKind } from '../projects/project-kind.ts'
 import { type ProjectQueries, projectQueries } from '../projects/queries.ts'
@@ -53,35 +55,19 @@ export function openDeclared(parts: DeclaredParts): Declared {
   const { store, clock, secrets, keys, sources, templates } = parts
   const { db } = store
   const skill = new SkillKind({ db, secrets })
+  const part = (
+    kind: 'trigger' | 'agent' | 'mcp_server',
+    table: PartTable,
+    secretFields: readonly string[],
+    sentTo?: Readonly<Record<string, string>>,
+  ) => new PartKind({ db, secrets, kind, table, secretFields, sentTo, pausable: kind === 'trigger' })
+  const guarded = (kind: DeclaredKind) => new GuardedKind(db, kind)
   const kinds: Record<ChangeKind, DeclaredKind> = {
-    source: new SourceKind(sources.store),
-    trigger: new PartKind({
-      db,
-      secrets,
-      kind: 'trigger',
-      table: 'triggers',
-      secretFields: [],
-      pausable: true,
-    }),
-    agent: new PartKind({
-      db,
-      secrets,
-      kind: 'agent',
-      table: 'agents',
-      secretFields: AGENT_SECRETS,
-      sentTo: { webhook_token: 'webhook_url' },
-      pausable: false,
-    }),
-    mcp_server: new PartKind({
-      db,
-      secrets,
-      kind: 'mcp_server',
-      table: 'mcp_servers',
-      secretFields: MCP_SERVER_SECRETS,
-      sentTo: { auth_value: 'url' },
-      pausable: false,
-    }),
-    skill,
+    source: guarded(new SourceKind(sources.store)),
+    trigger: guarded(part('trigger', 'triggers', [])),
+    agent: guarded(part('agent', 'agents', AGENT_SECRETS, { webhook_token: 'webhook_url' })),
+    mcp_server: guarded(part('mcp_server', 'mcp_servers', MCP_SERVER_SECRETS, { auth_value: 'url' })),
+    skill: guarded(skill),
     project: new ProjectKind({ db, secrets, secretParams: (template) => templates.secretParams(template) }),
   }
   const projects = projectQueries(db)

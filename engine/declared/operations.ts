@@ -58,7 +58,13 @@ export function stageOperation(
   }
   const spec = operation.spec ?? fail('invalid', `${at}.spec is required`, { field: `${at}.spec` })
   const now = edit.get(kind, key)
-  const given = operation.op === 'patch' ? (mergePatch(declared.kinds[kind].mask(now!), spec) as Doc) : spec
+  const given =
+    operation.op === 'patch'
+      ? {
+          ...(mergePatch(declared.kinds[kind].mask(now!), spec) as Doc),
+          ...(spec.prevent_destroy === null ? { prevent_destroy: false } : {}),
+        }
+      : spec
   const doc = normaliseSpec(edit, kind, key, given)
   edit.put(kind, key, doc, base)
   if (kind !== 'project') stageJoin(edit, kind, key, operation.project, now === undefined)
@@ -74,7 +80,16 @@ function stageJoin(edit: Edit, kind: PartKind, name: string, word: string | unde
  * A document as given, checked and in canonical form; omitted secrets are those stored.
  * @throws SvcError invalid, naming the object, the field and the rule
  */
-export function normaliseSpec(edit: Edit, kind: ChangeKind, key: string, given: Doc): Doc {
+export function normaliseSpec(edit: Edit, kind: ChangeKind, key: string, spec: Doc): Doc {
+  const { prevent_destroy: guard, ...given } = spec
+  const doc = normaliseFields(edit, kind, key, given)
+  if (guard === undefined) return doc
+  if (kind === 'project' || typeof guard !== 'boolean')
+    fail('invalid', 'prevent_destroy must be true or false, and is of a part', { field: 'prevent_destroy' })
+  return { ...doc, prevent_destroy: guard }
+}
+
+function normaliseFields(edit: Edit, kind: ChangeKind, key: string, given: Doc): Doc {
   const now = edit.get(kind, key)
   const stored = now && { doc: now, unreadable: edit.stored(kind, key)?.unreadable ?? [] }
   if (!now && kind !== 'project' && kind !== 'skill') checkName(kind, key)

@@ -5,6 +5,7 @@
 import type { AgentSpec, ToolPolicy, TriggerSpec } from '../../schemas/types.ts'
 import { type Doc, kindWord, type PartKind, partKinds } from '../changes/declared.ts'
 import type { Edit } from '../changes/edit.ts'
+import { refuseGuarded } from '../changes/guarded-kind.ts'
 import { fail } from '../errors.ts'
 import { refuseFindingLoops } from './finding-loops.ts'
 import {
@@ -26,6 +27,7 @@ export function completeEdit(edit: Edit): void {
   checkProjects(edit)
   housePartsOfNobody(edit)
   handNotesOn(edit)
+  refuseGuarded(edit)
 }
 
 /** Deleted parts leave every project, and deleted MCP servers every agent. */
@@ -208,6 +210,8 @@ function housePartsOfNobody(edit: Edit): void {
   if (candidates.length === 0) return
   const id = defaultProject(edit)
   putProject(edit, id, withUses(edit.get('project', id) as unknown as ProjectDoc, candidates))
+  // What they need comes along, as in any project: else the next edit would bring it.
+  closeOver(edit, id)
 }
 
 /**

@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
+import { EXIT } from '../../api/cli/exit.ts'
+import { EXAMPLES, EXIT_MEANINGS } from '../../api/cli/help.ts'
 import { buildProgram } from '../../api/cli/program.ts'
 import type { Io } from '../../api/cli/terminal.ts'
 import { environment } from '../../api/environment.ts'
@@ -158,6 +160,17 @@ function entryFields({ properties }: Record<string, unknown>): string[] {
 describe('docs/cli.md', () => {
   const text = textOf('docs/cli.md')
   const commands = leaves(program())
+
+  it('has every exit code in one table, and the help says the same of each', () => {
+    const rows = text.split('\n').filter((line) => /^\| \d+ \|/.test(line))
+    expect(rows.map((row) => Number(row.split('|')[1]))).toEqual(Object.values(EXIT))
+    for (const code of Object.values(EXIT)) {
+      const meaning = EXIT_MEANINGS[code]
+      expect(EXAMPLES.replaceAll('\n', ' '), String(code)).toContain(`${code} ${meaning}`)
+      const row = rows.find((line) => line.startsWith(`| ${code} |`))!
+      expect(row.replaceAll('`', ''), String(code)).toContain(meaning.replace(/ \(.*$/, '').split(',')[0])
+    }
+  })
 
   it('names every command', () => {
     for (const { path } of commands) expect(text, path).toContain(path)

@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 import { gzip as gzipCallback } from 'node:zlib'
 import type { Command } from 'commander'
 import type { IngestResult, Problem, Source } from '../../../schemas/types.ts'
-import { type Batch, type BodyType, batches } from '../batches.ts'
+import { type Batch, type BodyType, batches, lineOfItem } from '../batches.ts'
 import type { Answer, Client } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
-import { CliError, usageError } from '../exit.ts'
+import { CliError, EXIT, usageError } from '../exit.ts'
 import { escapeLine, type Io, printJson } from '../terminal.ts'
 
 const gzip = promisify(gzipCallback)
@@ -23,6 +23,16 @@ interface SendFlags extends ClientFlags, JsonFlag {
   type?: string
   idempotencyKey?: string
 }
+
+/** An item the daemon refused: its line of the input, or its place where items are no lines. */
+interface Rejected {
+  line?: number
+  index?: number
+  error: string
+}
+
+/** As many as one answer of the daemon lists. */
+const REJECTED_LISTED = 100
 
 interface Totals {
   ingested: number
@@ -50,11 +60,12 @@ async function send(io: Io, source: string, file: string | undefined, flags: Sen
   const path = `/ingest/${encodeURIComponent(await ingestKeyOf(client, source))}`
   const key = flags.idempotencyKey ?? randomUUID()
   const totals: Totals = { ingested: 0, duplicates: 0, rejected: 0 }
+  const rejected: Rejected[] = []
   let sent = 0
   for await (const batch of batches(input, type)) {
     const answer = await deliver(io, client, path, batch, sent === 0 ? key : `${key}-${sent}`, sent > 0)
     sent++
-    report(io, answer, totals, flags.json === true)
+    report(io, answer, { totals, batch, file, rejected }, flags.json === true)
   }
   if (sent === 0) throw new CliError('there was nothing to send')
   if (!flags.json)
@@ -64,6 +75,8 @@ async function send(io: Io, source: string, file: string | undefined, flags: Sen
   if (totals.rejected)
     throw new CliError(
       totals.rejected === 1 ? 'one item was rejected' : `${totals.rejected} items were rejected`,
+      EXIT.data,
+      { rejected },
     )
 }
 
@@ -76,7 +89,7 @@ function typeOf(flag: string | undefined, file: string | undefined): BodyType | 
 
 function openInput(io: Io, file: string | undefined): AsyncIterable<Uint8Array> {
   if (file === undefined || file === '-') return io.stdin
-  if (!existsSync(file)) throw usageError(`there is no file ${file}`)
+  if (!existsSync(file)) throw new CliError(`there is no file ${file}`, EXIT.input)
   return createReadStream(file)
 }
 
@@ -109,7 +122,7 @@ async function deliver(
     if (answer && (isLast || (answer.status !== 429 && answer.status !== 503))) throw client.refusal(answer)
     const retryAfter = Number(answer?.headers.get('retry-after'))
     await io.sleep(retryAfter > 0 ? Math.min(retryAfter, 60) * 1_000 : 250 * 2 ** attempt, io.interrupted)
-    if (io.interrupted.aborted) throw new CliError('interrupted', 130)
+    if (io.interrupted.aborted) throw new CliError('interrupted', EXIT.interrupted)
   }
 }
 
@@ -142,12 +155,27 @@ function rejectedOf(answer: Answer): { index: number; error: string }[] {
   }
 }
 
-function report(io: Io, answer: Answer, totals: Totals, json: boolean): void {
-  const rejected = rejectedOf(answer)
+/** Each rejected item with its line of the input, where items are lines. */
+function report(
+  io: Io,
+  answer: Answer,
+  so: { totals: Totals; batch: Batch; file: string | undefined; rejected: Rejected[] },
+  json: boolean,
+): void {
+  const { totals, batch, file } = so
+  const items = rejectedOf(answer)
   const result: Partial<IngestResult> = answer.status === 400 ? {} : (JSON.parse(answer.text) as IngestResult)
-  for (const item of rejected) io.err(`svc: item ${item.index} was rejected: ${escapeLine(item.error)}\n`)
+  for (const { index, error } of items) {
+    const line = lineOfItem(batch, index)
+    if (so.rejected.length < REJECTED_LISTED)
+      so.rejected.push({ ...(line === null ? { index } : { line }), error })
+    if (json) continue
+    const place =
+      line === null ? `item ${index}` : `${file === undefined || file === '-' ? 'line ' : `${file}:`}${line}`
+    io.err(`svc: ${place} was rejected: ${escapeLine(error)}\n`)
+  }
   totals.ingested += result.ingested ?? 0
   totals.duplicates += result.duplicates ?? 0
-  totals.rejected += rejected.length
+  totals.rejected += result.rejected_in_all ?? items.length
   if (json) printJson(io, answer.text)
 }

@@ -8,6 +8,7 @@ import { describe } from './route.ts'
 
 const TAG = 'catalog'
 const YAML = 'application/yaml; charset=utf-8'
+const JSON_TYPE = 'application/json; charset=utf-8'
 /** A file of 8 MiB as a JSON string. */
 const FILE_BODY = 17 * 1024 * 1024
 
@@ -17,14 +18,19 @@ export function catalogRoutes(app: FastifyInstance, doors: Doors): void {
 }
 
 function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
-  app.get<{ Querystring: { sources?: string } }>(
+  app.get<{ Querystring: { sources?: string; format: 'yaml' | 'json' } }>(
     '/api/catalog/export',
-    describe(TAG, 'exportCatalog', 'The instance as YAML, without secrets', 200, null, {
-      querystring: fields({ sources: { type: 'string' } }),
+    describe(TAG, 'exportCatalog', 'The instance as YAML or JSON, without secrets', 200, null, {
+      querystring: fields({
+        sources: { type: 'string' },
+        format: { type: 'string', enum: ['yaml', 'json'], default: 'yaml' },
+      }),
     }),
-    async ({ query }, reply) => {
-      const sources = query.sources === undefined ? undefined : query.sources.split(',').filter(Boolean)
-      return reply.type(YAML).send(await engine.exportCatalog(sources))
+    async ({ query: { sources: given, format } }, reply) => {
+      const sources = given === undefined ? undefined : given.split(',').filter(Boolean)
+      return reply
+        .type(format === 'json' ? JSON_TYPE : YAML)
+        .send(await engine.exportCatalog(sources, format))
     },
   )
   app.post<{ Body: CatalogPatch }>(
@@ -59,7 +65,7 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
       ),
       bodyLimit: FILE_BODY,
     },
-    async (request) => engine.checkCatalog(request.body.yaml, request.body.prune ?? false),
+    async (request) => engine.checkCatalog(request.body, request.identity.scopes.includes('admin')),
   )
   app.post<{ Body: CatalogImport }>(
     '/api/catalog/import',
@@ -87,11 +93,22 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
     describe(
       TAG,
       'getDrift',
-      'How the instance differs from the file last imported',
+      'How the instance differs from the catalog files that were imported',
       200,
       'catalog-drift.json',
     ),
     async () => engine.catalogDrift(),
+  )
+  app.delete<{ Params: { name: string } }>(
+    '/api/catalog/files/:name',
+    describe(
+      TAG,
+      'forgetCatalogFile',
+      'Forget a catalog file; what it declared stays',
+      200,
+      'catalog-forgotten.json',
+    ),
+    async ({ params }) => engine.forgetCatalogFile(params.name),
   )
   app.get(
     '/api/catalog/schema',

@@ -1,34 +1,13 @@
-/** The catalog as a file: export it, or import one with its plan shown first. */
-import {
-  Alert,
-  Anchor,
-  Button,
-  Checkbox,
-  CopyButton,
-  FileButton,
-  Group,
-  List,
-  ScrollArea,
-  Stack,
-  Tabs,
-  Text,
-  TextInput,
-} from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
+/** The catalog as a file: export it, import one with its plan shown first, compare with those imported. */
+import { Button, CopyButton, Group, ScrollArea, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Download, Upload } from 'lucide-react'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { Download } from 'lucide-react'
 import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
-import { useChange } from '../../lib/use-change.ts'
-import type { EditorPlace } from '../../parts/code-editor.tsx'
 import { PageHead } from '../../parts/page.tsx'
-import { PlanView } from '../../parts/plan-view.tsx'
-import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
-import { When } from '../../parts/when.tsx'
-
-const CodeEditor = lazy(() => import('../../parts/code-editor.tsx'))
+import { DriftTab } from './drift-tab.tsx'
+import { ImportTab } from './import-tab.tsx'
 
 export default function CatalogPage() {
   const [query, setQuery] = useSearchParams()
@@ -97,122 +76,6 @@ function ExportTab() {
       >
         <pre className="mono">{data}</pre>
       </ScrollArea.Autosize>
-    </Stack>
-  )
-}
-
-function ImportTab() {
-  const [yaml, setYaml] = useState('')
-  const [prune, setPrune] = useState(false)
-  const [why, setWhy] = useState('')
-  const [settled] = useDebouncedValue(yaml, 400)
-  const place = useRef<EditorPlace>(null)
-  const checked = useQuery({
-    queryKey: ['catalog-check', settled, prune],
-    queryFn: () => declared.checkCatalog(settled, prune),
-    enabled: settled.trim() !== '',
-    staleTime: 0,
-    gcTime: 0,
-  })
-  const apply = useChange(() => declared.importCatalog(yaml, prune, why.trim()), {
-    said: ({ change_set }) =>
-      change_set === null ? 'Nothing changed' : 'The catalog is imported; undo it under Change history',
-    onDone: () => setYaml(''),
-    quiet: true,
-  })
-  const problems = checked.data?.problems ?? []
-  const plan = checked.data?.plan
-  const changes = plan ? plan.creates + plan.updates + plan.deletes : 0
-  return (
-    <Stack>
-      <Group>
-        <FileButton onChange={(file) => void file?.text().then(setYaml)} accept=".yaml,.yml,application/yaml">
-          {(props) => (
-            <Button {...props} variant="default" leftSection={<Upload size={16} aria-hidden />}>
-              Open a file
-            </Button>
-          )}
-        </FileButton>
-        <Checkbox
-          checked={prune}
-          onChange={(event) => setPrune(event.currentTarget.checked)}
-          label="Delete what the file does not name"
-        />
-      </Group>
-      <Suspense fallback={<LoadingRows />}>
-        <CodeEditor
-          value={yaml}
-          onChange={setYaml}
-          language="yaml"
-          label="Catalog file to import"
-          problems={problems}
-          place={place}
-        />
-      </Suspense>
-      {checked.error && <Failed error={checked.error} />}
-      {problems.length > 0 && (
-        <Alert
-          color="red"
-          title={`${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}; nothing is imported while there is one`}
-          role="alert"
-        >
-          <List size="sm">
-            {problems.map((problem) => (
-              <List.Item key={`${problem.line}:${problem.column}:${problem.message}`}>
-                <Anchor
-                  component="button"
-                  type="button"
-                  size="sm"
-                  onClick={() => place.current?.goTo(problem.line, problem.column)}
-                >
-                  Line {problem.line}
-                </Anchor>
-                : {problem.path && <span className="mono">{problem.path}</span>} {problem.message}
-              </List.Item>
-            ))}
-          </List>
-        </Alert>
-      )}
-      {plan && <PlanView plan={plan} />}
-      <Refusal error={apply.error} />
-      {plan && changes > 0 && (
-        <Group align="flex-end">
-          <TextInput
-            label="Why"
-            placeholder="For the history"
-            value={why}
-            onChange={(e) => setWhy(e.currentTarget.value)}
-            maxLength={500}
-            style={{ flex: 1, maxWidth: 420 }}
-          />
-          <Button
-            loading={apply.isPending}
-            disabled={settled !== yaml}
-            onClick={() => apply.mutate(undefined)}
-          >
-            Apply {changes} {changes === 1 ? 'change' : 'changes'}
-          </Button>
-        </Group>
-      )}
-    </Stack>
-  )
-}
-
-function DriftTab() {
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: [...dkeys.catalog, 'drift'],
-    queryFn: declared.drift,
-  })
-  if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
-  if (data.imported_at === null)
-    return <Text c="dimmed">No file was imported yet; drift is told against the file last imported.</Text>
-  return (
-    <Stack>
-      <Text size="sm" component="div">
-        Against the file imported <When at={data.imported_at} />. Importing it again would do this:
-      </Text>
-      {data.plan ? <PlanView plan={data.plan} /> : <Text>The file no longer imports as it is.</Text>}
     </Stack>
   )
 }

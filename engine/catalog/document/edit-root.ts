@@ -4,7 +4,15 @@ import type { Edit } from './edit.ts'
 import type { Place } from './editing.ts'
 import { orderedEntry } from './order.ts'
 import { entryLines, renderCatalog, sectionLines } from './render.ts'
-import { type Entry, identityOf, inTodaysWords, isEntry, SECTIONS, type Section } from './sections.ts'
+import {
+  type Entry,
+  identityOf,
+  inTodaysWords,
+  isEntry,
+  NAME_KEY,
+  SECTIONS,
+  type Section,
+} from './sections.ts'
 import { entriesOf } from './target.ts'
 import { keyOf, type MapItem, type MapNode } from './tree.ts'
 import { inFlow } from './write-anew.ts'
@@ -63,7 +71,10 @@ export class RootEdit {
   /** A section of which nothing is written stays as it is when nothing is wanted. */
   private isKept(item: MapItem): boolean {
     const section = this.sectionOf(item)
-    return this.valueOf(item) === null || (section !== undefined && this.target[section] !== undefined)
+    const isName = keyOf(item) === NAME_KEY
+    return (
+      isName || this.valueOf(item) === null || (section !== undefined && this.target[section] !== undefined)
+    )
   }
 
   /** The wanted entries, fields in order, in the words of the file. */

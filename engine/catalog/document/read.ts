@@ -13,6 +13,8 @@ const PROBLEMS_TOLD = 200
 interface ReadCatalog {
   /** Null when there is a problem. `usecases` and `recipe` are read as `projects` and `template`. */
   catalog: Catalog | null
+  /** The name the file carries. */
+  name: string | null
   /** In the order of the file. */
   problems: CatalogProblem[]
   /** Where the value at a path is; for one that is absent, what is nearest above it. */
@@ -32,8 +34,8 @@ export interface Reading extends ReadCatalog {
  * fields are would be a guess.
  */
 export function readCatalog(text: string): ReadCatalog {
-  const { catalog, problems, locate } = readTree(text)
-  return { catalog, problems, locate }
+  const { catalog, name, problems, locate } = readTree(text)
+  return { catalog, name, problems, locate }
 }
 
 /** As readCatalog, with the tree. */
@@ -47,9 +49,9 @@ export function readTree(text: string): Reading {
       path: '',
       message,
     }))
-    return { catalog: null, said: null, problems, locate, root: null, values: null }
+    return { catalog: null, said: null, name: null, problems, locate, root: null, values: null }
   }
-  if (!root) return { catalog: {}, said: {}, problems: [], locate, root, values: null }
+  if (!root) return { catalog: {}, said: {}, name: null, problems: [], locate, root, values: null }
   const values = valuesOf(root, (offset) => places.at(offset, offset).line)
   const flaws = values.flaws.map(({ path, start, end, message }) => ({
     ...places.at(start, end),
@@ -62,7 +64,7 @@ export function readTree(text: string): Reading {
   const problems = told([...flaws, ...(shape?.breaches ?? []).map((breach) => problemOf(places, breach))])
   const said = flaws.length || !shape ? null : shape.catalog
   const catalog = problems.length ? null : said
-  return { catalog, said, problems, locate, root, values }
+  return { catalog, said, name: shape?.name ?? null, problems, locate, root, values }
 }
 
 function problemOf(

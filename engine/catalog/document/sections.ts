@@ -11,6 +11,9 @@ export const SECTIONS = [
   'wiring',
 ] as const satisfies readonly (keyof Catalog)[]
 
+/** The key beside the sections that names the file. */
+export const NAME_KEY = 'catalog'
+
 export type Section = (typeof SECTIONS)[number]
 
 export type Entry = Record<string, unknown>

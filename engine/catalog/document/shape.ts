@@ -10,6 +10,7 @@ import {
   identityOf,
   inTodaysWords,
   isEntry,
+  NAME_KEY,
   SECTIONS,
   type Section,
   titleOf,
@@ -33,19 +34,20 @@ const SCHEMAS: Record<Exclude<Section, 'wiring'>, string> = {
 
 /**
  * @param file the value of the whole file. @param lineOf the line of what is at a path
- * @returns the catalog in today's words, and every rule it breaks
+ * @returns the catalog in today's words, the name the file carries, and every rule it breaks
  */
 export function shapeOf(
   file: unknown,
   lineOf: (path: Path) => number,
-): { catalog: Catalog; breaches: Breach[] } {
-  if (file === null || file === undefined) return { catalog: {}, breaches: [] }
+): { catalog: Catalog; name: string | null; breaches: Breach[] } {
+  if (file === null || file === undefined) return { catalog: {}, name: null, breaches: [] }
   if (!isEntry(file))
     return {
       catalog: {},
+      name: null,
       breaches: [{ path: [], message: `the file must be a map of sections: ${SECTIONS.join(', ')}` }],
     }
-  const breaches: Breach[] = unknownSections(file)
+  const breaches: Breach[] = rootBreaches(file)
   if (file.usecases != null && file.projects != null)
     breaches.push({
       path: ['usecases'],
@@ -66,13 +68,20 @@ export function shapeOf(
       found.push([section, word === 'usecases' ? entries.map(inTodaysWords) : entries])
     }
   }
-  return { catalog: Object.fromEntries(found) as Catalog, breaches }
+  const name = typeof file.catalog === 'string' ? file.catalog : null
+  return { catalog: Object.fromEntries(found) as Catalog, name, breaches }
 }
 
-/** The schema knows the sections, and which of them a misspelt one is close to. */
-function unknownSections(file: Entry): Breach[] {
-  const empty = Object.fromEntries(Object.keys(file).map((key) => [key, []]))
-  return faults('catalog.json', empty).map(({ path, message }) => ({ path, message, isKey: true }))
+/** The schema knows the sections, and which of them a misspelt one is close to; and what names a file. */
+function rootBreaches(file: Entry): Breach[] {
+  const bare = Object.fromEntries(
+    Object.entries(file).map(([key, value]) => [key, key === NAME_KEY ? value : []]),
+  )
+  return faults('catalog.json', bare).map(({ path, message }) => ({
+    path,
+    message,
+    isKey: path[0] !== NAME_KEY,
+  }))
 }
 
 function breachesOf(section: Section, word: string, entry: unknown, i: number): Breach[] {

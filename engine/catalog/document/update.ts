@@ -9,6 +9,7 @@ import { RootEdit } from './edit-root.ts'
 import { layoutOf } from './layout.ts'
 import { type Reading, readTree } from './read.ts'
 import { renderCatalog } from './render.ts'
+import { NAME_KEY } from './sections.ts'
 import { Splices } from './splices.ts'
 import { type Same, targetOf } from './target.ts'
 
@@ -29,7 +30,7 @@ export function updateCatalog(text: string, catalog: Catalog, same?: Same): stri
     if (equal(readTree(updated).said, target)) return updated
   }
   // What the file says matters more than its form, should YAML know a form that is not met above.
-  return renderCatalog(target)
+  return `${reading.name === null ? '' : `${NAME_KEY}: ${reading.name}\n\n`}${renderCatalog(target)}`
 }
 
 function edited(text: string, { root, values }: Reading, target: Catalog, isCoarse: boolean): string {

@@ -185,7 +185,7 @@ describe('svc agents test', () => {
     ])
     expect(other.out).not.toContain('not saved')
     expect(await agents('test', 'gone', '--file', catalog)).toMatchObject({
-      code: 1,
+      code: 65,
       err: `svc: ${catalog} has no agent gone; it has digger, first-look\n`,
     })
     expect((await agents('test', 'first-look', '--file', fileOf('name: other\nprompt: x\n'))).err).toContain(

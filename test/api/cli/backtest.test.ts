@@ -172,12 +172,12 @@ describe('svc triggers test --file', () => {
 
   it.each([
     [catalog, [], 64, 'has several triggers; name one of errs, slow'],
-    [catalog, ['fast'], 1, 'has no trigger fast; it has errs, slow'],
-    ['sources: []\ntriggers: []\n', [], 1, 'has no triggers'],
-    ['- a\n', [], 1, 'has no trigger: it is not a list of fields and values'],
-    ['sources: [gw\n', [], 1, 'trigger.yaml:2:1: '],
-    ['a: 1\na: 2\n', [], 1, 'trigger.yaml:2:1: '],
-    ['a: *b\n', [], 1, 'trigger.yaml'],
+    [catalog, ['fast'], 65, 'has no trigger fast; it has errs, slow'],
+    ['sources: []\ntriggers: []\n', [], 65, 'has no triggers'],
+    ['- a\n', [], 65, 'has no trigger: it is not a list of fields and values'],
+    ['sources: [gw\n', [], 65, 'trigger.yaml:2:1: '],
+    ['a: 1\na: 2\n', [], 65, 'trigger.yaml:2:1: '],
+    ['a: *b\n', [], 65, 'trigger.yaml'],
   ])('of %j with %j exits with %d', async (text, names, code, message) => {
     const ran = await test(...names, '--file', fileOf(text))
     expect([ran.code, ran.out]).toEqual([code, ''])

@@ -93,11 +93,11 @@ describe('svc catalog', () => {
   it('tells every problem with file, line and column', async () => {
     const file = fileOf('sources:\n  - name: a\n    connector: pigeon\n  - colour: red\n')
     const { code, err } = await run(`catalog check ${file}`)
-    expect(code).toBe(1)
+    expect(code).toBe(65)
     expect(err).toContain(`${file}:4:`)
     const second = await run(`catalog plan ${fileOf('sources:\n  - name: a\n    connector: pigeon\n')}`)
     expect([second.code, second.err]).toEqual([
-      1,
+      65,
       expect.stringMatching(/yaml:3:16: sources\[0\]: connector pigeon is not known/),
     ])
   })
@@ -121,7 +121,7 @@ describe('svc catalog and the file', () => {
     const latin1 = Buffer.from('# caf\u00e9\nsources: []\n', 'latin1')
     writeFileSync(file, latin1)
     const { code, err } = await run(`catalog export --update ${file}`)
-    expect([code, err]).toEqual([1, `svc: ${file} is not UTF-8; save it as UTF-8 first\n`])
+    expect([code, err]).toEqual([65, `svc: ${file} is not UTF-8; save it as UTF-8 first\n`])
     expect(readFileSync(file)).toEqual(latin1)
   })
 
@@ -138,15 +138,17 @@ describe('svc catalog and the file', () => {
       expect((await run(line, { isTerminal: true })).out).toMatch(/# \\u001b\[31mred\n$/)
   })
 
-  it('says what was done when the instance changed while the person read the plan', async () => {
+  it('applies nothing when the instance changed while the person read the plan, and shows the new one', async () => {
     const file = fileOf(catalog)
     await run(`catalog apply ${file} --yes`)
     const ran = await run(`catalog apply ${fileOf(catalog.replace('Look.', 'Look twice.'))}`, {
       confirm: async () => (await run('triggers delete errs')).code === 0,
     })
-    expect(ran.code).toBe(0)
+    expect(ran.code).toBe(1)
     expect(ran.out).not.toContain('trigger errs')
-    expect(ran.err).toContain('the instance changed since that plan; this was done:\n+ trigger errs\n')
+    expect(ran.err).toContain('nothing was applied: the instance changed since that plan')
+    expect(ran.err).toContain('would now do this:\n+ trigger errs\n')
+    expect((await run('agents show first')).out).toContain('"Look."')
   })
 
   it('tells the problems of an import that the check did not see', async () => {
@@ -155,7 +157,7 @@ describe('svc catalog and the file', () => {
     const ran = await run(`catalog apply ${file}`, {
       confirm: async () => (await run('sources rm gw')).code === 0,
     })
-    expect(ran.code).toBe(1)
+    expect(ran.code).toBe(65)
     expect(ran.err).toContain(`${file}:4:15: triggers[0]: no source is named gw\n`)
     expect((await run('triggers list')).out).not.toContain('errs')
   })

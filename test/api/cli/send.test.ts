@@ -122,12 +122,12 @@ describe('svc send', () => {
       ['send', 'logs', ...(await start((_seen, response) => answer(response, 503, { detail: 'starting' })))],
       { stdin: '{"a":1}' },
     )
-    expect(ran.code).toBe(1)
+    expect(ran.code).toBe(69)
     expect(posts()).toHaveLength(6)
     expect(ran.err).toContain('starting (HTTP 503')
   })
 
-  it('reports rejected items, goes on with the next batch, and exits with 1', async () => {
+  it('reports rejected items, goes on with the next batch, and exits with 65', async () => {
     const lines = Array.from({ length: 1_001 }, (_, i) => `{"n":${i}}`).join('\n')
     const at = await start((_seen, response) =>
       posts().length === 1
@@ -138,9 +138,34 @@ describe('svc send', () => {
         : answer(response, 202, { ingested: 1, duplicates: 1 }),
     )
     const ran = await svc(['send', 'logs', '--type', 'ndjson', ...at], { stdin: lines })
-    expect(ran.code).toBe(1)
+    expect(ran.code).toBe(65)
     expect(ran.out).toBe('stored 1, 1 seen before, 1 rejected\n')
-    expect(ran.err).toContain('item 4 was rejected: nests deeper than 100\\u001b[31m')
+    expect(ran.err).toContain('line 5 was rejected: nests deeper than 100\\u001b[31m')
+  })
+
+  it('names the line of the file that a rejected item is on, over batches and blank lines', async () => {
+    const lines = Array.from({ length: 1_200 }, (_, i) => `{"n":${i}}`)
+    lines.splice(3, 0, '', '  ')
+    const file = join(folder, 'log.ndjson')
+    writeFileSync(file, lines.join('\n'))
+    // Each batch refuses its fifth item.
+    const at = await start((_seen, response) =>
+      answer(response, 202, { ingested: 9, rejected: [{ index: 4, error: 'is larger than 1 MiB' }] }),
+    )
+    const ran = await svc(['send', 'logs', file, ...at])
+    expect(posts()).toHaveLength(2)
+    const places = [...ran.err.matchAll(/(\S+) was rejected/g)].map(([, place]) => place)
+    expect(places).toEqual([`${file}:7`, `${file}:1005`])
+    expect([lines[7 - 1], lines[1005 - 1]]).toEqual(['{"n":4}', '{"n":1002}'])
+    const json = await svc(['send', 'logs', file, '--json', ...at])
+    expect(JSON.parse(json.err)).toEqual({
+      error: '2 items were rejected',
+      exit_code: 65,
+      rejected: [
+        { line: 7, error: 'is larger than 1 MiB' },
+        { line: 1005, error: 'is larger than 1 MiB' },
+      ],
+    })
   })
 
   it.each([

@@ -141,7 +141,7 @@ agents:
 wiring:
   - { project: Nope, wake: t, agent: x }
 `
-    const { problems, plan } = await engine.checkCatalog(yaml, false)
+    const { problems, plan } = await engine.checkCatalog({ yaml })
     expect(problems.map((p) => `${p.line} ${p.path}: ${p.message}`)).toEqual([
       '3 sources[0]: connector pigeon is not known',
       '6 triggers[0]: no source is named nowhere',
@@ -164,7 +164,10 @@ wiring:
       '    config:\n      attachments:\n        - { name: runbook, format: md, content: Look twice. }\n'
     const kept = await engine.importCatalog({ yaml: smaller, dry_run: true }, BY)
     expect([kept.plan.deletes, kept.plan.updates]).toEqual([0, 0])
-    const pruned = await engine.importCatalog({ yaml: smaller, prune: true, dry_run: true }, BY)
+    const pruned = await engine.importCatalog(
+      { yaml: smaller, prune: true, max_deletions: 99, dry_run: true },
+      BY,
+    )
     expect(pruned.plan.changes.filter(({ action }) => action === 'delete').map(({ name }) => name)).toEqual(
       expect.arrayContaining([
         'gateway',
@@ -175,7 +178,7 @@ wiring:
         'roll-back',
       ]),
     )
-    await engine.importCatalog({ yaml: smaller, prune: true }, BY)
+    await engine.importCatalog({ yaml: smaller, prune: true, max_deletions: 99 }, BY)
     expect((await engine.listTriggers()).length + (await engine.listAgents()).agents.length).toBe(0)
     expect((await engine.listSources()).map(({ name }) => name)).toEqual(['docs'])
   })

@@ -1,0 +1,37 @@
+/** Problems, warnings and drift of catalog files on a terminal. */
+import type { CatalogDrift, CatalogProblem } from '../../schemas/types.ts'
+import { CliError, EXIT } from './exit.ts'
+import { kindName } from './field-text.ts'
+import { planText } from './plan-text.ts'
+import { escapeLine, type Io } from './terminal.ts'
+
+/** FILE:LINE:COLUMN: message, as editors and CI read it. */
+const problemLine = (file: string, { line, column, path, message }: CatalogProblem): string =>
+  `${file}:${line}:${column}: ${escapeLine(path ? `${path}: ${message}` : message)}`
+
+/** @throws nothing: the error to throw, with every problem. */
+export function problemsError(file: string, problems: readonly CatalogProblem[]): CliError {
+  const lines = problems.map((problem) => problemLine(file, problem))
+  return new CliError(
+    `${lines.length} ${lines.length === 1 ? 'problem' : 'problems'}\n${lines.join('\n')}`,
+    EXIT.data,
+    { problems },
+  )
+}
+
+/** Warnings go to standard error, each on its line. */
+export function tellWarnings(io: Io, file: string, warnings: readonly CatalogProblem[]): void {
+  for (const warning of warnings) io.err(`warning: ${problemLine(file, warning)}\n`)
+}
+
+/** Each file with what importing it again would do, and what is in no file. */
+export function driftText(io: Pick<Io, 'colour'>, { files, unmanaged }: CatalogDrift): string {
+  if (files.length === 0) return 'no file was imported yet\n'
+  const told = files.map(({ name, imported_at, plan, problems }) => {
+    const head = `${name}, imported at ${imported_at}; importing it again would do this:\n`
+    const faults = problems.map((problem) => `  ${problemLine(name, problem)}\n`).join('')
+    return head + (plan ? planText(io, plan) : `the file no longer imports as it is:\n${faults}`)
+  })
+  const rest = unmanaged.map(({ kind, name }) => `  ${kindName(kind)} ${escapeLine(name)}\n`)
+  return told.join('\n') + (rest.length ? `\nin no file that is remembered:\n${rest.join('')}` : '')
+}

@@ -1,0 +1,137 @@
+/** `svc catalog plan` and `svc catalog apply`: what was shown, or reviewed in a saved plan, is what is done. */
+import { basename } from 'node:path'
+import type { CatalogChecked, CatalogImported, CatalogProblem, ChangePlan } from '../../../schemas/types.ts'
+import { problemsError, tellWarnings } from '../catalog-text.ts'
+import { problemOf } from '../client.ts'
+import { clientOf, type JsonFlag } from '../context.ts'
+import type { ClientFlags } from '../credentials.ts'
+import { CliError, EXIT, usageError } from '../exit.ts'
+import { readText, writeText } from '../files.ts'
+import { planText } from '../plan-text.ts'
+import { type PlanOptions, readSavedPlan, type SavedPlan, savedPlanText } from '../saved-plan.ts'
+import { type Io, printJson } from '../terminal.ts'
+
+export interface PlanFlags extends ClientFlags, JsonFlag {
+  prune?: boolean
+  strict?: boolean
+  allowEmpty?: boolean
+  maxDeletions?: string
+  name?: string
+}
+
+/** What the flags say of a plan. @throws CliError 64 */
+function optionsOf(file: string, flags: PlanFlags): PlanOptions {
+  const { maxDeletions } = flags
+  if (maxDeletions !== undefined && !/^\d{1,6}$/.test(maxDeletions))
+    throw usageError('--max-deletions must be a number from 0 to 999999')
+  return {
+    file: basename(file),
+    ...(flags.prune ? { prune: true } : {}),
+    ...(flags.strict ? { strict: true } : {}),
+    ...(flags.allowEmpty ? { allow_empty: true } : {}),
+    ...(maxDeletions === undefined ? {} : { max_deletions: Number(maxDeletions) }),
+    ...(flags.name === undefined ? {} : { name: flags.name }),
+  }
+}
+
+/** Exits with 2 when there are changes; `out` saves the plan. */
+export async function planCatalog(io: Io, file: string, flags: PlanFlags & { out?: string }): Promise<void> {
+  const yaml = readText(file)
+  const options = optionsOf(file, flags)
+  const checked = await ask(io, yaml, options, flags)
+  if (flags.json) printJson(io, JSON.stringify(checked))
+  else show(io, file, checked)
+  if (!checked.plan || checked.problems.length) throw problemsError(file, checked.problems)
+  if (flags.out !== undefined) {
+    writeText(flags.out, savedPlanText(file, yaml, options, checked))
+    if (!flags.json) io.err(`wrote ${flags.out}; "svc catalog apply ${flags.out}" does this or nothing\n`)
+  }
+  if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
+}
+
+function show(io: Io, file: string, { plan, warnings }: CatalogChecked): void {
+  tellWarnings(io, file, warnings)
+  if (plan) io.out(planText(io, plan))
+}
+
+export type ApplyFlags = PlanFlags & { yes?: boolean; why?: string }
+
+/** Applies a catalog file after a yes, or a saved plan as it is. */
+export async function applyCatalog(io: Io, file: string, flags: ApplyFlags): Promise<void> {
+  const text = readText(file)
+  const saved = readSavedPlan(file, text)
+  if (saved) return applySaved(io, file, saved, flags)
+  const options = optionsOf(file, flags)
+  const checked = await ask(io, text, options, flags)
+  const { plan, problems, fingerprint } = checked
+  const asks = plan !== null && problems.length === 0 && changesOf(plan) > 0 && !flags.yes
+  if (!flags.json) show(io, file, checked)
+  // Standard output is for the JSON of what was done, but nobody is asked about what they cannot see.
+  else if (asks) io.err(planText({ colour: false }, plan))
+  if (!plan || problems.length) throw problemsError(file, problems)
+  if (asks && !(await io.confirm('Apply this?')))
+    throw new CliError('not applied; --yes applies without asking')
+  await importPlan(io, file, { yaml: text, ...options, fingerprint: fingerprint! }, flags)
+}
+
+/** What was reviewed needs no second yes. */
+async function applySaved(io: Io, file: string, saved: SavedPlan, flags: ApplyFlags): Promise<void> {
+  const given = [flags.prune, flags.strict, flags.allowEmpty, flags.maxDeletions, flags.name]
+  if (given.some((flag) => flag !== undefined))
+    throw usageError(
+      `${file} is a saved plan, and is applied as it was made: give its options to "svc catalog plan"`,
+    )
+  if (!flags.json) io.out(planText(io, saved.plan))
+  const { catalog: yaml, options, fingerprint } = saved
+  await importPlan(io, file, { yaml, ...options, fingerprint }, flags)
+}
+
+async function importPlan(
+  io: Io,
+  file: string,
+  body: PlanOptions & { yaml: string; fingerprint: string },
+  flags: ApplyFlags,
+) {
+  const client = clientOf(io, flags)
+  const answer = await client.attempt('/api/catalog/import', {
+    method: 'POST',
+    json: { ...body, ...(flags.why ? { why: flags.why } : {}) },
+  })
+  if (answer.status < 200 || answer.status >= 300) {
+    const { problems, plan } = problemOf(answer.text)
+    if (answer.status === 409 && plan) throw otherPlan(plan as ChangePlan, answer.text)
+    if (Array.isArray(problems)) throw problemsError(file, problems as CatalogProblem[])
+    throw client.refusal(answer)
+  }
+  if (flags.json) return printJson(io, answer.text)
+  const { change_set } = JSON.parse(answer.text) as CatalogImported
+  io.err(
+    change_set === null
+      ? 'nothing changed\n'
+      : `applied as change-set ${change_set}; "svc changes undo ${change_set}" takes it back\n`,
+  )
+}
+
+function otherPlan(plan: ChangePlan, text: string): CliError {
+  return new CliError(
+    `nothing was applied: the instance changed since that plan, and the file would now do this:\n${planText({ colour: false }, plan)}plan again, and approve that`,
+    EXIT.failed,
+    problemOf(text),
+  )
+}
+
+const changesOf = ({ creates, updates, deletes }: ChangePlan): number => creates + updates + deletes
+
+/** The daemon's word on a file. */
+export async function ask(
+  io: Io,
+  yaml: string,
+  options: PlanOptions,
+  flags: ClientFlags,
+): Promise<CatalogChecked> {
+  const { text } = await clientOf(io, flags).call('/api/catalog/check', {
+    method: 'POST',
+    json: { yaml, ...options },
+  })
+  return JSON.parse(text) as CatalogChecked
+}

@@ -1,0 +1,63 @@
+/** Where a catalog may hold secrets: which fields those are is said by connectors, parts and templates. */
+import type { Catalog } from '../../schemas/types.ts'
+import { MASK } from '../changes/plan.ts'
+import { secretFields } from '../connectors/config.ts'
+import { hasConnector } from '../connectors/index.ts'
+import { AGENT_SECRETS } from '../parts/agent-spec.ts'
+import { MCP_SERVER_SECRETS } from '../parts/mcp-server-spec.ts'
+import { isReference } from '../parts/secret-fields.ts'
+import type { Templates } from '../projects/templates.ts'
+import type { Path } from './import-run.ts'
+
+type Fields = Record<string, unknown>
+type Section = 'sources' | 'agents' | 'mcp_servers' | 'projects'
+
+/** A secret field that is given, by the entry it is in. */
+export interface SecretPlace {
+  section: Section
+  index: number
+  name: string
+  /** Within the entry, such as config, signature_secret. */
+  inner: string[]
+  value: string
+}
+
+export const pathOfPlace = ({ section, index, inner }: SecretPlace): Path => [section, index, ...inner]
+
+/** Whether a value is a secret in plain text: neither blank, nor a reference, nor the mask of one. */
+export const isPlain = (value: string): boolean => value !== '' && value !== MASK && !isReference(value)
+
+/** Every secret field of a catalog that holds text, in the order of the file. */
+export function secretPlaces(catalog: Catalog, templates: Templates): SecretPlace[] {
+  const found: SecretPlace[] = []
+  const look = (section: Section, fieldsOf: (entry: Fields) => [string[], readonly string[]]) =>
+    (catalog[section] as unknown as Fields[] | undefined)?.forEach((entry, index) => {
+      const [way, secrets] = fieldsOf(entry)
+      const holder = way.reduce<unknown>((at, step) => (at as Fields | undefined)?.[step], entry)
+      for (const field of secrets) {
+        const value = (holder as Fields | undefined)?.[field]
+        if (typeof value !== 'string') continue
+        found.push({ section, index, name: String(entry.name), inner: [...way, field], value })
+      }
+    })
+  look('sources', ({ connector }) => {
+    const kind = String(connector)
+    return [['config'], hasConnector(kind) ? secretFields(kind) : []]
+  })
+  look('agents', () => [[], AGENT_SECRETS])
+  look('mcp_servers', () => [[], MCP_SERVER_SECRETS])
+  look('projects', ({ template }) => [['params'], templates.secretParams(String(template))])
+  return found
+}
+
+/** A copy of a catalog with these values at those places; the catalog itself when there are none. */
+export function withValues(catalog: Catalog, places: readonly [SecretPlace, string][]): Catalog {
+  if (places.length === 0) return catalog
+  const copy = structuredClone(catalog)
+  for (const [{ section, index, inner }, value] of places) {
+    const entry = copy[section]![index] as unknown as Fields
+    const holder = inner.slice(0, -1).reduce<Fields>((at, step) => at[step] as Fields, entry)
+    holder[inner.at(-1)!] = value
+  }
+  return copy
+}

@@ -1,0 +1,44 @@
+/** What a catalog file may say, but should not: variables that are not set, secrets in plain text. */
+import type { Catalog, CatalogProblem } from '../../schemas/types.ts'
+import { type Locate, textOf } from './import-run.ts'
+import { isPlain, pathOfPlace, type SecretPlace } from './secret-places.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** @param places of the secrets of the catalog. @returns warnings in the order of the file */
+export function warningsOf(places: readonly SecretPlace[], env: Env, locate: Locate): CatalogProblem[] {
+  return places.flatMap((place) => {
+    const said = warningOf(place, env)
+    return said ? [{ ...locate(pathOfPlace(place)), path: textOf(pathOfPlace(place)), ...said }] : []
+  })
+}
+
+function warningOf({ inner, value }: SecretPlace, env: Env): Pick<CatalogProblem, 'code' | 'message'> | null {
+  const field = inner.at(-1)!
+  const variable = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(value)?.[1]
+  if (variable !== undefined)
+    return env[variable]
+      ? null
+      : { code: 'unset_variable', message: `the variable ${variable} is not set where svc runs` }
+  if (!isPlain(value)) return null
+  return {
+    code: 'plain_secret',
+    message: `${field} is a secret in plain text; refer to a variable as \${${field.toUpperCase()}} instead`,
+  }
+}
+
+/** Said to whoever may not learn whether a secret is the one that is stored. */
+export function notCompared(places: readonly SecretPlace[], locate: Locate): CatalogProblem[] {
+  return places
+    .filter(({ value }) => isPlain(value))
+    .map((place) => ({
+      ...locate(pathOfPlace(place)),
+      path: textOf(pathOfPlace(place)),
+      code: 'secret_not_compared',
+      message: 'is planned as a change: only an admin may learn whether it is the secret that is stored',
+    }))
+}
+
+/** Whether a file declares nothing at all. */
+export const isEmptyCatalog = (catalog: Catalog): boolean =>
+  Object.values(catalog).every((entries) => !Array.isArray(entries) || entries.length === 0)

@@ -1,0 +1,176 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Setting, svc } from './cli-harness.ts'
+import { type Daemon, startDaemon } from './real-daemon.ts'
+
+let daemon: Daemon
+beforeEach(async () => {
+  daemon = await startDaemon()
+})
+afterEach(() => daemon.stop())
+
+const run = (line: string, setting: Setting = {}) => svc([...line.split(' '), '--svcd', daemon.url], setting)
+const folder = () => mkdtempSync(join(tmpdir(), 'svc-cat-'))
+const fileOf = (text: string, name = 'shop.yaml'): string => {
+  const file = join(folder(), name)
+  writeFileSync(file, text)
+  return file
+}
+const shop = 'sources:\n  - { name: orders, connector: webhook }\n  - { name: carts, connector: webhook }\n'
+const secret =
+  'sources:\n  - name: s\n    connector: webhook\n    config: { signature_scheme: github, signature_secret: CANARY-31 }\n'
+
+describe('svc catalog plan --out and svc catalog apply of it', () => {
+  it('does what was reviewed, without asking, and only once', async () => {
+    const saved = join(folder(), 'plan.json')
+    const planned = await run(`catalog plan ${fileOf(shop)} --out ${saved}`)
+    expect([planned.code, planned.out]).toEqual([2, expect.stringContaining('+ source orders')])
+    const applied = await run(`catalog apply ${saved} --why reviewed`)
+    expect([applied.code, applied.out]).toEqual([0, planned.out])
+    expect((await run('changes list')).out).toContain('reviewed')
+    const again = await run(`catalog apply ${saved}`)
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('nothing was applied')])
+  })
+
+  it('does nothing when the instance changed since, and shows what it would do now', async () => {
+    await run(`catalog apply ${fileOf(shop)} --yes`)
+    const saved = join(folder(), 'plan.json')
+    const smaller = fileOf('sources:\n  - { name: orders, connector: webhook }\n')
+    await run(`catalog plan ${smaller} --prune --out ${saved}`)
+    await run('sources add made-meanwhile --connector webhook')
+    const { code, err } = await run(`catalog apply ${saved}`)
+    expect([code, err]).toEqual([1, expect.stringContaining('- source made-meanwhile\n')])
+    const json = await run(`catalog apply ${saved} --json`)
+    expect(JSON.parse(json.err)).toMatchObject({ exit_code: 1, plan: { deletes: 2 } })
+    expect((await run('sources list')).out).toMatch(/made-meanwhile[\s\S]*orders/)
+  })
+
+  it('takes its options from the plan, refuses one that was edited, and holds no secret', async () => {
+    const saved = join(folder(), 'plan.json')
+    await run(`catalog plan ${fileOf(shop)} --name ops --out ${saved}`)
+    expect((await run(`catalog apply ${saved} --prune`)).code).toBe(64)
+    const text = readFileSync(saved, 'utf8')
+    writeFileSync(saved, text.replace('orders, connector', 'other, connector'))
+    expect(await run(`catalog apply ${saved}`)).toMatchObject({ code: 1 })
+    writeFileSync(saved, text.slice(0, 200))
+    expect(await run(`catalog apply ${saved}`)).toMatchObject({ code: 65 })
+    writeFileSync(saved, text)
+    await run(`catalog apply ${saved}`)
+    expect((await run('catalog drift')).out).toContain('ops, imported at ')
+    const refused = await run(`catalog plan ${fileOf(secret)} --out ${saved}`)
+    expect([refused.code, refused.err]).toEqual([
+      65,
+      expect.stringContaining('shop.yaml:4 sources[0].config'),
+    ])
+    expect(readFileSync(saved, 'utf8')).toBe(text)
+  })
+})
+
+describe('svc catalog apply --prune', () => {
+  it('needs --allow-empty for an empty file, and --max-deletions for more than ten objects', async () => {
+    const many = Array.from({ length: 11 }, (_, i) => `  - { name: s${i}, connector: webhook }\n`).join('')
+    await run(`catalog apply ${fileOf(`sources:\n${many}`)} --yes`)
+    const empty = fileOf('')
+    const refused = await run(`catalog apply ${empty} --prune --yes`)
+    expect([refused.code, refused.err]).toEqual([65, expect.stringContaining('--allow-empty')])
+    expect(refused.out).toContain('- source s0\n')
+    const bounded = await run(`catalog plan ${empty} --prune --allow-empty`)
+    expect([bounded.code, bounded.err]).toEqual([65, expect.stringContaining('--max-deletions 11')])
+    const applied = await run(`catalog apply ${empty} --prune --allow-empty --max-deletions 11 --yes`)
+    expect(applied.code).toBe(0)
+    expect(await run(`catalog plan ${empty} --max-deletions x`)).toMatchObject({ code: 64 })
+  })
+})
+
+describe('svc catalog drift', () => {
+  it('is told by file and field, lists what is in no file, and exits with 2 when asked', async () => {
+    expect(await run('catalog drift --exit-code')).toMatchObject({
+      code: 0,
+      out: 'no file was imported yet\n',
+    })
+    await run(`catalog apply ${fileOf(shop)} --yes`)
+    await run(
+      `catalog apply ${fileOf('sources:\n  - { name: logs, connector: webhook }\n', 'ops.yaml')} --yes`,
+    )
+    expect((await run('catalog drift --exit-code')).code).toBe(0)
+    await run('sources pause orders')
+    await run('sources add by-hand --connector webhook')
+    const { code, out } = await run('catalog drift --exit-code')
+    expect(code).toBe(2)
+    expect(out).toMatch(
+      /^ops, imported at .*:\nno change: 1 as they are\n\nshop, imported at .*:\n~ source orders\n/,
+    )
+    expect(out).toContain('paused: true → not set')
+    expect(out).toMatch(/\nin no file that is remembered:\n {2}source by-hand\n$/)
+    expect(await run('catalog drift')).toMatchObject({ code: 0 })
+    expect((await run('catalog drift --file ops --exit-code')).code).toBe(0)
+    expect((await run('catalog drift --file shop --exit-code')).code).toBe(2)
+    expect(await run('catalog drift --file nope')).toMatchObject({ code: 1 })
+    expect((await run('catalog forget shop')).code).toBe(0)
+    expect((await run('catalog drift')).out).not.toContain('shop')
+  })
+})
+
+describe('svc catalog export --json', () => {
+  it('is JSON, and imports as the YAML does', async () => {
+    await run(`catalog apply ${fileOf(shop)} --yes`)
+    const { out } = await run('catalog export --json')
+    expect(JSON.parse(out)).toMatchObject({ sources: [{ name: 'carts' }, { name: 'orders' }] })
+    expect((await run(`catalog plan ${fileOf(out, 'again.json')}`)).code).toBe(0)
+    expect((await run(`catalog export --json --update ${fileOf(shop)}`)).code).toBe(64)
+  })
+})
+
+describe('a secret in plain text in a catalog file', () => {
+  it('is a warning, an error with --strict, and stays in an updated file as a mask', async () => {
+    const file = fileOf(secret)
+    const checked = await run(`catalog check ${file}`)
+    expect([checked.code, checked.err]).toEqual([
+      0,
+      expect.stringContaining('signature_secret is a secret in plain text; refer to a variable'),
+    ])
+    expect((await run(`catalog check ${file} --strict`)).code).toBe(65)
+    expect((await run(`catalog plan ${file} --strict`)).code).toBe(65)
+    expect((await run(`catalog apply ${file} --strict --yes`)).code).toBe(65)
+    await run(`catalog apply ${file} --yes`)
+    await run(`catalog export --update ${file}`)
+    const text = readFileSync(file, 'utf8')
+    expect(text).toBe(secret.replace('CANARY-31', '"••••••••"'))
+    expect((await run(`catalog plan ${file}`)).code).toBe(0)
+  })
+
+  it('a variable that is not set is a warning, an error with --strict', async () => {
+    const file = fileOf(secret.replace('CANARY-31', '"$' + '{SVC_SECRET_SHOP}"'))
+    const { code, err } = await run(`catalog plan ${file}`)
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/^warning: .*:4:\d+: .*SVC_SECRET_SHOP is not set/),
+    ])
+    const strict = await run(`catalog check ${file} --strict`)
+    expect([strict.code, strict.err]).toEqual([65, expect.stringContaining('SVC_SECRET_SHOP is not set')])
+  })
+})
+
+describe('svc catalog check without a daemon', () => {
+  const away = { env: { SVC_PORT: '9' } }
+  const alone = (line: string, setting: Setting = away) => svc(line.split(' '), setting)
+
+  it('checks the file by itself where no daemon answers and none was named', async () => {
+    const good = await alone(`catalog check ${fileOf(shop)}`)
+    expect([good.code, good.err]).toEqual([0, expect.stringContaining('no daemon answers here')])
+    const bad = fileOf('sources:\n  - { name: a, connector: pigeon }\n')
+    expect(await alone(`catalog check ${bad}`)).toMatchObject({
+      code: 65,
+      err: expect.stringContaining(`${bad}:2:`),
+    })
+    expect(await alone(`catalog check ${bad} --offline`)).toMatchObject({ code: 65 })
+  })
+
+  it('is told from a daemon that was named and is not there', async () => {
+    expect(await alone(`catalog check ${fileOf(shop)} --svcd http://127.0.0.1:9`)).toMatchObject({ code: 69 })
+    expect((await alone(`catalog plan ${fileOf(shop)}`)).code).toBe(69)
+    expect((await alone('catalog check /nowhere/at-all.yaml')).code).toBe(66)
+  })
+})
