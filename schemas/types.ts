@@ -8464,9 +8464,13 @@ export interface ModelProvider {
    */
   default: boolean
   /**
-   * Model where none is named; null: none is known.
+   * Model where none is named; null: none is known until it lists its models.
    */
   default_model: string | null
+  /**
+   * Where the default model is from: console, env:SVC_AGENT_MODEL, or rule; empty without one.
+   */
+  default_model_source: string
   /**
    * Models, as it last listed them.
    */
@@ -11078,6 +11082,10 @@ export interface ProviderWrite {
    * Provider A: bearer token of a gateway, which wins over the key; blank keeps the stored one.
    */
   gateway_token?: string
+  /**
+   * Model where none is named; empty goes back to the rule. May be written alone, also of a provider that the environment sets up.
+   */
+  default_model?: string
   /**
    * Forgets the stored key.
    */
