@@ -162,6 +162,8 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /api/catalog/drift': 'read',
   'GET /api/catalog/schema': 'read',
   'GET /api/catalog/dependents': 'read',
+  'GET /catalog': 'read',
+  'GET /catalog/:handle': 'read',
   'POST /read': 'read',
   'POST /api/stats': 'read',
   'POST /api/histogram': 'read',
@@ -257,6 +259,8 @@ export const projectKeyRoutes: ReadonlySet<string> = new Set([
   'GET /api/connect/skill',
   'POST /read',
   'POST /api/stats',
+  'GET /catalog',
+  'GET /catalog/:handle',
   ...['/api/projects', '/api/usecases'].flatMap((base) => [
     `GET ${base}`,
     `GET ${base}/:id`,

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { buildProgram } from '../../api/cli/program.ts'
 import type { Io } from '../../api/cli/terminal.ts'
 import { environment } from '../../api/environment.ts'
+import { goneRenamed } from '../../api/old-names.ts'
 import { describeConnectors } from '../../engine/connectors/index.ts'
 import { errorTable } from '../../engine/index.ts'
 import { projectFiles, textOf as rawTextOf, root } from './project-files.ts'
@@ -38,10 +39,12 @@ describe('docs/configuration.md', () => {
 
 describe('every document', () => {
   it('names only variables that exist', () => {
-    const known = environment.map((variable) => variable.name.replace('*', ''))
+    const known = environment.map((variable) => variable.name)
+    // A family of variables is written with its beginning alone: SVC_DEMO_*.
     const isKnown = (name: string) =>
-      known.some((entry) => (entry.endsWith('_') ? name.startsWith(entry) : name === entry)) ||
-      name === 'SVC_TEST_BROWSER'
+      known.some((entry) => (name.endsWith('_') ? entry.startsWith(name) : name === entry)) ||
+      name === 'SVC_TEST_BROWSER' ||
+      goneRenamed(name) !== null
     for (const file of docs) {
       const unknown = all(/\b((?:SVC|SVCD|PROVIDER[AB])_[A-Z][A-Z_]*)/g, textOf(file)).filter(
         (name) => !isKnown(name),
