@@ -90,6 +90,8 @@ const HOSTED_URLS = {
   logout_url: 'SVC_LOGOUT_URL',
 } as const
 
+const DEMO_URLS = ['SVC_DEMO_PROMETHEUS_URL', 'SVC_DEMO_API_SERVER_URL', 'SVC_DEMO_LOKI_URL'] as const
+
 /**
  * The configuration of this process.
  * @throws ConfigError naming the flag or variable and the rule it breaks.
@@ -110,6 +112,8 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
   // Read where a reference is opened; checked here, so that a slip stops the start.
   read('SVC_SECRETS', parseSecretNames)
   const publicUrl = read('SVC_PUBLIC_URL', parseHttpUrl)
+  // Read where a template asks for its parameters; a start says at once what cannot be used.
+  for (const name of DEMO_URLS) read(name, parseHttpUrl)
   return Object.freeze<Config>({
     home,
     isDefaultHome,

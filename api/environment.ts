@@ -1,21 +1,18 @@
 /**
  * Every environment variable of the service, in one table: what reads it, its default and what it
- * means (SPEC.md, Deployment and configuration). `active` is false where the feature that reads
- * the variable is not in this version: the variable is known, and a start that finds it set says
- * that nothing reads it. docs/configuration.md and `svc up --help` are checked against this table.
+ * means (SPEC.md, Deployment and configuration). docs/configuration.md and `svc up --help` are checked
+ * against this table.
  */
 
 /** Who reads a variable: the daemon, the client commands, or the MCP server. */
 export type Reader = 'daemon' | 'client' | 'mcp'
 
 export interface EnvironmentVariable {
-  /** The name; one that ends in `*` stands for every name that begins so. */
   name: string
   readers: readonly Reader[]
   /** As shown to people; null: unset. */
   default: string | null
   meaning: string
-  active: boolean
 }
 
 const daemon: readonly Reader[] = ['daemon']
@@ -31,16 +28,7 @@ function now(
   standard: string | null,
   meaning: string,
 ): EnvironmentVariable {
-  return { name, readers, default: standard, meaning, active: true }
-}
-
-function later(
-  name: string,
-  readers: readonly Reader[],
-  standard: string | null,
-  meaning: string,
-): EnvironmentVariable {
-  return { name, readers, default: standard, meaning, active: false }
+  return { name, readers, default: standard, meaning }
 }
 
 export const environment: readonly EnvironmentVariable[] = [
@@ -102,7 +90,12 @@ export const environment: readonly EnvironmentVariable[] = [
   now('PROVIDERB_API_KEY', daemon, null, 'provider B key'),
   now('PROVIDERB_BASE_URL', daemon, null, 'provider B address, for a proxy or hosted variant'),
   now('SVC_MODEL_PROVIDER', daemon, null, 'id of the default model provider'),
-  now('SVC_AGENT_MODEL', daemon, "provider A's middle model", 'default model for Ask and agents'),
+  now(
+    'SVC_AGENT_MODEL',
+    daemon,
+    'by the rule of docs/models.md',
+    'default model for Ask and agents, of the provider the environment makes the default',
+  ),
   now('SVC_AGENT_DAILY_CAP', daemon, '50', 'runs of one agent in 24 hours, where none is set'),
   now('SVC_TRACING_ENABLED', daemon, null, 'on: runs of agents are exported as OpenTelemetry traces'),
   now('SVC_TRACING_PROVIDER', daemon, 'otlp', 'otlp, or collector: one on this host'),
@@ -112,7 +105,16 @@ export const environment: readonly EnvironmentVariable[] = [
   now('SVC_TRACING_CONTENT', daemon, 'on', 'off: traces hold no messages, prompts, arguments or results'),
   now('SVC_INSTANCE_NAME', daemon, 'the host name', 'names this instance in traces'),
   now('SVC_SEED_PROJECT', daemon, null, 'template of a project made once on first boot'),
-  later('SVC_DEMO_*', daemon, null, 'addresses of a hosted demo stack'),
+  now(
+    'SVC_DEMO_PROMETHEUS_URL',
+    daemon,
+    null,
+    'Prometheus of a shared demo stack, which the template ai_sre_demo offers',
+  ),
+  now('SVC_DEMO_API_SERVER_URL', daemon, null, 'its API server'),
+  now('SVC_DEMO_LOKI_URL', daemon, null, 'its Loki, read instead of a container'),
+  now('SVC_DEMO_USERNAME', daemon, null, 'user name for all three'),
+  now('SVC_DEMO_PASSWORD', daemon, null, 'its password, never shown'),
   now('SVC_PLATFORM_PROVIDER_URL', daemon, null, 'address of a model provider handed in by a deployment'),
   now('SVC_PLATFORM_PROVIDER_KEY', daemon, null, 'its key'),
   now('SVC_PLATFORM_PROVIDER_NAME', daemon, null, 'its name'),
@@ -134,26 +136,18 @@ export function readVariable(env: Environment, name: string): string | undefined
 }
 
 /**
- * Variables that are set and have no effect: misspelt ones, and those of features that are not in
- * this version.
+ * Variables that are set and have no effect: misspelt ones, and those of before 0.2.0 under a new prefix.
  * @returns a sentence for each, without its value.
  */
 export function describeUnread(env: Environment): string[] {
-  const sentences: string[] = []
-  for (const name of Object.keys(env).sort()) {
-    if (
-      !/^(SVC_|SVCD_|PROVIDER[AB]_)/.test(name) ||
-      PROJECT_ONLY.has(name) ||
-      readVariable(env, name) === undefined
+  return Object.keys(env)
+    .sort()
+    .filter(
+      (name) =>
+        /^(SVC_|SVCD_|PROVIDER[AB]_)/.test(name) &&
+        !PROJECT_ONLY.has(name) &&
+        readVariable(env, name) !== undefined &&
+        !environment.some((variable) => variable.name === name),
     )
-      continue
-    const known = environment.find((variable) => matches(variable.name, name))
-    if (!known) sentences.push(`${name} is set, but svc has no variable of that name`)
-    else if (!known.active) sentences.push(`${name} is set, but nothing in this version reads it`)
-  }
-  return sentences
-}
-
-function matches(pattern: string, name: string): boolean {
-  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name
+    .map((name) => `${name} is set, but svc has no variable of that name`)
 }

@@ -7,21 +7,41 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from './config.ts'
 import { ConfigError } from './config-values.ts'
-import type { Environment } from './environment.ts'
+import { type Environment, readVariable } from './environment.ts'
+import { adviceOn, goneRenamed, isOldName } from './old-names.ts'
 
-const OLD_PREFIX = 'NAVFLOW_'
 const OLD_FILE = 'navflow.db'
 const OLD_HOME = '.navflow'
 
-/** @throws ConfigError when a variable with the old prefix is set, listing each rename. */
+const UPGRADE = 'docs/upgrade.md says how to upgrade from 0.x'
+
+/** @throws ConfigError when a variable with the old prefix is set: each rename, and what is gone rather than renamed. */
 export function guardOldVariables(env: Environment): void {
   const names = Object.keys(env)
-    .filter((name) => name.startsWith(OLD_PREFIX) && env[name] !== undefined)
+    .filter((name) => isOldName(name) && env[name] !== undefined)
     .sort()
   if (names.length === 0) return
-  const renames = names.map((name) => `  ${name} -> SVC_${name.slice(OLD_PREFIX.length)}`)
   throw new ConfigError(
-    `variables with the prefix ${OLD_PREFIX} are no longer read; rename:\n${renames.join('\n')}`,
+    `variables with the prefix NAVFLOW_ are no longer read; rename or replace:\n${names.map((name) => `  ${adviceOn(name)}`).join('\n')}\n${UPGRADE}`,
+  )
+}
+
+/**
+ * A variable that kept others out before 0.2.0, renamed as all others are, does nothing today: an instance
+ * that started open beside it would show to everybody what its operator believes to be protected.
+ * @param auth how the instance is about to start. @throws ConfigError when it is open
+ */
+export function guardOpenStart(env: Environment, auth: Config['auth']): void {
+  if (auth.mode !== 'open') return
+  const lost = Object.keys(env)
+    .sort()
+    .flatMap((name) => {
+      const gone = readVariable(env, name) === undefined ? null : goneRenamed(name)
+      return gone?.isProtection ? [`  ${gone.advice}`] : []
+    })
+  if (lost.length === 0) return
+  throw new ConfigError(
+    `svc would start open, without any login, although a variable that restricted access is set:\n${lost.join('\n')}\n${UPGRADE}`,
   )
 }
 

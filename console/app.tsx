@@ -5,6 +5,7 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { Navigate, Route, Routes } from 'react-router'
 import { api, LOGIN_NEEDED } from './client.ts'
 import { NotFoundPage } from './pages/not-found.tsx'
+import { PageReady } from './parts/page-ready.tsx'
 import { Shell } from './parts/shell.tsx'
 
 const ProjectsPage = lazy(() => import('./pages/projects/projects-page.tsx'))
@@ -115,6 +116,7 @@ export function App() {
           <Route path="/connect/login" element={<ApproveLoginPage />} />
           <Route path="*" element={<NotFoundPage />} />
         </Routes>
+        <PageReady />
       </Suspense>
     </Shell>
   )

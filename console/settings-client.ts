@@ -1,4 +1,4 @@
-/** Calls about model providers, prices, the bounds of agents, and what models were used for. */
+/** Calls about model providers, prices, the bounds and tracing of agents, and what models were used for. */
 import type {
   AgentSettings,
   AgentSettingsWrite,
@@ -9,6 +9,9 @@ import type {
   ModelUsageResult,
   PricesWrite,
   ProviderWrite,
+  TracingSettings,
+  TracingTested,
+  TracingWrite,
 } from '../schemas/types.ts'
 import { call } from './client.ts'
 
@@ -32,6 +35,9 @@ export const settings = {
   savePrices: (body: PricesWrite) => send<ModelPrices>('PUT', '/api/settings/prices', body),
   agents: () => get<AgentSettings>('/api/settings/agents'),
   saveAgents: (body: AgentSettingsWrite) => send<AgentSettings>('PUT', '/api/settings/agents', body),
+  tracing: () => get<TracingSettings>('/api/settings/tracing'),
+  saveTracing: (body: TracingWrite) => send<TracingSettings>('PUT', '/api/settings/tracing', body),
+  testTracing: () => send<TracingTested>('POST', '/api/settings/tracing/test'),
   usage: (days: number) => get<ModelUsageResult>(`/api/usage/model?days=${days}`),
 }
 
@@ -40,5 +46,6 @@ export const skeys = {
   providers: ['declared', 'providers'],
   prices: ['declared', 'prices'],
   agents: ['declared', 'agent-settings'],
+  tracing: ['declared', 'tracing'],
   usage: (days: number) => ['work', 'usage', days],
 } as const

@@ -1,7 +1,7 @@
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { startDaemon, test } from './daemon.ts'
-import { goTo } from './go.ts'
+import { goTo, press } from './go.ts'
 
 test('a secured instance asks for a token, takes the login address, and forgets on log out', async ({
   page,
@@ -50,23 +50,23 @@ test('everything is reached by keyboard alone', async ({ page, daemon }) => {
   )
   await page.goto(daemon.url)
   await expect(page.getByRole('link', { name: 'app' })).toBeVisible()
-  await page.keyboard.press('Tab')
+  await press(page, 'Tab')
   await expect(page.getByRole('link', { name: 'Skip to the page' })).toBeFocused()
-  await page.keyboard.press('Control+k')
+  await press(page, 'Control+k')
   await page.getByPlaceholder('Search pages, sources and entities').fill('service=check')
   await expect(page.getByText('service=checkout')).toBeVisible()
-  await page.keyboard.press('Enter')
+  await press(page, 'Enter')
   await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()
   await expect(page.getByText('two', { exact: true })).toBeVisible()
-  await page.keyboard.press('j')
-  await page.keyboard.press('j')
+  await press(page, 'j')
+  await press(page, 'j')
   await expect(page.getByRole('button', { name: /^one, app/ })).toBeFocused()
-  await page.keyboard.press('Enter')
+  await press(page, 'Enter')
   await expect(page.getByLabel('Payload of evt_1')).toBeVisible()
-  await page.keyboard.press('/')
+  await press(page, '/')
   await expect(page.locator('[data-entity-search]')).toBeFocused()
   await page.keyboard.type('env=prod')
-  await page.keyboard.press('Enter')
+  await press(page, 'Enter')
   await expect(page).toHaveURL(/l=env%3Dprod/)
 })
 

@@ -3,6 +3,7 @@ import { expect } from '@playwright/test'
 import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
 import { accessibilityFaults } from './axe.ts'
 import { test as base } from './daemon.ts'
+import { press } from './go.ts'
 
 const test = base.extend<{ models: ScriptedModels }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
@@ -28,7 +29,7 @@ test('a question is answered with links, kept and renamed; a card is applied; an
   models,
 }) => {
   await page.goto(`${daemon.url}/sources`)
-  await page.keyboard.press('Control+i')
+  await press(page, 'Control+i')
   await expect(page.getByRole('heading', { name: 'What do you want to know?' })).toBeVisible()
   await expect(page.getByRole('link', { name: 'Add a model provider' })).toHaveAttribute('href', '/settings')
   expect(await accessibilityFaults(page, 'Ask, empty')).toEqual([])

@@ -3,9 +3,11 @@ import type { Page } from '@playwright/test'
 import axe, { type AxeResults, type RunOptions } from 'axe-core'
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
+/** Style sheets are not fetched again: no rule of these tags looks into them. */
+const EACH: RunOptions = { resultTypes: ['violations'], preload: false, iframes: false }
 const WANTED: Record<'dark' | 'light', RunOptions> = {
-  dark: { runOnly: { type: 'rule', values: ['color-contrast'] }, resultTypes: ['violations'] },
-  light: { runOnly: { type: 'tag', values: TAGS }, resultTypes: ['violations'] },
+  dark: { ...EACH, runOnly: { type: 'rule', values: ['color-contrast'] } },
+  light: { ...EACH, runOnly: { type: 'tag', values: TAGS } },
 }
 
 /** Colours on their way from one scheme to the other are no fault. */
@@ -15,7 +17,9 @@ const SETTLE = `for (const animation of document.getAnimations())
 /** @param what the page is called in a fault. @returns a line for each fault; none: there is no fault */
 export async function accessibilityFaults(page: Page, what: string): Promise<string[]> {
   const faults: string[] = []
-  for (const scheme of ['dark', 'light'] as const) {
+  // The scheme the page has comes first: each change of it draws the whole page anew.
+  const now = await page.locator('html').getAttribute('data-mantine-color-scheme')
+  for (const scheme of now === 'dark' ? (['dark', 'light'] as const) : (['light', 'dark'] as const)) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
     await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
     // Run in the page itself: its pages have no frames, for which a driver would open more pages.

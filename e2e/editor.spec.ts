@@ -1,6 +1,7 @@
 import { expect, type Locator, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { type RunningDaemon, startDaemon, test } from './daemon.ts'
+import { press } from './go.ts'
 
 const PARTS = [
   [
@@ -98,9 +99,9 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   await page.getByRole('tab', { name: 'Plan' }).click()
   await expect(page.getByText('cooldown: not set → 1h')).toBeVisible()
   await page.getByRole('heading', { name: 'Draft' }).click()
-  await page.keyboard.press('Control+z')
+  await press(page, 'Control+z')
   await expect(page.getByText('All of it is undone: nothing would change.')).toBeVisible()
-  await page.keyboard.press('Control+Shift+z')
+  await press(page, 'Control+Shift+z')
   await page.getByRole('button', { name: 'Apply', exact: true }).click()
   await page.getByRole('button', { name: 'Undo the change' }).click()
   await expect(page.getByText('Applied', { exact: true })).toBeHidden()
@@ -113,29 +114,29 @@ test('the same project is built in the list with the keyboard alone, merges with
 }) => {
   const id = await emptyProject(daemon)
   await page.goto(`${daemon.url}/projects/${id}?tab=graph`)
-  await press(page.getByRole('button', { name: 'Edit', exact: true }))
+  await pressOn(page.getByRole('button', { name: 'Edit', exact: true }))
   await page.getByRole('radio', { name: 'List' }).focus()
-  await page.keyboard.press('Space')
+  await press(page, 'Space')
   for (const part of ['source gw', 'agent triage', 'agent digger'])
-    await press(page.getByRole('button', { name: `Add ${part}` }))
-  await press(page.getByRole('button', { name: 'New trigger' }))
+    await pressOn(page.getByRole('button', { name: `Add ${part}` }))
+  await pressOn(page.getByRole('button', { name: 'New trigger' }))
   await page.keyboard.type('errs')
-  await page.keyboard.press('Enter')
+  await press(page, 'Enter')
   await expect(page.getByText('Trigger errs is new in the project. Undo with Ctrl+Z.')).toBeAttached()
-  await page.keyboard.press('Escape')
+  await press(page, 'Escape')
   await choose(page, 'From', 'errs')
   await choose(page, 'To', 'triage')
-  await press(page.getByRole('button', { name: 'Connect', exact: true }))
+  await pressOn(page.getByRole('button', { name: 'Connect', exact: true }))
   await expect(page.getByText('Trigger errs now wakes triage. Undo with Ctrl+Z.')).toBeAttached()
   await choose(page, 'From', 'triage')
   await choose(page, 'To', 'digger')
-  await press(page.getByRole('button', { name: 'Connect', exact: true }))
+  await pressOn(page.getByRole('button', { name: 'Connect', exact: true }))
   expect(await accessibilityFaults(page, 'editor, list')).toEqual([])
-  await press(page.getByRole('button', { name: 'Apply', exact: true }))
+  await pressOn(page.getByRole('button', { name: 'Apply', exact: true }))
   await expect(page.getByText('Applied', { exact: true })).toBeVisible()
   expect((await stored(daemon, id)).wiring).toEqual(WIRING)
 
-  await press(page.getByRole('switch', { name: 'errs wakes triage' }), 'Space')
+  await pressOn(page.getByRole('switch', { name: 'errs wakes triage' }), 'Space')
   const wait = page.getByRole('textbox', { name: 'Wait before it goes from triage to digger again' })
   await wait.fill('1h')
   await wait.press('Enter')
@@ -144,9 +145,9 @@ test('the same project is built in the list with the keyboard alone, merges with
   await expect(page.getByText('Changed by somebody since')).toBeVisible()
   await expect(page.getByText('Somebody else changed the same fields')).toBeVisible()
   await page.getByRole('radio', { name: 'Take theirs' }).focus()
-  await page.keyboard.press('Space')
-  await press(page.getByRole('button', { name: 'Rebase the draft' }))
-  await press(page.getByRole('button', { name: 'Apply', exact: true }))
+  await press(page, 'Space')
+  await pressOn(page.getByRole('button', { name: 'Rebase the draft' }))
+  await pressOn(page.getByRole('button', { name: 'Apply', exact: true }))
   await expect(page.getByText('Applied', { exact: true })).toBeVisible()
   expect((await stored(daemon, id)).wiring).toEqual({
     wakes: [{ ...WIRING.wakes[0], enabled: false }],
@@ -189,7 +190,7 @@ async function centre(locator: Locator): Promise<{ x: number; y: number }> {
 }
 
 /** As a keyboard does it. */
-async function press(button: Locator, key = 'Enter'): Promise<void> {
+async function pressOn(button: Locator, key = 'Enter'): Promise<void> {
   await expect(button).toBeEnabled()
   await button.focus()
   await button.press(key)
@@ -198,10 +199,10 @@ async function press(button: Locator, key = 'Enter'): Promise<void> {
 async function choose(page: Page, label: string, option: string): Promise<void> {
   const box = page.getByRole('combobox', { name: label, exact: true })
   await box.focus()
-  await page.keyboard.press('Control+a')
+  await press(page, 'Control+a')
   await page.keyboard.type(option)
   await expect(page.getByRole('option', { name: option })).toBeVisible()
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
+  await press(page, 'ArrowDown')
+  await press(page, 'Enter')
   await expect(box).toHaveValue(option)
 }

@@ -1,4 +1,4 @@
-/** Going to a page as a link of the console does: what is loaded stays loaded. */
+/** Going to pages of the console, and pressing keys once they listen. */
 import type { Page } from '@playwright/test'
 
 /** @param url of the console; the first page is loaded, and so is one of another daemon */
@@ -11,4 +11,21 @@ export async function goTo(page: Page, url: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, '', ${JSON.stringify(pathname + search)}); dispatchEvent(new PopStateEvent('popstate'))`,
   )
+}
+
+/**
+ * Waits for the page's own signs that it is ready: it names its path once it listens to its keys, and the
+ * browser calls it idle once nothing that was to run is left, such as the listeners of what was just drawn.
+ */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction('document.documentElement.dataset.page === location.pathname')
+  await page.evaluate('new Promise((resolve) => requestIdleCallback(() => resolve()))')
+}
+
+/** Presses keys, one after another, each once the page is ready for it. */
+export async function press(page: Page, ...keys: string[]): Promise<void> {
+  for (const key of keys) {
+    await settled(page)
+    await page.keyboard.press(key)
+  }
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { type RunningDaemon, test } from './daemon.ts'
+import { press } from './go.ts'
 
 const two = (n: number): string => String(n).padStart(3, '0')
 const each = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i))
@@ -148,10 +149,10 @@ test('a project is drawn, walked by keys, searched, collapsed, and saved as a pi
   await expect(page.locator('.graph-edge-label')).toHaveText(['investigate · 1h', 'off'])
   await expect(node(page, 'agent:watch')).toContainText('Off')
 
-  await page.keyboard.press('/')
+  await press(page, '/')
   await page.keyboard.type('gateway-e')
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
+  await press(page, 'ArrowDown')
+  await press(page, 'Enter')
   await expect.poll(() => focused(page)).toBe('trigger:gateway-errors')
   for (const [key, at] of [
     ['ArrowRight', 'agent:triage'],
@@ -160,12 +161,12 @@ test('a project is drawn, walked by keys, searched, collapsed, and saved as a pi
     ['ArrowLeft', 'trigger:gateway-errors'],
     ['ArrowLeft', 'source:gateway'],
   ] as const) {
-    await page.keyboard.press(key)
+    await press(page, key)
     await expect.poll(() => focused(page)).toBe(at)
   }
   const said = page.getByRole('status').filter({ hasText: 'Selected' })
   await expect(said).toContainText('Selected: source gateway, webhook')
-  await page.keyboard.press('Escape')
+  await press(page, 'Escape')
   await expect(said).toHaveCount(0)
 
   await page.getByRole('button', { name: 'Outline' }).click()
@@ -214,13 +215,13 @@ test('a project is drawn, walked by keys, searched, collapsed, and saved as a pi
 
   await page.getByRole('button', { name: 'Groups' }).click()
   await page.getByRole('menuitem', { name: 'Collapse 3 agents' }).click()
-  await page.keyboard.press('Escape')
+  await press(page, 'Escape')
   await expect(node(page, 'group:agent')).toContainText('3 agents')
   await expect(nodes(page)).toHaveCount(7)
   await node(page, 'group:agent').dblclick()
   await expect(nodes(page)).toHaveCount(9)
   await node(page, 'trigger:gateway-errors').focus()
-  await page.keyboard.press('Enter')
+  await press(page, 'Enter')
   await expect(page.getByRole('heading', { name: 'gateway-errors' })).toBeVisible()
 })
 

@@ -3,6 +3,7 @@ import { expect } from '@playwright/test'
 import { startMcpServer } from '../test/mcp/server.ts'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
+import { press } from './go.ts'
 
 test('a server is tested before it is saved, a changed tool is reviewed, an agent is allowed a tool', async ({
   page,
@@ -47,7 +48,7 @@ test('a server is tested before it is saved, a changed tool is reviewed, an agen
     await page.getByRole('button', { name: 'Allow a tool' }).click()
     await page.getByRole('combobox', { name: 'Tool of line 1' }).fill('close')
     await expect(page.getByText('May write', { exact: true })).toBeVisible()
-    await page.keyboard.press('Escape')
+    await press(page, 'Escape')
     await page.getByRole('button', { name: 'Limit an argument of line 1' }).click()
     await expect(page.getByLabel('Argument 1 of line 1', { exact: true })).toHaveValue('id')
     await page.getByLabel('Pattern of argument 1 of line 1').fill('SHOP-(')

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
+import { press } from './go.ts'
 import { startPrometheus } from './prometheus.ts'
 
 async function startApi() {
@@ -89,7 +90,7 @@ test('a person picks metrics of a Prometheus by keyboard, chooses the entity lab
   await search.fill('FILLER _17')
   await picker.getByRole('option').first().waitFor()
   await search.press('ArrowDown')
-  for (const key of ['End', 'Home', 'Space', 'ArrowDown', 'Space']) await page.keyboard.press(key)
+  for (const key of ['End', 'Home', 'Space', 'ArrowDown', 'Space']) await press(page, key)
   await expect(picker.getByRole('status')).toContainText('2 of at most 40 chosen')
   await picker.getByRole('button', { name: 'Choose none' }).click()
 
@@ -99,8 +100,8 @@ test('a person picks metrics of a Prometheus by keyboard, chooses the entity lab
   await page.getByRole('option', { name: 'lost' }).click()
   await expect(picker.getByRole('alert')).toContainText('has the label lost at present')
   await label.fill('zone')
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
+  await press(page, 'ArrowDown')
+  await press(page, 'Enter')
   await picker.getByRole('button', { name: 'Choose all 2 listed' }).click()
   expect(await accessibilityFaults(page, 'the picker')).toEqual([])
   await picker.getByRole('button', { name: 'Continue' }).click()

@@ -2,7 +2,7 @@
 import { expect, type Page } from '@playwright/test'
 import { ended, prepareChain, test, trip, wakeChain } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
-import { goTo } from './go.ts'
+import { goTo, press } from './go.ts'
 
 // A daemon, two agents and a browser share what the machine has.
 
@@ -187,7 +187,7 @@ test('an agent says what it costs and what it would be told, and its form keeps 
   await page.getByRole('checkbox', { name: 'Keeps observations for later runs' }).check()
   await page.getByRole('combobox', { name: 'Agent of handoff 1' }).click()
   await expect(page.getByRole('option')).toHaveText(['digger'])
-  await page.keyboard.press('Escape')
+  await press(page, 'Escape')
   await page.getByRole('textbox', { name: 'Wait of handoff 1' }).fill('5m')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await expect(page.getByText('triage is saved')).toBeVisible()

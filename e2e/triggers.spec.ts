@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
-import { goTo } from './go.ts'
+import { goTo, press } from './go.ts'
 import { startReceiver } from './receiver.ts'
 
 type Daemon = Parameters<Parameters<typeof test>[2]>[0]['daemon']
@@ -41,10 +41,10 @@ test('a trigger is made in the editor, which says what it would have done, and i
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('gateway-errors')
   await page.getByRole('combobox', { name: 'Sources' }).click()
   await page.getByRole('option', { name: 'gateway' }).click()
-  await page.keyboard.press('Escape')
+  await press(page, 'Escape')
   await page.getByRole('button', { name: 'Add a filter' }).click()
   await page.getByRole('combobox', { name: 'Field of filter 1' }).fill('payload.status')
-  await page.keyboard.press('Escape')
+  await press(page, 'Escape')
   await page.getByRole('combobox', { name: 'Operator of filter 1' }).click()
   await page.getByRole('option', { name: 'is at least' }).click()
   await page.getByRole('textbox', { name: 'Value of filter 1' }).fill('500')
@@ -172,7 +172,7 @@ test('an event that fired nothing says why, and firings are narrowed by what the
   await page.getByRole('button', { name: 'Ask' }).click()
   await expect(page.getByRole('status', { name: 'What came of evt_2' })).toContainText('threshold not met')
   await page.getByRole('textbox', { name: 'Why not?' }).fill('evt_1')
-  await page.keyboard.press('Enter')
+  await press(page, 'Enter')
   await expect(page.getByRole('status', { name: 'What came of evt_1' })).toContainText('filter did not hold')
 
   await page.goto(`${daemon.url}/explore?l=service%3Dpay`)

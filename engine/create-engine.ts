@@ -243,6 +243,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const work = { clock, timers: systemTimers, onError: (error: Error) => void onFault(error) }
   const tracePort = { ...tracing, ...triggerReads, ...runReads, event: reads.event }
   const traces = createTracing({ port: tracePort, egress, ...work })
+  const newest = (name: string, limit: number) => newestOf(ctx, sources, name, limit, clock.now())
   const engine: Omit<LocalEngine, keyof AskTurnCalls> = {
     ...reads,
     read: (request) => {
@@ -256,6 +257,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       catalog,
       http: options.http ?? fetch,
       agentModels: stored.ofAgents,
+      newest,
     }),
     ...proposalCalls(declared),
     ...openSetup({
@@ -265,7 +267,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       secret: cursorSecret,
       modelConfig: stored.calls.modelConfig,
       accept,
-      newest: (name, limit) => newestOf(ctx, sources, name, limit, clock.now()),
+      newest,
     }),
     ...triggerReads,
     ...triggerWrites({
@@ -340,7 +342,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       ),
     listen: (filter, send) => live.add(filter, send),
     listConnectors: async () => describeConnectors(),
-    sourceEvents: async (name, limit) => newestOf(ctx, sources, name, limit, clock.now()),
+    sourceEvents: async (name, limit) => newest(name, limit),
     listKeys: async () => keys.list(),
     createKey: async (body, caller) => createBoundKey({ keys, sources, declared }, body, caller),
     revokeKey: async (id, caller) => keys.revoke(id, caller),

@@ -3,7 +3,7 @@ import type { IngestResult } from '../schemas/types.ts'
 import type { Declared } from './declared/declared.ts'
 import type { IngestCall, Row } from './engine.ts'
 import type { SvcError } from './errors.ts'
-import { chosenOf, type ProviderConfig } from './models/config.ts'
+import { type ProviderConfig, providerOf } from './models/config.ts'
 import { type SetupCalls, setupCalls } from './setup/calls.ts'
 import type { PlanningPort } from './setup/planning/port.ts'
 import type { LiveTriggers } from './triggers/live.ts'
@@ -20,7 +20,7 @@ export function openSetup(parts: {
   const { modelConfig, triggers, ...more } = parts
   return setupCalls({
     ...more,
-    requireModel: async () => void chosenOf(await modelConfig(), '', ''),
+    requireModel: async () => void providerOf(await modelConfig(), ''),
     definition: (name) => triggers.definition(name),
     practise: (definition, cause, of) => triggers.practise(definition, cause, of),
   })

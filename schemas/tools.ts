@@ -207,6 +207,116 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "catalog_describe": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool catalog_describe.",
+   "properties": {
+    "handle": {
+     "type": "string",
+     "description": "source:<name> or trigger:<name>, as catalog_list shows it.",
+     "minLength": 1,
+     "maxLength": 200
+    }
+   },
+   "required": [
+    "handle"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool catalog_describe answers.",
+   "properties": {
+    "handle": {
+     "type": "string",
+     "description": "As asked."
+    },
+    "kind": {
+     "type": "string",
+     "description": "source or trigger."
+    },
+    "text": {
+     "type": "string",
+     "description": "The description as JSON: the entry, and of a source its schema, labels, freshness and newest events, of a trigger its subscribers, and the lineage."
+    }
+   },
+   "required": [
+    "handle",
+    "kind",
+    "text"
+   ],
+   "additionalProperties": false
+  }
+ },
+ "catalog_list": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool catalog_list.",
+   "properties": {
+    "cursor": {
+     "type": "string",
+     "description": "next_cursor of the answer before.",
+     "minLength": 1,
+     "maxLength": 4096
+    }
+   },
+   "required": [],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool catalog_list answers.",
+   "properties": {
+    "entries": {
+     "type": "array",
+     "description": "Sources, triggers and projects, in that order.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "handle": {
+        "type": "string",
+        "description": "source:<name>, trigger:<name> or project:<id>; catalog_describe takes the first two."
+       },
+       "about": {
+        "type": "string",
+        "description": "Its kind of event, the sources it watches, or its name and template."
+       },
+       "projects": {
+        "type": "array",
+        "description": "Ids of projects that use it.",
+        "items": {
+         "type": "string"
+        }
+       }
+      },
+      "required": [
+       "handle",
+       "about",
+       "projects"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "next_cursor": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "For the next page; null: this is the last."
+    }
+   },
+   "required": [
+    "entries",
+    "next_cursor"
+   ],
+   "additionalProperties": false
+  }
+ },
  "conclude": {
   "input": {
    "type": "object",

@@ -2771,6 +2771,211 @@ export interface CatalogProblem {
   code?: 'unset_variable' | 'plain_secret' | 'secret_not_compared'
 }
 /**
+ * Answer of GET /catalog/{handle}: one source or trigger. A source has schema, labels, freshness and sample; a trigger has subscribers.
+ */
+export interface CatalogDescription {
+  /**
+   * source:<name> or trigger:<name>.
+   */
+  handle: string
+  /**
+   * Kind.
+   */
+  kind: 'source' | 'trigger'
+  /**
+   * The source or trigger as its own route shows it, secrets masked.
+   */
+  entry: {
+    [k: string]: unknown
+  }
+  /**
+   * What its newest events are like.
+   */
+  schema?: {
+    /**
+     * Event types of the newest events.
+     */
+    event_types: string[]
+    /**
+     * Labels with the type of their values.
+     */
+    fields: {
+      [k: string]: 'string' | 'number'
+    }
+    /**
+     * Newest events looked at, 200 at most.
+     */
+    sampled_events: number
+  }
+  /**
+   * Values of each label in those events, the 20 most frequent.
+   */
+  labels?: {
+    [k: string]: {
+      /**
+       * Value.
+       */
+      value: string
+      /**
+       * Events of the sample that carry it.
+       */
+      events: number
+      /**
+       * When the newest of them was stored.
+       */
+      last_ingest: string
+    }[]
+  }
+  /**
+   * Label that names the entity.
+   */
+  primary_label?: string | null
+  /**
+   * How current it is.
+   */
+  freshness?: {
+    /**
+     * When the newest event happened.
+     */
+    last_event_time: string | null
+    /**
+     * How long ago that was, in seconds.
+     */
+    lag_seconds: number | null
+    /**
+     * When the last event was stored.
+     */
+    last_ingest: string | null
+    /**
+     * Events stored.
+     */
+    events_total: number
+    /**
+     * Health of the source.
+     */
+    status: string
+  }
+  /**
+   * Subscriptions that are told of its firings, its own and those of projects that use it.
+   */
+  subscribers?: number
+  /**
+   * What leads to it and what it leads to.
+   */
+  lineage: {
+    /**
+     * Handle.
+     */
+    from: string
+    /**
+     * Handle.
+     */
+    to: string
+    /**
+     * condition: a trigger watches a source; wakes: it wakes an agent.
+     */
+    transform: string
+  }[]
+  /**
+   * The 3 newest events.
+   */
+  sample?: Event[]
+}
+/**
+ * One stored event as reads return it. SPEC.md, Events; reference/api.md 3.3.
+ */
+export interface Event {
+  /**
+   * Event id, evt_ and a number that only grows in order of arrival.
+   */
+  id: string
+  /**
+   * Age against the end of the window, T-<seconds>s.
+   */
+  offset: string
+  /**
+   * Name of the source.
+   */
+  source: string
+  /**
+   * Kind of source: event_stream, application_log, agent_memory, agent_session, reference or finding.
+   */
+  source_type: string
+  /**
+   * Event type.
+   */
+  event_type: string
+  /**
+   * When it happened, by the payload, else when it arrived (ISO 8601, UTC).
+   */
+  event_time: string
+  /**
+   * When it was stored (ISO 8601, UTC).
+   */
+  ingested_at: string
+  /**
+   * The time the payload gave, kept as given where it is too far off to be used (10 years back, 24 hours ahead).
+   */
+  claimed_time?: string
+  entity: Entity | null
+  labels: {
+    [k: string]: string | number
+  }
+  /**
+   * One-line summary.
+   */
+  text: string
+  /**
+   * True for a reference document, which a read surfaces whatever its window.
+   */
+  reference?: boolean
+  fold?: Fold
+  /**
+   * The stored item as received, with include_payload: digits, key order and duplicate keys are kept.
+   */
+  raw?: {
+    [k: string]: unknown
+  }
+}
+/**
+ * Whose timeline an event is on: the primary label and its value.
+ */
+export interface Entity {
+  /**
+   * Label name.
+   */
+  label: string
+  /**
+   * Label value.
+   */
+  value: string
+}
+/**
+ * Repeats of one event folded into one row under max_tokens.
+ */
+export interface Fold {
+  /**
+   * How many events the row stands for.
+   */
+  count: number
+  /**
+   * Id of the oldest one.
+   */
+  first_id: string
+  /**
+   * Event time of the oldest one (ISO 8601, UTC).
+   */
+  first: string
+  /**
+   * Id of the newest one, which the row shows.
+   */
+  last_id: string
+  /**
+   * Event time of the newest one (ISO 8601, UTC).
+   */
+  last: string
+}
+/**
  * How the instance differs from the catalog files that were imported.
  */
 export interface CatalogDrift {
@@ -2923,6 +3128,66 @@ export interface CatalogImported {
    * Fingerprint of the plan.
    */
   fingerprint: string
+}
+/**
+ * Answer of GET /catalog: what there is, by name. A project key sees its project alone.
+ */
+export interface CatalogListing {
+  /**
+   * Sources.
+   */
+  sources: {
+    /**
+     * Name; source:<name> is its handle.
+     */
+    name: string
+    /**
+     * Kind of event it makes.
+     */
+    type: string
+    /**
+     * Ids of projects that use it.
+     */
+    projects: string[]
+  }[]
+  /**
+   * Triggers.
+   */
+  triggers: {
+    /**
+     * Name; trigger:<name> is its handle.
+     */
+    name: string
+    /**
+     * Id of a project that uses it.
+     */
+    project: string | null
+    /**
+     * Sources it watches.
+     */
+    sources: string[]
+    /**
+     * Label whose values it counts apart; null: the entity.
+     */
+    key_field: string | null
+  }[]
+  /**
+   * Projects.
+   */
+  projects: {
+    /**
+     * Id.
+     */
+    id: string
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * Template, or custom.
+     */
+    template: string
+  }[]
 }
 /**
  * An MCP server in the catalog.
@@ -4674,19 +4939,6 @@ export interface LabelValue {
   last_ingest: string | null
 }
 /**
- * Whose timeline an event is on: the primary label and its value.
- */
-export interface Entity {
-  /**
-   * Label name.
-   */
-  label: string
-  /**
-   * Label value.
-   */
-  value: string
-}
-/**
  * What runs on this machine, and the sources that could read it. Nothing is saved.
  */
 export interface EnvironmentScan {
@@ -4880,87 +5132,6 @@ export interface EvaluationsResult {
  */
 export interface EventDetail {
   event: Event
-}
-/**
- * One stored event as reads return it. SPEC.md, Events; reference/api.md 3.3.
- */
-export interface Event {
-  /**
-   * Event id, evt_ and a number that only grows in order of arrival.
-   */
-  id: string
-  /**
-   * Age against the end of the window, T-<seconds>s.
-   */
-  offset: string
-  /**
-   * Name of the source.
-   */
-  source: string
-  /**
-   * Kind of source: event_stream, application_log, agent_memory, agent_session, reference or finding.
-   */
-  source_type: string
-  /**
-   * Event type.
-   */
-  event_type: string
-  /**
-   * When it happened, by the payload, else when it arrived (ISO 8601, UTC).
-   */
-  event_time: string
-  /**
-   * When it was stored (ISO 8601, UTC).
-   */
-  ingested_at: string
-  /**
-   * The time the payload gave, kept as given where it is too far off to be used (10 years back, 24 hours ahead).
-   */
-  claimed_time?: string
-  entity: Entity | null
-  labels: {
-    [k: string]: string | number
-  }
-  /**
-   * One-line summary.
-   */
-  text: string
-  /**
-   * True for a reference document, which a read surfaces whatever its window.
-   */
-  reference?: boolean
-  fold?: Fold
-  /**
-   * The stored item as received, with include_payload: digits, key order and duplicate keys are kept.
-   */
-  raw?: {
-    [k: string]: unknown
-  }
-}
-/**
- * Repeats of one event folded into one row under max_tokens.
- */
-export interface Fold {
-  /**
-   * How many events the row stands for.
-   */
-  count: number
-  /**
-   * Id of the oldest one.
-   */
-  first_id: string
-  /**
-   * Event time of the oldest one (ISO 8601, UTC).
-   */
-  first: string
-  /**
-   * Id of the newest one, which the row shows.
-   */
-  last_id: string
-  /**
-   * Event time of the newest one (ISO 8601, UTC).
-   */
-  last: string
 }
 /**
  * One payload field as recent events really carry it.
@@ -6283,6 +6454,67 @@ export interface Operation {
    * put of a part: project it joins.
    */
   project?: string
+}
+/**
+ * What the tool catalog_describe answers.
+ */
+export interface ToolCatalogDescribeResult {
+  /**
+   * As asked.
+   */
+  handle: string
+  /**
+   * source or trigger.
+   */
+  kind: string
+  /**
+   * The description as JSON: the entry, and of a source its schema, labels, freshness and newest events, of a trigger its subscribers, and the lineage.
+   */
+  text: string
+}
+/**
+ * Arguments of the tool catalog_describe.
+ */
+export interface ToolCatalogDescribe {
+  /**
+   * source:<name> or trigger:<name>, as catalog_list shows it.
+   */
+  handle: string
+}
+/**
+ * What the tool catalog_list answers.
+ */
+export interface ToolCatalogListResult {
+  /**
+   * Sources, triggers and projects, in that order.
+   */
+  entries: {
+    /**
+     * source:<name>, trigger:<name> or project:<id>; catalog_describe takes the first two.
+     */
+    handle: string
+    /**
+     * Its kind of event, the sources it watches, or its name and template.
+     */
+    about: string
+    /**
+     * Ids of projects that use it.
+     */
+    projects: string[]
+  }[]
+  /**
+   * For the next page; null: this is the last.
+   */
+  next_cursor: string | null
+}
+/**
+ * Arguments of the tool catalog_list.
+ */
+export interface ToolCatalogList {
+  /**
+   * next_cursor of the answer before.
+   */
+  cursor?: string
 }
 /**
  * What the tool conclude answers.
@@ -8628,9 +8860,13 @@ export interface ModelProvider {
    */
   default: boolean
   /**
-   * Model where none is named; null: none is known.
+   * Model where none is named; null: none is known until it lists its models.
    */
   default_model: string | null
+  /**
+   * Where the default model is from: console, env:SVC_AGENT_MODEL, or rule; empty without one.
+   */
+  default_model_source: string
   /**
    * Models, as it last listed them.
    */
@@ -11295,6 +11531,10 @@ export interface ProviderWrite {
    * Provider A: bearer token of a gateway, which wins over the key; blank keeps the stored one.
    */
   gateway_token?: string
+  /**
+   * Model where none is named; empty goes back to the rule. May be written alone, also of a provider that the environment sets up.
+   */
+  default_model?: string
   /**
    * Forgets the stored key.
    */

@@ -51,25 +51,11 @@ With --json an error is JSON, too: the last line on standard error.
 
 /** The variables the daemon reads, as a table. */
 export function describeEnvironment(): string {
-  const read = environment.filter((variable) => variable.active && variable.readers.includes('daemon'))
-  const later = environment.filter((variable) => !variable.active).map((variable) => variable.name)
+  const read = environment.filter((variable) => variable.readers.includes('daemon'))
   const width = Math.max(...read.map((variable) => variable.name.length))
   const lines = read.map(
     (variable) =>
       `  ${variable.name.padEnd(width)}  ${variable.meaning}${variable.default === null ? '' : ` (${variable.default})`}`,
   )
-  return `Environment (a flag wins):\n${lines.join('\n')}\n\nKnown, but not read by this version:\n${wrap(later.join(', '), 92)}\n`
-}
-
-function wrap(text: string, width: number): string {
-  const lines: string[] = []
-  let line = ' '
-  for (const word of text.split(' ')) {
-    if (line.length + word.length + 1 > width) {
-      lines.push(line)
-      line = ' '
-    }
-    line += ` ${word}`
-  }
-  return [...lines, line].join('\n')
+  return `Environment (a flag wins):\n${lines.join('\n')}\n`
 }

@@ -163,6 +163,8 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'DELETE /api/catalog/files/:name': 'admin',
   'GET /api/catalog/schema': 'read',
   'GET /api/catalog/dependents': 'read',
+  'GET /catalog': 'read',
+  'GET /catalog/:handle': 'read',
   'POST /read': 'read',
   'POST /api/stats': 'read',
   'POST /api/histogram': 'read',
@@ -258,6 +260,8 @@ export const projectKeyRoutes: ReadonlySet<string> = new Set([
   'GET /api/connect/skill',
   'POST /read',
   'POST /api/stats',
+  'GET /catalog',
+  'GET /catalog/:handle',
   ...['/api/projects', '/api/usecases'].flatMap((base) => [
     `GET ${base}`,
     `GET ${base}/:id`,

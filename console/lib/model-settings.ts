@@ -25,6 +25,19 @@ export function addressWords({
   return base_source.startsWith('env:') ? `${base_url} (environment: ${base_source.slice(4)})` : base_url
 }
 
+/** Which model is used where none is named, and why that one. */
+export function defaultModelWords({
+  default_model,
+  default_model_source,
+}: Pick<ModelProvider, 'default_model' | 'default_model_source'>): string {
+  if (default_model === null)
+    return 'None is known yet: its models are listed at the first call, and one is taken by the rule.'
+  if (default_model_source === 'console') return `${default_model}, chosen here. Blank goes back to the rule.`
+  if (default_model_source.startsWith('env:'))
+    return `${default_model}, environment: ${default_model_source.slice(4)}. A model chosen here wins.`
+  return `${default_model}, by the rule. A model chosen here wins.`
+}
+
 const LOOK_AT: Record<NonNullable<ModelProviderTested['failed']>, string> = {
   address: 'Look at the address',
   credential: 'Look at the credential',

@@ -26,6 +26,8 @@ const calls: Record<keyof DeclaredCalls, true> = {
   updateMcpServer: true,
   deleteMcpServer: true,
   resources: true,
+  catalogListing: true,
+  describeHandle: true,
   dependents: true,
   listSkills: true,
   listProjectSkills: true,

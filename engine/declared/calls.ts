@@ -23,6 +23,7 @@ import type { CatalogFiles } from '../catalog/catalog.ts'
 import { changeKindOf } from '../changes/change-sets.ts'
 import { describeConnectors } from '../connectors/index.ts'
 import type { Fetcher } from '../deliveries/fetching.ts'
+import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import {
   type FindingsParts,
@@ -40,6 +41,7 @@ import { describeTemplate, detectTemplate } from '../templates/index.ts'
 import { runAction } from './actions.ts'
 import { createAgent, deleteAgent, switchAgent, updateAgent } from './agent-writes.ts'
 import { belongings } from './belonging.ts'
+import { catalogListing, describeHandle } from './catalog-handles.ts'
 import type { Declared } from './declared.ts'
 import { type Holding, heldProjects, holdProject } from './holding.ts'
 import { createMcpServer, deleteMcpServer, updateMcpServer } from './mcp-server-writes.ts'
@@ -84,12 +86,14 @@ export interface CallsParts {
   http: typeof fetch
   /** What there is to run agents on. */
   agentModels(): AgentModels
+  /** Newest events of a source, newest first. @throws SvcError not_found */
+  newest(source: string, limit: number): Row[]
 }
 
 const clamp = (limit: number, max: number): number => Math.min(max, Math.max(1, Math.trunc(limit)))
 
 /** Parts and resources. */
-export function partCalls({ declared, agentModels }: CallsParts) {
+export function partCalls({ declared, agentModels, newest }: CallsParts) {
   const belongs = () => {
     const of = belongings(declared)
     return (name: string) => of('source', name)
@@ -130,6 +134,9 @@ export function partCalls({ declared, agentModels }: CallsParts) {
       updateMcpServer(declared, name, body, by),
     deleteMcpServer: async (name: string, by: WriteBy) => deleteMcpServer(declared, name, by),
     resources: async () => listResources(declared),
+    catalogListing: async (project: string | null) => catalogListing(declared, project),
+    describeHandle: async (handle: string, project: string | null) =>
+      describeHandle(declared, handle, project, newest),
     dependents: async (kind: string, name: string) => listDependents(declared, kind, name),
   }
 }

@@ -36,26 +36,33 @@ export const NO_PROVIDER =
   'no model provider is set: add one under Settings, Model providers, or set PROVIDERA_API_KEY and start again'
 
 /**
- * The provider and the model of a request (SPEC.md, Model providers 1): one that the instance lacks is
- * the default one, and the model named for the one that is lacking is used only where the default one
- * lists it.
- * @throws ModelFault no_provider, no_model
+ * The provider of a request (SPEC.md, Model providers 1): one that the instance lacks is the default one.
+ * @throws ModelFault no_provider
+ */
+export function providerOf(config: ProviderConfig, provider: string): Provider {
+  const byId = (id: string | null) => config.providers.find((one) => one.id === id)
+  const found = (provider === '' ? undefined : byId(provider)) ?? byId(config.defaultProvider)
+  if (!found) throw new ModelFault('no_provider', NO_PROVIDER)
+  return found
+}
+
+/**
+ * The provider and the model of a request. The model named for a provider that is lacking is used only
+ * where the default one lists it: a model of one provider is never sent to another.
+ * @throws ModelFault no_provider; no_model where none is known until the provider lists its models
  */
 export function chosenOf(
   config: ProviderConfig,
   provider: string,
   model: string,
 ): { provider: Provider; model: string } {
-  const byId = (id: string | null) => config.providers.find((one) => one.id === id)
-  const named = provider === '' ? undefined : byId(provider)
-  const found = named ?? byId(config.defaultProvider)
-  if (!found) throw new ModelFault('no_provider', NO_PROVIDER)
-  const isMeant = named !== undefined || provider === '' || found.models.includes(model)
-  const chosen = (isMeant ? model : '') || found.defaultModel || model
+  const found = providerOf(config, provider)
+  const isMeant = provider === '' || found.id === provider || found.models.includes(model)
+  const chosen = (isMeant ? model : '') || found.defaultModel
   if (!chosen)
     throw new ModelFault(
       'no_model',
-      `provider ${found.id} has no default model: name a model, or list its models under Settings, Model providers`,
+      `provider ${found.id} has no default model: choose one under Settings, Model providers, or name one in the agent`,
       found.id,
     )
   return { provider: found, model: chosen }

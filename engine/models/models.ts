@@ -5,7 +5,8 @@
 import type { Clock, Timers } from '../clock.ts'
 import { within } from '../egress/index.ts'
 import type { Adapter, Means, WireReply, WireRequest, WireUsage } from './adapter.ts'
-import { chosenOf, type Provider, type ProviderConfig } from './config.ts'
+import { chooser } from './chooser.ts'
+import type { Provider, ProviderConfig } from './config.ts'
 import { failureOf } from './faults.ts'
 import { ceilingOf, costOf, type Price } from './prices.ts'
 import { ModelFault, type ModelReply, type ModelRequest, type Models, type Usage } from './types.ts'
@@ -13,6 +14,8 @@ import { ModelFault, type ModelReply, type ModelRequest, type Models, type Usage
 export interface ModelsOptions {
   /** Asked on every call. */
   config(): Promise<ProviderConfig>
+  /** Keeps what a provider listed, so that `config` has it from then on. */
+  keepModels(id: string, models: string[]): Promise<void>
   http: typeof fetch
   clock: Clock
   timers: Timers
@@ -34,12 +37,12 @@ const LONGEST_ASKED_MS = 60_000
 const LIST_MS = 15_000
 
 export function createModels(options: ModelsOptions): ModelsAndLists {
-  const { config, clock } = options
+  const { clock } = options
+  const choose = chooser(options, (provider) => listOf(options, provider))
   return {
     async call(request) {
       const startedAt = clock.now()
-      const known = await config()
-      const { provider, model } = chosenOf(known, request.provider, request.model)
+      const { known, provider, model } = await choose(request.provider, request.model)
       const bound = boundOf(options, request.timeoutMs, request.signal)
       try {
         return await callUntil(options, bound, { request, provider, model, prices: known.prices, startedAt })
@@ -48,29 +51,30 @@ export function createModels(options: ModelsOptions): ModelsAndLists {
       }
     },
     async ceilingUsd(request) {
-      const known = await config()
-      const { provider, model } = chosenOf(known, request.provider, request.model)
+      const { known, provider, model } = await choose(request.provider, request.model)
       const { system, messages, tools, maxTokens } = request
       const bytes = Buffer.byteLength(JSON.stringify([system, messages, tools]))
       return ceilingOf(provider.kind, known.prices, model, bytes, maxTokens)
     },
     async resolve(provider, model) {
-      const chosen = chosenOf(await config(), provider, model)
+      const chosen = await choose(provider, model)
       return { provider: chosen.provider.id, kind: chosen.provider.kind, model: chosen.model }
     },
-    async list(provider) {
-      const bound = boundOf(options, LIST_MS, undefined)
-      try {
-        const adapter = await adapterOf(provider)
-        return await bound.race(
-          adapter.list(provider, LIST_MS, { http: options.http, signal: bound.signal, onPiece: () => {} }),
-        )
-      } catch (error) {
-        throw bound.fault(provider) ?? failureOf(error, provider, clock.now()).fault
-      } finally {
-        bound.release()
-      }
-    },
+    list: (provider) => listOf(options, provider),
+  }
+}
+
+async function listOf(options: ModelsOptions, provider: Provider): Promise<string[]> {
+  const bound = boundOf(options, LIST_MS, undefined)
+  try {
+    const adapter = await adapterOf(provider)
+    return await bound.race(
+      adapter.list(provider, LIST_MS, { http: options.http, signal: bound.signal, onPiece: () => {} }),
+    )
+  } catch (error) {
+    throw bound.fault(provider) ?? failureOf(error, provider, options.clock.now()).fault
+  } finally {
+    bound.release()
   }
 }
 

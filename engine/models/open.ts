@@ -37,6 +37,7 @@ export function openModels(
   const { checkTarget } = createEgress({ allowPrivate: false, timers: systemTimers })
   const models = createModels({
     config: () => port.modelConfig(),
+    keepModels: (id, listed) => port.keepModels(id, listed),
     http,
     clock,
     timers: systemTimers,

@@ -5,6 +5,7 @@
 import type { Secrets } from '../secrets.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Credential, Provider, ProviderConfig } from './config.ts'
+import { type DefaultModel, defaultModelOf, ownerOfAgentModel } from './default-model.ts'
 import type { ModelEnvironment } from './environment.ts'
 import { type Price, withOwnPrices } from './prices.ts'
 import type { ProviderKind } from './types.ts'
@@ -36,8 +37,6 @@ export const SETTING = {
   agents: 'agents',
 } as const
 
-/** Provider A's model where none is named: its middle one. */
-const MODEL_OF_A = 'claude-sonnet-5-5'
 /** Where provider A is asked when no address is named. */
 export const OWN_ADDRESS_OF_A = 'https://api.anthropic.com'
 const NAMES: Record<'providera' | 'providerb', string> = { providera: 'Provider A', providerb: 'Provider B' }
@@ -200,29 +199,24 @@ export function defaultOf({ env, settings }: Known, entries: readonly Entry[]): 
   return usable[0] ?? null
 }
 
-/**
- * The model where none is named: SVC_AGENT_MODEL of the default provider, and of provider A unless it
- * lists others; provider A's middle one; else the first a provider listed.
- */
-export function defaultModelOf({ env }: Known, entry: Entry, isDefault: boolean): string | null {
-  const { agentModel } = env
-  const isA = entry.kind === 'providera'
-  const isListed = entry.models.length === 0 || entry.models.includes(agentModel ?? '')
-  if (agentModel !== null && (isDefault || (isA && isListed))) return agentModel
-  const first = entry.models[0] ?? null
-  if (!isA) return first
-  return entry.models.length === 0 || entry.models.includes(MODEL_OF_A) ? MODEL_OF_A : first
+/** @returns the default model of each provider, by the providers and the choice there are now */
+export function defaultModelsOf(known: Known, entries: readonly Entry[]): (entry: Entry) => DefaultModel {
+  const { env } = known
+  const platform = env.platform && platformId(env.platform.name)
+  const owner = ownerOfAgentModel(env, platform, defaultOf(known, entries)?.id ?? null)
+  return (entry) => defaultModelOf(known, entry, owner)
 }
 
 /** What a call is made with. */
 export function configOf(known: Known): ProviderConfig {
   const entries = entriesOf(known)
   const chosen = defaultOf(known, entries)
+  const modelOf = defaultModelsOf(known, entries)
   const providers = entries
     .filter(({ configured }) => configured)
     .map((entry): Provider => {
       const { id, kind, name, baseUrl, credential, keySource, models } = entry
-      const defaultModel = defaultModelOf(known, entry, id === chosen?.id)
+      const defaultModel = modelOf(entry).model
       return { id, kind, name, baseUrl, credential, keySource, models, defaultModel }
     })
   return { providers, defaultProvider: chosen?.id ?? null, prices: withOwnPrices(ownPrices(known.settings)) }

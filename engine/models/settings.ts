@@ -12,10 +12,11 @@ import type {
 import { fail } from '../errors.ts'
 import { refuseMoved } from '../moved-secret.ts'
 import type { ProviderConfig } from './config.ts'
+import { CHOSEN_MODEL, type DefaultModel } from './default-model.ts'
 import { shippedPrices } from './prices.ts'
 import {
   configOf,
-  defaultModelOf,
+  defaultModelsOf,
   defaultOf,
   type Entry,
   entriesOf,
@@ -80,8 +81,9 @@ export function createModelSettings(known: Known): ModelSettings {
     list() {
       const entries = entriesOf(known)
       const chosen = defaultOf(known, entries)
+      const modelOf = defaultModelsOf(known, entries)
       return {
-        providers: entries.map((entry) => present(known, entry, entry.id === chosen?.id)),
+        providers: entries.map((entry) => present(entry, entry.id === chosen?.id, modelOf(entry))),
         default: chosen?.id ?? null,
         kinds: KINDS,
       }
@@ -103,11 +105,16 @@ export function createModelSettings(known: Known): ModelSettings {
     },
     save(id, body) {
       const entries = entriesOf(known)
+      if (isModelAlone(body) && id !== 'new') {
+        chooseModel(settings, find(id).id, body)
+        return id
+      }
       const hadDefault = defaultOf(known, entries) !== null
       const target = targetOf(id, body, entries)
       const next = merged(known, target, body)
       settings.together(() => {
         settings.put(SETTING.provider + target.id, next)
+        chooseModel(settings, target.id, body)
         const now = entriesOf(known)
         checkUsable(now.find((entry) => entry.id === target.id)!, env)
         // Models of another address, or another account, are others.
@@ -127,6 +134,7 @@ export function createModelSettings(known: Known): ModelSettings {
       settings.together(() => {
         settings.put(SETTING.provider + id, undefined)
         settings.put(SETTING.models + id, undefined)
+        settings.put(CHOSEN_MODEL + id, undefined)
         if (settings.get(SETTING.chosen) === id) settings.put(SETTING.chosen, undefined)
       })
     },
@@ -158,7 +166,7 @@ export function createModelSettings(known: Known): ModelSettings {
   }
 }
 
-function present(known: Known, entry: Entry, isDefault: boolean): ModelProvider {
+function present(entry: Entry, isDefault: boolean, { model, source }: DefaultModel): ModelProvider {
   const { id, kind, name, baseUrl, baseSource, configured, keySource, stored, editable, models } = entry
   return {
     id,
@@ -172,7 +180,8 @@ function present(known: Known, entry: Entry, isDefault: boolean): ModelProvider 
     key_stored: stored !== null && stored.key !== null,
     editable,
     default: isDefault,
-    default_model: configured ? defaultModelOf(known, entry, isDefault) : null,
+    default_model: configured ? model : null,
+    default_model_source: configured ? source : '',
     models,
     ...(kind === 'providera'
       ? {
@@ -182,6 +191,15 @@ function present(known: Known, entry: Entry, isDefault: boolean): ModelProvider 
         }
       : {}),
   }
+}
+
+/** Which model is the default may be chosen of every provider, also of one the environment alone sets up. */
+const isModelAlone = (body: ProviderWrite): boolean =>
+  body.default_model !== undefined && Object.keys(body).length === 1
+
+/** Empty text goes back to the rule; absent changes nothing. */
+function chooseModel(settings: Known['settings'], id: string, { default_model }: ProviderWrite): void {
+  if (default_model !== undefined) settings.put(CHOSEN_MODEL + id, default_model.trim() || undefined)
 }
 
 interface Target {

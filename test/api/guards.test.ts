@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { guardOldDataFile, guardOldVariables } from '../../api/guards.ts'
+import { guardOldDataFile, guardOldVariables, guardOpenStart } from '../../api/guards.ts'
 
 let folder: string
 beforeEach(() => {
@@ -23,6 +23,44 @@ describe('the startup guards', () => {
 
   it('refuse an old name even when its value is blank', () => {
     expect(() => guardOldVariables({ NAVFLOW_PORT: '' })).toThrow('NAVFLOW_PORT -> SVC_PORT')
+  })
+
+  it.each([
+    ['NAVFLOW_AUTH_TOKEN', 'NAVFLOW_AUTH_TOKEN -> SVC_AUTH_TOKEN'],
+    ['NAVFLOW_SEED_USECASE', 'NAVFLOW_SEED_USECASE -> SVC_SEED_PROJECT'],
+    ['NAVFLOW_PROVIDERA_BASE', 'NAVFLOW_PROVIDERA_BASE -> PROVIDERA_BASE_URL'],
+    ['NAVFLOW_PLATFORM_PROVIDER_KEY', 'NAVFLOW_PLATFORM_PROVIDER_KEY -> SVC_PLATFORM_PROVIDER_KEY'],
+    ['NAVFLOWD_URL', 'NAVFLOWD_URL -> SVCD_URL'],
+    ['NAVFLOW_BANANA', 'NAVFLOW_BANANA: svc has no SVC_BANANA; remove it'],
+  ])('know the rename of %s', (name, line) => {
+    expect(() => guardOldVariables({ [name]: 'secret-value' })).toThrow(`  ${line}`)
+    expect(() => guardOldVariables({ [name]: 'secret-value' })).not.toThrow('secret-value')
+  })
+
+  it.each([
+    ['NAVFLOW_INGEST_TOKEN', /is gone, not renamed \(the ingest token\).*scope ingest/],
+    ['NAVFLOW_READ_ONLY', /is gone, not renamed \(the read-only mode\).*scope read/],
+    ['NAVFLOW_READONLY', /is gone, not renamed \(the read-only mode\)/],
+    ['NAVFLOW_MODEL_KEY', /is gone, not renamed \(the key of the model provider\).*PROVIDERA_API_KEY/],
+  ])('say that %s is gone rather than renamed, and what replaces it', (name, line) => {
+    expect(() => guardOldVariables({ [name]: 'x' })).toThrow(line)
+    expect(() => guardOldVariables({ [name]: 'x' })).not.toThrow('->')
+  })
+
+  it.each(['SVC_INGEST_TOKEN', 'SVC_READ_ONLY', 'SVC_READONLY'])(
+    'refuse to start open where %s was made of an old name, and let a secured start pass',
+    (name) => {
+      expect(() => guardOpenStart({ [name]: 'secret-value' }, { mode: 'open' })).toThrow(
+        /would start open.*\n {2}SVC_.* set SVC_AUTH_TOKEN/,
+      )
+      expect(() => guardOpenStart({ [name]: 'secret-value' }, { mode: 'open' })).not.toThrow('secret-value')
+      expect(() => guardOpenStart({ [name]: 'x' }, { mode: 'stored' })).not.toThrow()
+      expect(() => guardOpenStart({ [name]: ' ' }, { mode: 'open' })).not.toThrow()
+    },
+  )
+
+  it('let a start be open where nothing restricted access', () => {
+    expect(() => guardOpenStart({ SVC_PORT: '1', SVC_MODEL_KEY: 'x' }, { mode: 'open' })).not.toThrow()
   })
 
   it('print the move of an old data file in the data folder', () => {

@@ -38,6 +38,7 @@ const provider = (over: Partial<ModelProvider> = {}): ModelProvider => ({
   editable: true,
   default: false,
   default_model: null,
+  default_model_source: '',
   models: [],
   ...over,
 })

@@ -60,6 +60,7 @@ export function modelsOf(config: Partial<ProviderConfig>, http?: typeof fetch) {
   const known = { defaultProvider: config.providers?.[0]?.id ?? null, prices: withOwnPrices([]) }
   const models = createModels({
     config: async () => ({ providers: [], ...known, ...config }),
+    keepModels: async () => {},
     http: http ?? egress.fetch,
     clock: time,
     timers: time,

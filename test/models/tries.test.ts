@@ -199,7 +199,10 @@ describe('the provider and model of a call', () => {
   ])('%j and %j are %s and %s', async (provider, model, expected, name) => {
     expect(await known().resolve(provider, model)).toMatchObject({ provider: expected, model: name })
   })
-  it('are refused where no model is known', async () => {
-    await expect(known().resolve('providerb', '')).rejects.toMatchObject({ code: 'no_model' })
+  it('say that the list of models was asked for, where no model is known and the listing fails', async () => {
+    await expect(known().resolve('providerb', '')).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('its models were asked for, to take one by default'),
+    })
   })
 })

@@ -189,7 +189,7 @@ describe('the list of agents', () => {
     expect(await svc.get('/api/agents/builtin')).toMatchObject({
       key_source: 'console',
       models: ['m1', 'm2'],
-      default_model: 'm9',
+      default_model: 'm1',
     })
   })
 })

@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import { type Engine, readCatalogFile, startEngine } from '../../../engine/index.ts'
 import { type Config, dataFolder, type Flags, loadConfig } from '../../config.ts'
 import { describeUnread } from '../../environment.ts'
-import { guardOldDataFile } from '../../guards.ts'
+import { guardOldDataFile, guardOpenStart } from '../../guards.ts'
 import type { buildServer } from '../../http/server.ts'
 import { createLog, logRequests } from '../../log.ts'
 import { version } from '../../version.ts'
@@ -31,6 +31,7 @@ type HttpServer = Awaited<ReturnType<typeof buildServer>>
 export async function up(io: Io, flags: Flags & { open?: boolean; acceptLoss?: boolean }): Promise<void> {
   const config = loadConfig(flags, io.env)
   guardOldDataFile(config)
+  guardOpenStart(io.env, config.auth)
   process.umask(0o077)
   makeHome(config.home)
   const rootToken = resolveRootToken(config.auth, config.home)

@@ -139,6 +139,22 @@ function partFactRoutes(app: FastifyInstance, { engine }: Doors): void {
     }),
     async ({ query }) => engine.dependents(query.kind, query.name),
   )
+  app.get(
+    '/catalog',
+    describe('parts', 'listCatalog', 'Sources, triggers and projects by name', 200, 'catalog-listing.json'),
+    async ({ identity }) => engine.catalogListing(identity.project),
+  )
+  app.get<{ Params: { handle: string } }>(
+    '/catalog/:handle',
+    describe(
+      'parts',
+      'describeInCatalog',
+      'One source or trigger: its form, values, freshness and lineage',
+      200,
+      'catalog-description.json',
+    ),
+    async ({ params, identity }) => engine.describeHandle(params.handle, identity.project),
+  )
   app.post<{ Body: LabelsPreview }>(
     '/api/labels/preview',
     describe(

@@ -1,5 +1,6 @@
 /** Every tool of the MCP server, in the order in which they are listed. */
 import type { Tool } from '../tool.ts'
+import { catalogDescribe, catalogList } from './catalog.ts'
 import { conclude } from './conclude.ts'
 import { finishProject, holdProject, releaseProject } from './crew.ts'
 import { discoverSource } from './discover.ts'
@@ -43,6 +44,8 @@ export const tools: readonly Tool[] = [
   holdProject,
   releaseProject,
   finishProject,
+  catalogList,
+  catalogDescribe,
   listSources,
   sourceFields,
   listConnectors,

@@ -3,7 +3,7 @@ import { Alert, Badge, Button, Group, Modal, Paper, Stack, Table, Text } from '@
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Key } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { PageHead } from '../../parts/page.tsx'
@@ -12,15 +12,20 @@ import { When } from '../../parts/when.tsx'
 import { NewKey } from './new-key.tsx'
 
 export default function KeysPage() {
+  return <ApiKeys head={(action) => <PageHead title="API keys">{action}</PageHead>} />
+}
+
+/** The list of keys with what makes one. @param head of the list, with that action in it */
+export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
   const { data, error, isPending, refetch } = useQuery({ queryKey: keys.apiKeys, queryFn: api.keys })
   const [making, setMaking] = useState(false)
   return (
     <>
-      <PageHead title="API keys">
+      {head(
         <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setMaking(true)}>
           New key
-        </Button>
-      </PageHead>
+        </Button>,
+      )}
       <NewKey opened={making} onClose={() => setMaking(false)} />
       {isPending && <LoadingRows />}
       {error && <Failed error={error} onRetry={() => void refetch()} />}

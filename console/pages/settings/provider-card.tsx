@@ -7,6 +7,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { Fold } from '../../parts/fold.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { settings } from '../../settings-client.ts'
+import { DefaultModel } from './default-model.tsx'
 
 interface Props {
   provider: ModelProvider
@@ -16,7 +17,7 @@ interface Props {
 }
 
 export function ProviderCard({ provider, kind, onEdit }: Props) {
-  const { id, name, configured, stored, editable, default_model, models } = provider
+  const { id, name, configured, stored, editable, models } = provider
   const choose = useChange((_: undefined) => settings.chooseProvider(id), {
     said: () => `${name} is the default`,
   })
@@ -76,12 +77,9 @@ export function ProviderCard({ provider, kind, onEdit }: Props) {
             <dt>Address</dt>
             <dd>{addressWords(provider)}</dd>
           </div>
-          <div>
-            <dt>Model by default</dt>
-            <dd>{default_model ?? 'none is known: list its models, or name one in each agent'}</dd>
-          </div>
         </dl>
         <Models provider={provider} />
+        {configured && <DefaultModel key={provider.default_model} provider={provider} />}
         {configured && <Test id={id} models={models} />}
       </Stack>
       {deleting && <Delete provider={provider} onClose={() => setDeleting(false)} />}

@@ -1,19 +1,23 @@
-/** Settings of the instance: model providers, prices, the bounds of agents, tokens of GitHub, Slack. */
+/** Settings of the instance, in tabs (SPEC.md, Authentication 11; Outbound 6; Limits). */
 import { Tabs } from '@mantine/core'
 import { useSearchParams } from 'react-router'
 import { PageHead } from '../../parts/page.tsx'
+import { Access } from './access.tsx'
 import { AgentLimits } from './agent-limits.tsx'
 import { Credentials } from './github/credentials.tsx'
+import { Observability } from './observability.tsx'
 import { Prices } from './prices.tsx'
 import { Providers } from './providers.tsx'
 import { Slack } from './slack/slack.tsx'
 
 const TABS = [
+  { value: 'access', label: 'Access and API keys' },
   { value: 'providers', label: 'Model providers' },
-  { value: 'prices', label: 'Prices' },
-  { value: 'agents', label: 'Agents' },
   { value: 'github', label: 'GitHub' },
   { value: 'slack', label: 'Slack' },
+  { value: 'agents', label: 'Agents' },
+  { value: 'observability', label: 'Observability' },
+  { value: 'prices', label: 'Prices' },
 ]
 
 export default function SettingsPage() {
@@ -35,6 +39,9 @@ export default function SettingsPage() {
             </Tabs.Tab>
           ))}
         </Tabs.List>
+        <Tabs.Panel value="access">
+          <Access />
+        </Tabs.Panel>
         <Tabs.Panel value="providers">
           <Providers />
         </Tabs.Panel>
@@ -46,6 +53,9 @@ export default function SettingsPage() {
         </Tabs.Panel>
         <Tabs.Panel value="github">
           <Credentials />
+        </Tabs.Panel>
+        <Tabs.Panel value="observability">
+          <Observability />
         </Tabs.Panel>
         <Tabs.Panel value="slack">
           <Slack />

@@ -64,6 +64,6 @@ describe('the command line', () => {
   it('lists the environment in the help of up', async () => {
     const ran = await svc(['up', '--help'])
     expect(ran.out).toContain('SVC_MAX_DB_SIZE')
-    expect(ran.out).toContain('not read by this version')
+    expect(ran.out).toContain('SVC_DEMO_PROMETHEUS_URL')
   })
 })

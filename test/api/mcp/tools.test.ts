@@ -72,6 +72,25 @@ describe('the tools', () => {
     expect(text).toContain(content.timeline)
   })
 
+  it('list the catalog, and say what a source or trigger is like', async () => {
+    const { content } = await use('catalog_list')
+    expect(content.entries).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ handle: 'source:web' }),
+        expect.objectContaining({ handle: 'trigger:any', about: 'watches web' }),
+        expect.objectContaining({ handle: `project:${project}` }),
+      ]),
+    )
+    const source = JSON.parse((await use('catalog_describe', { handle: 'source:web' })).text)
+    expect(source).toMatchObject({
+      primary_label: 'service',
+      labels: { service: [expect.objectContaining({ value: 'cart', events: 30 }), expect.anything()] },
+      lineage: [{ from: 'source:web', to: 'trigger:any', transform: 'condition' }],
+    })
+    const { text } = await use('catalog_describe', { handle: 'trigger:any' })
+    expect(JSON.parse(text)).toMatchObject({ kind: 'trigger', entry: { name: 'any' } })
+  })
+
   it('give payloads byte for byte', async () => {
     const { content, text } = await use('read', { selector: { service: 'checkout' }, include_payload: true })
     const [{ id, payload }] = content.payloads as [{ id: string; payload: string }]

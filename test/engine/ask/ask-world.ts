@@ -50,6 +50,7 @@ export async function openAskWorld(
     port: engine,
     reads: engine,
     models: createModels({
+      keepModels: async () => {},
       config: async () => ({
         providers: provider ? [known] : [],
         defaultProvider: provider ? known.id : null,

@@ -80,6 +80,7 @@ export async function openRunWorld(
       }),
     },
     models: createModels({
+      keepModels: async () => {},
       config: async () => ({
         providers: hasProvider ? [provider] : [],
         defaultProvider: hasProvider ? 'providera' : null,

@@ -95,6 +95,7 @@ export async function openSetupWorld(
     port: { ...engine, ...watched },
     models: createModels({
       config: () => engine.modelConfig(),
+      keepModels: (id, listed) => engine.keepModels(id, listed),
       http: out.fetch,
       clock: world.clock,
       timers: time,

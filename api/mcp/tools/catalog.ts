@@ -1,0 +1,61 @@
+/** The tools that look into the catalog: what there is, and one source or trigger as it is now. */
+import type {
+  CatalogDescription,
+  CatalogListing,
+  ToolCatalogDescribe,
+  ToolCatalogDescribeResult,
+  ToolCatalogList,
+  ToolCatalogListResult,
+} from '../../../schemas/types.ts'
+import { part } from '../daemon.ts'
+import { more, pageOf } from '../paging.ts'
+import { defineTool, READS } from '../tool.ts'
+
+export const catalogList = defineTool<ToolCatalogList, ToolCatalogListResult>({
+  name: 'catalog_list',
+  title: 'List the catalog',
+  description:
+    'Every source, trigger and project with its handle. Use it first on an instance you do not know; then catalog_describe says what one of them is like.',
+  scope: 'read',
+  ofProject: true,
+  hints: READS,
+  async run({ cursor }, { daemon, signal }) {
+    const { sources, triggers, projects } = await daemon.get<CatalogListing>('/catalog', { signal })
+    const page = pageOf(
+      [
+        ...sources.map(({ name, type, projects }) => ({ handle: `source:${name}`, about: type, projects })),
+        ...triggers.map(({ name, project, sources }) => ({
+          handle: `trigger:${name}`,
+          about: `watches ${sources.join(', ') || 'no source'}`,
+          projects: project === null ? [] : [project],
+        })),
+        ...projects.map(({ id, name, template }) => ({
+          handle: `project:${id}`,
+          about: `${name} (${template})`,
+          projects: [],
+        })),
+      ],
+      cursor,
+    )
+    const lines = page.entries.map(({ handle, about }) => `${handle}: ${about}`)
+    return {
+      text: (lines.join('\n') || 'nothing is declared yet') + more(page.next_cursor),
+      content: { entries: page.entries, next_cursor: page.next_cursor },
+    }
+  },
+})
+
+export const catalogDescribe = defineTool<ToolCatalogDescribe, ToolCatalogDescribeResult>({
+  name: 'catalog_describe',
+  title: 'Describe a source or trigger',
+  description:
+    'One source (its event types, labels with their values, which label names the entity, how current it is, its newest events) or one trigger (its definition, who is told), and what leads to what. Use it before you read or filter.',
+  scope: 'read',
+  ofProject: true,
+  hints: READS,
+  async run({ handle }, { daemon, signal }) {
+    const found = await daemon.get<CatalogDescription>(`/catalog/${part(handle)}`, { signal })
+    const text = JSON.stringify(found)
+    return { text, content: { handle, kind: found.kind, text } }
+  },
+})

@@ -1,0 +1,126 @@
+/**
+ * Who may call what, written by hand from SPEC.md, and from nothing in api/: the expectation of the matrix in
+ * access.test.ts. SPEC.md, Endpoints: "Reads need scope read; every write needs admin, except ingest (ingest),
+ * recording a finding (findings) and subscribing"; what differs from that sentence is a line here, with the
+ * place that says so. Whoever changes a scope changes the line after looking there.
+ */
+export type Needed = 'public' | 'any' | 'read' | 'ingest' | 'admin' | 'findings' | 'person'
+
+const EXCEPTIONS: Readonly<Record<string, Needed>> = {
+  // Endpoints, GET /health: what a console or a balancer asks before anybody has logged in.
+  'GET /health': 'public',
+  // Authentication 1 and modes: a login is how a credential is shown, so none is asked for.
+  'POST /api/session': 'public',
+  'DELETE /api/session': 'public',
+  // Authentication 10: a code that is used once is the credential.
+  'POST /api/logins/exchange': 'public',
+  // Authentication 11, Slack: the signing secret stands behind inbound events.
+  'POST /api/slack/events': 'public',
+  // Nothing of the instance is in them; every credential may see what it is and how the API looks.
+  'GET /openapi.json': 'any',
+  'GET /docs/json': 'any',
+  'GET /docs/yaml': 'any',
+  'GET /api/whoami': 'any',
+  'GET /api/connect/skill': 'any',
+  'POST /api/connect/clients': 'any',
+  // Authentication 10: svc logout removes the machine's own key.
+  'DELETE /api/logins/:id': 'any',
+  // Scopes, ingest: POST /ingest/*, /v1/*, write memories. Authentication 7 has signed sources, tested below.
+  'POST /ingest/:key': 'ingest',
+  'GET /ingest/:key': 'ingest',
+  'POST /v1/logs': 'ingest',
+  'POST /v1/traces': 'ingest',
+  'POST /v1/metrics': 'ingest',
+  'POST /remember': 'ingest',
+  // Scopes, findings.
+  'POST /api/projects/:id/findings': 'findings',
+  // Projects, takeover: "person only". Authentication 10: a person approves a login.
+  'POST /api/projects/:id/takeover': 'person',
+  'POST /api/logins': 'person',
+  // Scopes, read: reads and timelines whose question is a body; nothing is changed by them.
+  'POST /read': 'read',
+  'POST /api/stats': 'read',
+  'POST /api/histogram': 'read',
+  'POST /api/labels/preview': 'read',
+  'POST /api/triggers/backtest': 'read',
+  // Scopes, read: an agent's own subscriptions, and Endpoints: subscribing is no admin's write.
+  'POST /subscribe': 'read',
+  'POST /unsubscribe': 'read',
+  'POST /api/projects/:id/subscribe': 'read',
+  'DELETE /api/projects/:id/subscribe/:sid': 'read',
+  'POST /api/subscriptions/:sid/fetch': 'read',
+  'POST /api/subscriptions/:sid/acknowledge': 'read',
+  'POST /api/subscriptions/:sid/release': 'read',
+  'POST /api/subscriptions/:sid/extend': 'read',
+  // What the service does 7: Ask answers through the read API; its conversations are the caller's own.
+  'POST /api/agent/chat': 'read',
+  'POST /api/agent/chat/:turn/cancel': 'read',
+  'PUT /api/ask/sessions/:id': 'read',
+  'DELETE /api/ask/sessions/:id': 'read',
+  // A proposal changes nothing before a person with scope admin approves it; one takes back one's own.
+  'POST /api/proposals': 'read',
+  'POST /api/proposals/:id/withdraw': 'read',
+  // Scopes, admin: integrations, settings, keys, a project's subscriptions; reading them is the operator's too.
+  'GET /api/keys': 'admin',
+  'GET /api/projects/:id/keys': 'admin',
+  'GET /api/projects/:id/subscriptions': 'admin',
+  'GET /api/connect': 'admin',
+  'GET /api/discover/environment': 'admin',
+  'GET /api/catalog/export': 'admin',
+  'GET /api/integrations/github': 'admin',
+  'GET /api/integrations/github/:name/repos': 'admin',
+  'GET /api/settings/providers': 'admin',
+  'GET /api/settings/providera-key': 'admin',
+  'GET /api/settings/gateway': 'admin',
+  'GET /api/settings/prices': 'admin',
+  'GET /api/settings/agents': 'admin',
+  'GET /api/settings/tracing': 'admin',
+  'GET /api/settings/slack-bot-token': 'admin',
+  'GET /api/settings/slack-signing-secret': 'admin',
+}
+
+/** @param route method and pattern, such as `GET /api/keys`. @returns what it needs by SPEC.md */
+export function neededBySpec(route: string): Needed {
+  return EXCEPTIONS[route] ?? (route.startsWith('GET ') ? 'read' : 'admin')
+}
+
+/** Every line names a route that is served; a line of one that is gone is out of date. */
+export const exceptionRoutes: readonly string[] = Object.keys(EXCEPTIONS)
+
+/** Authentication 4: a project key "reads that project and records findings in it, nothing else". */
+export const ofProjectKeys: ReadonlySet<string> = new Set([
+  'GET /api/whoami',
+  'GET /openapi.json',
+  'GET /api/connect/skill',
+  'POST /api/connect/clients',
+  'POST /read',
+  'POST /api/stats',
+  'GET /catalog',
+  'GET /catalog/:handle',
+  'GET /api/projects',
+  'GET /api/projects/:id',
+  'GET /api/projects/:id/summary',
+  'GET /api/usecases',
+  'GET /api/usecases/:id',
+  'GET /api/usecases/:id/summary',
+  'GET /api/projects/:id/skills',
+  'GET /api/projects/:id/skills/:name',
+  'GET /api/projects/:id/skills/:name/download',
+  'GET /api/projects/:id/replay',
+  'GET /api/projects/:id/results',
+  'GET /api/projects/:id/results/:run',
+  'GET /api/projects/:id/outline',
+  'GET /api/projects/:id/graph',
+  'GET /api/projects/:id/health',
+  'GET /api/projects/:id/findings',
+  'POST /api/projects/:id/findings',
+  // Authentication 5: revoking a project key removes the subscriptions it made, so it makes some.
+  'POST /api/projects/:id/subscribe',
+  'DELETE /api/projects/:id/subscribe/:sid',
+  'GET /api/subscriptions',
+  'POST /api/subscriptions/:sid/fetch',
+  'POST /api/subscriptions/:sid/acknowledge',
+  'POST /api/subscriptions/:sid/release',
+  'POST /api/subscriptions/:sid/extend',
+  'POST /unsubscribe',
+])
