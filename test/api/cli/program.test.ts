@@ -29,7 +29,10 @@ describe('the command line', () => {
     [['read', 'a=1', '--window', '1h', '--from', '2026-01-01T00:00:00Z'], '--window or --from'],
     [['send', 'logs', '--type', 'csv'], '--type must be json or ndjson'],
     [['send', 'logs', 'missing.json'], 'there is no file missing.json'],
-    [['keys', 'create', 'x', '--scope', 'root'], '--scope root: must be one of read, ingest, admin, findings'],
+    [
+      ['keys', 'create', 'x', '--scope', 'root'],
+      '--scope root: must be one of read, ingest, admin, findings',
+    ],
     [['sources', 'add', 'x', '--connector', 'webhook', '--primary', 'service'], 'give that label'],
   ])('%j exits with 64 and names the mistake on standard error', async (argv, message) => {
     const ran = await svc(argv)

@@ -198,7 +198,11 @@ wiring:
     ['is nested deeper than 100', `a: ${'['.repeat(200_000)}`, 'nested more than 100 deep'],
     ['is nested deeper than 100 in blocks', '- '.repeat(200_000), 'nested more than 100 deep'],
     ['holds more values than memory is good for', '- a\n'.repeat(120_000), 'too many values'],
-    ['holds more lists than are good for the time it takes', `a: [${'[],'.repeat(200_000)}]`, 'too many values'],
+    [
+      'holds more lists than are good for the time it takes',
+      `a: [${'[],'.repeat(200_000)}]`,
+      'too many values',
+    ],
   ])('refuses a file that %s', (_what, text, message) => {
     expect(told(text)).toEqual([expect.stringContaining(message)])
   })
