@@ -1,6 +1,6 @@
 /** Labels that parts depend on and that no longer come: of an edit before it is written, and of what is stored. */
 import type { AgentSpec, Label, TriggerSpec } from '../../schemas/types.ts'
-import type { Doc, PartKind } from '../changes/declared.ts'
+import type { ChangeKind, DeclaredKind, Doc, PartKind } from '../changes/declared.ts'
 import type { Edit, Staged } from '../changes/edit.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { compileLabels } from '../ingest/label.ts'
@@ -12,7 +12,6 @@ import { contextReader } from '../sources/sample/payload-context.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
-import type { Declared } from './declared.ts'
 
 /** Events whose payloads are read again where an edit changes the labels of their source. */
 const READ_AGAIN = 100
@@ -24,8 +23,13 @@ interface World {
   coverage(source: string): Coverage | null
 }
 
+export interface DriftParts {
+  kinds: Record<ChangeKind, DeclaredKind>
+  sources: Sources
+}
+
 /** A sentence per label of a part that does not come. @param name of a part that is there. */
-export function driftsOf(declared: Declared, kind: PartKind, name: string): string[] {
+export function driftsOf(declared: DriftParts, kind: PartKind, name: string): string[] {
   const { kinds, sources } = declared
   return found(kind, name, {
     all: (of) => kinds[of].list().map(({ key, doc }) => [key, doc]),

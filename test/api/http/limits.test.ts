@@ -416,26 +416,6 @@ describe('signed webhooks', () => {
         'signature check failed (github): github signature does not match',
       ])
     }
-    const form = `payload=${encodeURIComponent(JSON.stringify({ action: 'opened', repository: { full_name: 'a/b & é+c' } }))}`
-    const asForm = {
-      'content-type': 'application/x-www-form-urlencoded',
-      'x-github-event': 'issues',
-      'x-github-delivery': 'form-1',
-    }
-    const signed = { ...asForm, 'x-hub-signature-256': await sign(secret, form) }
-    expect((await door.call('POST', url, form, signed)).json()).toMatchObject({ ingested: 1 })
-    expect((await door.call('POST', url, `${form}&x=1`, signed)).status).toBe(401)
-    const formRead = await door.call(
-      'POST',
-      '/read',
-      { selector: { repo: 'a/b & é+c' }, include_payload: true },
-      door.as(ROOT),
-    )
-    expect(formRead.json()).toMatchObject({
-      rows: [
-        { event_type: 'issues.opened', raw: { action: 'opened', repository: { full_name: 'a/b & é+c' } } },
-      ],
-    })
     const read = await door.call(
       'POST',
       '/read',
