@@ -99,11 +99,7 @@ describe('wide reads', () => {
     const { ask, begun, ended, answer, timers } = open()
     const first = new AbortController()
     const waiting = new AbortController()
-    const reads = [
-      ask('at work', 'a', first.signal),
-      ask('beside', 'a'),
-      ask('waits', 'a', waiting.signal),
-    ]
+    const reads = [ask('at work', 'a', first.signal), ask('beside', 'a'), ask('waits', 'a', waiting.signal)]
     waiting.abort()
     expect(await reads[2]).toBe('unavailable')
     expect(ended).toEqual([])
