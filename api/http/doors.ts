@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Clock, Engine } from '../../engine/index.ts'
 import type { Authenticator, Identity } from './auth.ts'
 import type { BodyBudget } from './body-budget.ts'
+import type { Connections } from './connections.ts'
 
 export interface ServerConfig {
   host: string
@@ -16,6 +17,8 @@ export interface ServerConfig {
   hostedUrls: Readonly<Record<string, string>>
   /** What the boot could not do, as sentences; shown by GET /health. */
   bootFailures?: readonly string[]
+  /** Files the process may have open; absent: as the system says. */
+  handles?: number
   /** Built console, or null. */
   consoleDir: string | null
 }
@@ -35,6 +38,8 @@ export interface Doors {
   clock: Clock
   /** What bodies of producers may take in memory. */
   bodies: BodyBudget
+  /** Connections and live streams there are. */
+  connections: Connections
   /** Where OTLP/gRPC listens, or why it does not. */
   otlpGrpc(): OtlpGrpcState
   /** True once the process has been asked to stop. */

@@ -11,13 +11,15 @@ const REVOKED_CHECK_MS = 500
  * Begins a stream. It says that it lives every 15 seconds, and ends with the daemon, or within half a
  * second of the credential being revoked.
  * @param closed called once it has ended, whoever ended it
+ * @throws SvcError too_many: before anything is sent, and `closed` is not called
  */
 export function openEventStream(
   reply: FastifyReply,
-  { auth, onStop }: Pick<Doors, 'auth' | 'onStop'>,
+  { auth, onStop, connections }: Pick<Doors, 'auth' | 'onStop' | 'connections'>,
   identity: Identity,
   closed: () => void,
 ): ServerResponse {
+  const leave = connections.openStream()
   reply.hijack()
   const response = reply.raw
   response.writeHead(200, {
@@ -36,6 +38,7 @@ export function openEventStream(
     clearInterval(heartbeat)
     clearInterval(revoked)
     offStop()
+    leave()
     closed()
   })
   return response

@@ -13,6 +13,7 @@ import { startOtlpGrpc } from '../otlp/start.ts'
 import { Authenticator, type Identity, requireScope } from './auth.ts'
 import { BodyBudget } from './body-budget.ts'
 import { limitBodyTime } from './body-time.ts'
+import { Connections, connectionBounds, handleLimit } from './connections.ts'
 import type { Doors, OtlpGrpcState, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
 import { takeJson } from './json.ts'
@@ -96,7 +97,6 @@ export async function buildServer({
     frameworkErrors: (error, _request, reply) => sendProblem(reply as never, asSvcError(error, log)) as never,
     http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
   })
-  app.server.maxConnections = 1_024
   // Those of tools are for models and the other door.
   for (const schema of allSchemas()) if (!/^(mcp|ask)-call-/.test(schema.$id)) app.addSchema(schema)
   takeJson(app)
@@ -168,6 +168,8 @@ function createDoors(
   auth: Authenticator,
   { config, log, clock }: Pick<Doors, 'config' | 'log' | 'clock'>,
 ): Doors {
+  const connections = new Connections(connectionBounds(config.handles ?? handleLimit()))
+  connections.watch(app.server)
   const listeners = new Set<() => void>()
   const answered: ((route: string, method: string, status: number) => void)[] = []
   app.addHook('onResponse', async (request, reply) => {
@@ -198,6 +200,7 @@ function createDoors(
     log,
     clock,
     bodies: new BodyBudget(),
+    connections,
     otlpGrpc: () => grpc,
     stopping: () => stopping,
     onAnswered: (listener) => answered.push(listener),
@@ -260,6 +263,7 @@ async function guard(request: FastifyRequest, doors: Doors, _response: unknown):
   checkRawHeaders(request.raw)
   checkHost(request.raw, rules)
   const pattern = request.is404 ? null : (request.routeOptions.url ?? null)
+  doors.connections.admit(pattern)
   const scope: Scope =
     pattern === null
       ? isApiPath(request.url) || request.method !== 'GET'

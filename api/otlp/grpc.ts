@@ -41,7 +41,8 @@ export async function listenGrpc(doors: Doors, host: string, port: number): Prom
   const server = createServer({
     settings: { maxConcurrentStreams: 100, maxHeaderListSize: 16_384, initialWindowSize: WINDOW_BYTES },
   })
-  server.maxConnections = 256
+  // Of those of HTTP, a quarter: a client of gRPC needs one.
+  server.maxConnections = Math.max(2, Math.floor(doors.connections.most / 4))
   const sessions = new Set<ServerHttp2Session>()
   server.on('session', (session) => {
     sessions.add(session)

@@ -158,4 +158,4 @@ export class WideReads {
   }
 }
 
-const over = () => new SvcError('unavailable', 'the read was ended: nobody waits for it any more')
+const over = () => new SvcError('unavailable', 'the read was ended before it was answered')

@@ -1,4 +1,5 @@
 /** Ask: a question answered as a stream that is resumed and cancelled by its turn, and conversations. */
+import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AskCaller, fail, SvcError } from '../../../engine/index.ts'
 import type { AskRequest, AskSessionWrite } from '../../../schemas/types.ts'
@@ -118,10 +119,18 @@ export function askRoutes(app: FastifyInstance, doors: Doors): void {
       frame: (n, frame) => write(`id: ${n}\ndata: ${JSON.stringify(frame)}\n\n`),
       end: () => end(),
     })
-    const response = openEventStream(reply, doors, request.identity, () => {
+    const closed = (): void => {
       reading.stop()
       if (!doors.auth.stillHolds(request.identity)) void cancelOf(turn, caller)
-    })
+    }
+    let response: ServerResponse
+    try {
+      response = openEventStream(reply, doors, request.identity, closed)
+    } catch (error) {
+      // No place for one more stream: the turn is not followed.
+      reading.stop()
+      throw error
+    }
     write = (text) => {
       if (response.writableLength > BUFFER_MAX) response.destroy()
       else response.write(text)

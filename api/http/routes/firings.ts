@@ -21,7 +21,8 @@ const page = (filters: readonly string[], limit = 50) => ({
 })
 const one = (filter: string) => ({ querystring: fields({ [filter]: word }) })
 
-export function firingRoutes(app: FastifyInstance, { engine }: Doors): void {
+export function firingRoutes(app: FastifyInstance, doors: Doors): void {
+  const { engine } = doors
   app.get<Page<'trigger' | 'project' | 'key' | 'state' | 'before'>>(
     '/api/firings',
     describe(
@@ -97,7 +98,7 @@ export function firingRoutes(app: FastifyInstance, { engine }: Doors): void {
         body: body('request-backtest.json'),
       },
     ),
-    async (request, reply) => engine.backtest(request.body, askedBy(request, reply)),
+    async (request, reply) => engine.backtest(request.body, askedBy(request, reply, doors)),
   )
 }
 

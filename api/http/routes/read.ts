@@ -10,7 +10,8 @@ import { answers, body, fields } from '../validate.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
+export function readRoutes(app: FastifyInstance, doors: Doors): void {
+  const { engine } = doors
   const narrowed = async <T extends { project?: string; sources?: string[] }>(
     identity: Identity,
     request: T,
@@ -34,7 +35,7 @@ export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
         .type(JSON_TYPE)
         .send(
           readJson(
-            await engine.read(await narrowed(request.identity, request.body), askedBy(request, reply)),
+            await engine.read(await narrowed(request.identity, request.body), askedBy(request, reply, doors)),
           ),
         ),
   )
@@ -50,7 +51,7 @@ export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
       },
     },
     async (request, reply) =>
-      engine.stats(await narrowed(request.identity, request.body), askedBy(request, reply)),
+      engine.stats(await narrowed(request.identity, request.body), askedBy(request, reply, doors)),
   )
   app.post<{ Body: HistogramRequest }>(
     '/api/histogram',
@@ -63,7 +64,7 @@ export function readRoutes(app: FastifyInstance, { engine }: Doors): void {
         response: answers(200, 'histogram-result.json'),
       },
     },
-    async (request, reply) => engine.histogram(request.body, askedBy(request, reply)),
+    async (request, reply) => engine.histogram(request.body, askedBy(request, reply, doors)),
   )
   app.get<{ Querystring: { label?: string; limit: number; prefix?: string } }>(
     '/api/entities',

@@ -15,7 +15,8 @@ interface ReplayQuery {
 
 const instant = { type: 'string', minLength: 1, maxLength: 40 }
 
-export function replayRoutes(app: FastifyInstance, { engine }: Doors): void {
+export function replayRoutes(app: FastifyInstance, doors: Doors): void {
+  const { engine } = doors
   app.get<OfProject & { Querystring: ReplayQuery }>(
     '/api/projects/:id/replay',
     describe(
@@ -36,7 +37,7 @@ export function replayRoutes(app: FastifyInstance, { engine }: Doors): void {
     async (request, reply) => {
       const { params, query, identity } = request
       const asked = { ...query, isAlone: identity.project !== null }
-      return engine.replay(params.id, asked, askedBy(request, reply))
+      return engine.replay(params.id, asked, askedBy(request, reply, doors))
     },
   )
 }

@@ -41,12 +41,14 @@ export function tailRoutes(app: FastifyInstance, doors: Doors): void {
           `this credential has ${STREAMS_PER_CALLER} live streams open; close one`,
           { retryAfter: 5 },
         )
-      open.set(identity.id, streams + 1)
       let stop = () => {}
       const response = openEventStream(reply, doors, identity, () => {
         stop()
-        open.set(identity.id, (open.get(identity.id) ?? 1) - 1)
+        const left = (open.get(identity.id) ?? 1) - 1
+        if (left > 0) open.set(identity.id, left)
+        else open.delete(identity.id)
       })
+      open.set(identity.id, streams + 1)
       const stream = new Stream(response)
       const tail = await engine.tail(
         {

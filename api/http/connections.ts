@@ -1,0 +1,125 @@
+/**
+ * How many connections there may be: fewer than the process may open files, for where none is left the store
+ * cannot open its own and the daemon ends. Where they run short an idle connection makes room, and what is left
+ * is kept for events that arrive and for whoever asks whether the daemon is well.
+ */
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { SvcError } from '../../engine/index.ts'
+
+/** The most there ever are. */
+const CONNECTIONS_MAX = 1_024
+/** Files of a daemon without a connection: the store's, and those of its threads (51 to 60 in 2026-11). */
+const OWN_HANDLES = 60
+/** Enough for one at a time, with two that come. */
+const CONNECTIONS_MIN = 3
+/** Of what is left, a third is for what the daemon itself asks: upstreams, recipients, models. */
+const SHARE = 2 / 3
+/** Live streams of all there may be: each holds its connection for as long as its reader likes. */
+const STREAMS_SHARE = 1 / 2
+const STREAMS_MAX = 256
+/** Of the connections at work, when only events and probes are taken. */
+const BUSY_SHARE = 3 / 4
+/** Routes that are never refused for want of room. */
+const ALWAYS = new Set(['/health', '/ingest/:key', '/v1/logs', '/v1/traces', '/v1/metrics'])
+
+/** What may be open at once. */
+export interface ConnectionBounds {
+  connections: number
+  streams: number
+}
+
+/** @param handles files the process may have open (RLIMIT_NOFILE); null: not known */
+export function connectionBounds(handles: number | null): ConnectionBounds {
+  const left = handles === null ? CONNECTIONS_MAX : Math.floor((handles - OWN_HANDLES) * SHARE)
+  const connections = Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, left))
+  return { connections, streams: Math.min(STREAMS_MAX, Math.floor(connections * STREAMS_SHARE)) }
+}
+
+/** How many files this process may have open, as Linux says it; null where it does not. */
+export function handleLimit(): number | null {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return soft === undefined ? null : Number(soft)
+  } catch {
+    // No Linux: its own standard is 256 on macOS, which is what there is then at least.
+    return process.platform === 'darwin' ? 256 : null
+  }
+}
+
+/** The connections of a server, and its live streams. */
+export class Connections {
+  /** In the order in which they became idle, the longest first. */
+  private readonly idle = new Set<Socket>()
+  private readonly busy = new Map<Socket, number>()
+  private streams = 0
+
+  constructor(private readonly bounds: ConnectionBounds) {}
+
+  /** Connections there may be at most. */
+  get most(): number {
+    return this.bounds.connections
+  }
+
+  /** Counts the connections of a server from now on. */
+  watch(server: FastifyInstance['server']): void {
+    server.maxConnections = this.bounds.connections
+    server.on('connection', (socket: Socket) => {
+      this.idle.add(socket)
+      socket.once('close', () => {
+        this.idle.delete(socket)
+        this.busy.delete(socket)
+      })
+      // One place stays free, or the next would be dropped without a word.
+      if (this.idle.size + this.busy.size >= this.bounds.connections) this.makeRoom(socket)
+    })
+    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      this.idle.delete(socket)
+      this.busy.set(socket, (this.busy.get(socket) ?? 0) + 1)
+      response.once('close', () => this.done(socket))
+    })
+  }
+
+  /** @param pattern of the route. @throws SvcError unavailable where only events and probes are taken now */
+  admit(pattern: string | null): void {
+    if (this.busy.size <= this.bounds.connections * BUSY_SHARE || (pattern && ALWAYS.has(pattern))) return
+    throw new SvcError('unavailable', 'too many connections are at work; try again in a moment', {
+      retryAfter: 2,
+    })
+  }
+
+  /** Takes the place of a live stream. @returns gives it back. @throws SvcError too_many */
+  openStream(): () => void {
+    if (this.streams >= this.bounds.streams)
+      throw new SvcError(
+        'too_many',
+        `all ${this.bounds.streams} live streams are taken; close one, or poll`,
+        {
+          retryAfter: 5,
+        },
+      )
+    this.streams++
+    let isOpen = true
+    return () => {
+      if (isOpen) this.streams--
+      isOpen = false
+    }
+  }
+
+  private done(socket: Socket): void {
+    const left = (this.busy.get(socket) ?? 0) - 1
+    if (left > 0) this.busy.set(socket, left)
+    else if (this.busy.delete(socket) && !socket.destroyed) this.idle.add(socket)
+  }
+
+  /** The connection that has been idle longest ends, never the one that just came. */
+  private makeRoom(newest: Socket): void {
+    for (const socket of this.idle) {
+      if (socket === newest) continue
+      socket.destroy()
+      return
+    }
+  }
+}

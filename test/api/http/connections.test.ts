@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request as call } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { connectionBounds } from '../../../api/http/connections.ts'
+import { type Daemon, startDaemon } from '../../chaos/daemon.ts'
+
+let folder = ''
+let daemon: Daemon | null = null
+const sockets: Socket[] = []
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await daemon?.kill()
+  daemon = null
+  if (folder) rmSync(folder, { recursive: true, force: true })
+})
+
+async function start(handles: number): Promise<URL> {
+  folder = mkdtempSync(join(tmpdir(), 'svc-handles-'))
+  daemon = await startDaemon(join(folder, 'data'), [], {}, undefined, handles)
+  return new URL(daemon.url)
+}
+
+/** Opens a connection and sends these bytes. @returns once it is there, or was refused */
+const open = ({ hostname, port }: URL, text = ''): Promise<Socket> =>
+  new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      if (text) socket.write(text)
+      resolve(socket)
+    })
+    socket.on('error', () => resolve(socket)).on('data', () => undefined)
+    sockets.push(socket)
+  })
+
+/** On a connection of its own. */
+const ask = (url: URL, path: string, body?: string): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const request = call(
+      new URL(path, url),
+      {
+        agent: false,
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'content-type': 'application/json', connection: 'close' },
+      },
+      (response) => {
+        let text = ''
+        response
+          .on('data', (part) => (text += String(part)))
+          .on('end', () => resolve({ status: response.statusCode!, text }))
+      },
+    )
+    request.on('error', reject).end(body)
+  })
+
+describe('the bounds of connections', () => {
+  it.each([
+    [64, { connections: 3, streams: 1 }],
+    [256, { connections: 130, streams: 65 }],
+    [1_024, { connections: 642, streams: 256 }],
+    [1_048_576, { connections: 1_024, streams: 256 }],
+    [null, { connections: 1_024, streams: 256 }],
+  ])('of %s handles leave the daemon its own', (handles, bounds) => {
+    expect(connectionBounds(handles)).toEqual(bounds)
+  })
+})
+
+describe('a daemon with few file handles', () => {
+  it.each([
+    [64, 80],
+    [256, 400],
+  ])('of %d takes events and says that it is well while %d connections are idle', async (handles, count) => {
+    const url = await start(handles)
+    const made = await ask(
+      url,
+      '/api/sources',
+      JSON.stringify({ name: 'app', connector: 'webhook', config: { labels: [] } }),
+    )
+    const { ingest_key } = JSON.parse(made.text) as { ingest_key: string }
+    for (let i = 0; i < count; i++) await open(url)
+    expect((await ask(url, '/health')).status).toBe(200)
+    expect((await ask(url, `/ingest/${ingest_key}`, '{"n":1}')).status).toBe(202)
+    const stats = await ask(url, '/api/stats', '{"by":"source"}')
+    expect(JSON.parse(stats.text)).toMatchObject({ total: { now: 1 } })
+    expect(daemon!.process.exitCode).toBe(null)
+    expect(await daemon!.stop()).toBe(0)
+  })
+
+  it('bounds live tails in total, and keeps room for events and probes', async () => {
+    const url = await start(256)
+    const tail = `GET /api/tail HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`
+    for (let i = 0; i < 100; i++) await open(url, tail)
+    const refused = await ask(url, '/api/tail')
+    expect(refused).toMatchObject({
+      status: 429,
+      text: expect.stringContaining('all 65 live streams are taken'),
+    })
+    expect((await ask(url, '/health')).status).toBe(200)
+    expect((await ask(url, '/api/sources')).status).toBe(200)
+  })
+})
