@@ -65,7 +65,11 @@ export const errorTable = {
     meaning: 'The disk failed while writing; retry with the same Idempotency-Key.',
   },
   upstream_slow: { status: 504, fix: 'upstream', meaning: 'Another system gave no answer in time.' },
-  storage_full: { status: 507, fix: 'operator', meaning: 'Storage is at 95 % of its limit.' },
+  storage_full: {
+    status: 507,
+    fix: 'operator',
+    meaning: 'Storage is at 95 % of its limit, or the volume is full.',
+  },
   internal: {
     status: 500,
     fix: 'us',
