@@ -70,7 +70,11 @@ export const errorTable = {
     fix: 'caller',
     meaning: 'A read took longer than it may; narrow it.',
   },
-  storage_full: { status: 507, fix: 'operator', meaning: 'Storage is at 95 % of its limit.' },
+  storage_full: {
+    status: 507,
+    fix: 'operator',
+    meaning: 'Storage is at 95 % of its limit, or the volume is full.',
+  },
   internal: {
     status: 500,
     fix: 'us',

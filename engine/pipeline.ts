@@ -106,15 +106,17 @@ export class Pipeline {
 
   /** Stores the calls in one transaction. @returns an answer or an error for each, in order. */
   accept(calls: readonly InnerCall[]): (IngestResult | SvcError)[] {
-    const ready = calls.map((call) => this.attempt(() => this.prepare(call)))
+    // Before any of them is admitted: between that and the commit nothing is measured.
+    const full = this.parts.capacity.refusal(this.parts.clock.now())
+    const ready = calls.map((call) => this.attempt(() => this.prepare(call, full)))
     const due = ready.filter((r): r is Ready => !(r instanceof SvcError))
     if (due.length === 0) return ready as SvcError[]
     const answers = this.commit(due)
     return ready.map((r) => (r instanceof SvcError ? r : answers.get(r)!))
   }
 
-  /** Everything that can be refused without the disk. @throws SvcError */
-  private prepare(call: InnerCall): Ready {
+  /** Everything that can be refused without the disk. @param full why nothing is taken now. @throws SvcError */
+  private prepare(call: InnerCall, full: string | null): Ready {
     const now = this.parts.clock.now()
     const source =
       call.polled?.source ??
@@ -122,12 +124,12 @@ export class Pipeline {
       fail('not_found', 'unknown ingest key: no source has it')
     if (!call.practice) this.checkSignature(source, call, now)
     if (source.paused) fail('invalid', `source ${source.name} is paused; resume it to ingest`)
-    const full = this.parts.capacity.refusal(now)
     // What the service concludes is small and asked for; producers wait.
-    if (full && !source.connector.internal) fail('storage_full', full)
-    const { events, rejected: refused, skewed } = this.bodyOf(call, source, now)
+    const refused = full ?? this.parts.capacity.refusalOf(call.body.length)
+    if (refused && !source.connector.internal) fail('storage_full', refused)
+    const { events, rejected: found, skewed } = this.bodyOf(call, source, now)
     const before = call.itemsBefore ?? 0
-    const rejected = before ? refused.map(({ index, error }) => ({ index: before + index, error })) : refused
+    const rejected = before ? found.map(({ index, error }) => ({ index: before + index, error })) : found
     this.countRejected(source, rejected.length)
     if (events.n === 0 && rejected.length > 0 && !call.polled)
       fail('invalid', `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`, {

@@ -3,10 +3,13 @@ import BetterSqlite3 from 'better-sqlite3'
 import { StartError } from '../errors.ts'
 import type { Database } from './handle.ts'
 
+/** How long a connection waits for another one. */
+export const BUSY_TIMEOUT_MS = 5_000
+
 /** @throws StartError 78 when the file cannot be opened. */
 export function connect(name: string, readonly = false): Database {
   try {
-    return new BetterSqlite3(name, { timeout: 5_000, readonly })
+    return new BetterSqlite3(name, { timeout: BUSY_TIMEOUT_MS, readonly })
   } catch (error) {
     throw asStartError(error, name)
   }

@@ -8,7 +8,8 @@ import { dirname } from 'node:path'
 import { StartError } from '../errors.ts'
 import { type Checkpointer, Checkpoints } from './checkpoints.ts'
 import { CommitCount } from './commit-count.ts'
-import { asStartError, connect } from './connect.ts'
+import { asStartError, BUSY_TIMEOUT_MS, connect } from './connect.ts'
+import { survivableDiskFault } from './disk-fault.ts'
 import type { Database, StoreHandle } from './handle.ts'
 import { guardStaleWal, newIncarnation } from './incarnation.ts'
 import { type DataLock, guardOtherNames, realDataFile, takeLock } from './lock.ts'
@@ -27,6 +28,8 @@ export interface OpenStore extends StoreHandle {
   file: string | null
   /** What is missing and was accepted, in a sentence; null: nothing is. */
   loss: string | null
+  /** Copies the log into the data file and empties it, where nobody reads it: its room is free again. */
+  foldLog(): void
   close(): void
 }
 
@@ -67,6 +70,7 @@ function openInMemory(): OpenStore {
   return {
     ...{ db, file: null, loss: null },
     ...transactions(db, { begin: () => {}, beforeCommit: () => {}, committed: () => {} }),
+    foldLog: () => {},
     close: () => db.close(),
   }
 }
@@ -114,6 +118,7 @@ function openWriting(file: string, lock: DataLock, checkpointer?: Checkpointer):
           checkpoints.committed()
         },
       }),
+      foldLog: () => foldAtOnce(db, file),
       close: () => closeWriting(db, file, lock, count),
     }
   } catch (error) {
@@ -130,6 +135,18 @@ function fold(db: Database, file: string): void {
   })
   // A log that is gone while the data file is not known to be whole would be taken for a loss.
   if (isWhole) db.pragma('wal_checkpoint(TRUNCATE)')
+}
+
+/** Without waiting for readers; a volume without room for it leaves the log as it is. */
+function foldAtOnce(db: Database, file: string): void {
+  db.pragma('busy_timeout = 0')
+  try {
+    fold(db, file)
+  } catch (error) {
+    if (survivableDiskFault(error) === null) throw error
+  } finally {
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
 }
 
 function closeWriting(db: Database, file: string, lock: DataLock, count: CommitCount): void {
