@@ -106,7 +106,7 @@ function refuseGuards(problems: readonly CatalogProblem[], plan: CatalogImported
 }
 
 /** The text to remember: its secrets are masked, which an import takes for the stored ones. */
-export function withoutSecrets(yaml: string, catalog: Catalog, declared: Declared): string {
+function withoutSecrets(yaml: string, catalog: Catalog, declared: Declared): string {
   const plain = plainOnes(catalog, declared, () => MASK)
   return plain.length ? updateCatalog(yaml, withValues(catalog, plain)) : yaml
 }

@@ -5,10 +5,10 @@ import type { Locate } from './import-run.ts'
 import { isEmptyCatalog } from './warnings.ts'
 
 /** Objects that an import deletes at most, unless it is told otherwise. */
-export const MAX_DELETIONS = 10
+const MAX_DELETIONS = 10
 const NAMED_MOST = 10
 
-export interface Bounds {
+interface Bounds {
   allow_empty?: boolean | undefined
   max_deletions?: number | undefined
 }

@@ -7,6 +7,8 @@ import { environment } from '../../api/environment.ts'
 import { projectFiles, textOf } from './project-files.ts'
 
 const sources = projectFiles().filter((file) => /^(api|engine|console|schemas)\/.*\.tsx?$/.test(file))
+/** What people read of templates, skills and schemas. */
+const texts = projectFiles().filter((file) => /^(catalog|schemas)\/.*\.(json|ya?ml|md)$/.test(file))
 const program = buildProgram({ env: {}, colour: false } as unknown as Io)
 
 /** The code of a file without its comments, which speak to those who change it. */
@@ -28,9 +30,9 @@ describe('every hint in an error, a help or a page', () => {
   it('names commands that exist', () => {
     // Within quotes, after a word that tells to run it, or as a line of examples.
     const pattern = /(?:["'`]|\b[Rr]un |\buse |\bwith |^ {2})svc ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)*)/gm
-    const prose = /^(may not|keeps) /
+    const prose = /^(may not|keeps|asks it|runs in|was stopped) ?/
     const isCommand = (words: string) => prose.test(words) || found(program, words.split(' '))
-    expect(wrong(sources, pattern, isCommand)).toEqual([])
+    expect(wrong([...sources, ...texts], pattern, isCommand)).toEqual([])
     expect(count(sources, pattern)).toBeGreaterThan(40)
   })
 
@@ -39,7 +41,7 @@ describe('every hint in an error, a help or a page', () => {
     // Of curl, which the pages show as a way to send events.
     const others = ['--help', '--data-binary', '--version']
     const files = sources.filter((file) => !file.startsWith('console/'))
-    const pattern = /(?<=[\s"'`(])(--[a-z][a-z-]*[a-z])/g
+    const pattern = /(?<=[\s"'`(])(--[a-z][a-z-]*[a-z])(?![\w.]|\s*[=!<>]=)/g
     const isOption = (flag: string) => known.has(flag) || others.includes(flag)
     expect(wrong(files, pattern, isOption)).toEqual([])
     expect(count(files, pattern)).toBeGreaterThan(60)
@@ -52,28 +54,34 @@ describe('every hint in an error, a help or a page', () => {
         Object.keys(methods).map((method) => `${method.toUpperCase()} ${shape(path)}`),
       ),
     )
-    const pattern = /\b((?:GET|POST|PUT|DELETE) \/[A-Za-z0-9_/{}<>:-]+)/g
+    const pattern = /\b((?:GET|POST|PUT|DELETE) \/[A-Za-z0-9_/{}<>$.:-]*[A-Za-z0-9_}>])/g
     const isRoute = (call: string) => {
       const [method, path] = call.split(' ')
       return routes.has(`${method} ${shape(path!)}`)
     }
-    expect(wrong(sources, pattern, isRoute)).toEqual([])
-    expect(count(sources, pattern)).toBeGreaterThan(5)
+    // The table of scopes is compared with the routes by the server itself.
+    const files = sources.filter((file) => file !== 'api/http/scopes.ts')
+    expect(wrong(files, pattern, isRoute)).toEqual([])
+    expect(count(files, pattern)).toBeGreaterThan(5)
   })
 
   it('names variables that exist', () => {
     const names = environment.map(({ name }) => name.replace('*', ''))
+    // Stands in a check for a secret that is entered later, and is never read.
     const isKnown = (name: string) =>
+      name === 'SVC_NOT_ENTERED' ||
       names.some((one) => (one.endsWith('_') ? name.startsWith(one) : one === name))
     // The guard knows the names of before, which are no longer read.
-    const files = sources.filter((file) => file !== 'api/guards.ts')
+    const files = sources.filter((file) => file !== 'api/guards.ts' && file !== 'api/environment.ts')
     expect(wrong(files, /(?<![A-Z_])(SVCD?_[A-Z][A-Z_]*[A-Z])(?![A-Z_])/g, isKnown)).toEqual([])
   })
 
   it('names tabs of Settings that exist', () => {
     const page = textOf('console/pages/settings/settings-page.tsx')
+    // Of another program, whose settings have a page of that name.
+    const isOther = (words: string) => words.startsWith('Developer')
     const isTab = (words: string) =>
-      [1, 2, 3].some((n) => page.includes(`'${words.split(' ').slice(0, n).join(' ')}'`))
+      isOther(words) || [1, 2, 3].some((n) => page.includes(`'${words.split(' ').slice(0, n).join(' ')}'`))
     const pattern = /\bSettings, ([A-Z][A-Za-z]+(?: [a-z]+){0,2})/g
     const hints = sources.filter((file) => file !== 'console/pages/settings/settings-page.tsx')
     expect(wrong(hints, pattern, isTab)).toEqual([])

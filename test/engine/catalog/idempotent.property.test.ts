@@ -7,7 +7,7 @@ import { randomCatalog } from './random-catalog.ts'
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
 const open = () => createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
 type Engine = ReturnType<typeof open>
-const RUNS = 20
+const RUNS = 12
 
 /** What importing a file would do, by object and field. */
 async function planned(engine: Engine, yaml: string, prune: boolean): Promise<string[]> {
