@@ -71,7 +71,7 @@ test('everything is reached by keyboard alone', async ({ page, daemon }) => {
 })
 
 test('no page has an accessibility fault, light or dark', async ({ page, daemon }) => {
-  // Thirty pages, each looked through by axe.
+  // Each page is looked through by axe once; those of triggers, agents, runs and the graph in their own files.
   test.setTimeout(600_000)
   const url = await daemon.source('app', {
     text_template: '{msg}',
@@ -129,9 +129,6 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
   await visit(`/projects/${id}?tab=parts`, () =>
     expect(page.getByRole('heading', { name: 'Triggers', level: 2 })).toBeVisible(),
   )
-  await visit(`/projects/${id}?tab=graph`, () =>
-    expect(page.getByRole('button', { name: 'Edit', exact: true })).toBeVisible(),
-  )
   await visit(`/projects/${id}?tab=results`, () => expect(page.getByText('It broke.').first()).toBeVisible())
   await visit(`/projects/${id}?tab=keys`, () => expect(page.getByText('Name of a new key')).toBeVisible())
   await visit(`/projects/${id}?tab=settings`, () =>
@@ -139,9 +136,6 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
   )
   await visit(`/projects/${id}?tab=history`, () => expect(page.getByText('6 created')).toBeVisible())
   await visit('/triggers', link('errs'))
-  await visit('/triggers/errs?tab=edit', () => expect(page.getByText('Only events where')).toBeVisible())
-  await visit('/agents', link('first'))
-  await visit('/agents/first?tab=edit', () => expect(page.getByText('Verdicts it may give')).toBeVisible())
   await visit('/mcp-servers', link('tools'))
   await visit('/mcp-servers/tools', () => expect(page.getByLabel('Address')).toBeVisible())
   await visit('/skills', link('checkout-runbook'))

@@ -1,5 +1,5 @@
 /** Going to pages of the console, and pressing keys once they listen. */
-import type { Page } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 
 /** @param url of the console; the first page is loaded, and so is one of another daemon */
 export async function goTo(page: Page, url: string): Promise<void> {
@@ -18,7 +18,10 @@ export async function goTo(page: Page, url: string): Promise<void> {
  * browser calls it idle once nothing that was to run is left, such as the listeners of what was just drawn.
  */
 export async function settled(page: Page): Promise<void> {
-  await page.waitForFunction('document.documentElement.dataset.page === location.pathname')
+  // Asked by evaluate, which the console's content security policy does not bear on.
+  await expect
+    .poll(() => page.evaluate('document.documentElement.dataset.page === location.pathname'))
+    .toBe(true)
   await page.evaluate('new Promise((resolve) => requestIdleCallback(() => resolve()))')
 }
 

@@ -8,8 +8,9 @@ import { useLocation } from 'react-router'
 /** Comes after the page in the tree: effects run in that order, so that those of the page have run. */
 export function PageReady() {
   const { pathname } = useLocation()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is set anew for each page.
   useEffect(() => {
-    document.documentElement.dataset.page = pathname
+    document.documentElement.dataset.page = window.location.pathname
   }, [pathname])
   return null
 }

@@ -30,7 +30,7 @@ export function catalogListing(declared: Declared, project: string | null): Cata
         name,
         project: project ?? projects[0] ?? null,
         sources,
-        key_field: key_field ?? null,
+        key_field: key_field || null,
       })),
     projects: declared.kinds.project
       .list()
@@ -151,7 +151,7 @@ function ofTrigger(
 ): CatalogDescription {
   const docs = declared.kinds.project
     .list()
-    .filter(({ key }) => trigger.projects.includes(key) && (project === null || key === project))
+    .filter(({ key }) => project === null || key === project)
   const agents = new Set(
     docs.flatMap(({ doc }) =>
       Object.entries((doc as unknown as ProjectDoc).wakes?.[trigger.name] ?? {})

@@ -254,9 +254,10 @@ class Loop {
     // A call that a stop came between stays on the tape as it is, and is asked again behind it.
     const n = tape.next
     const round = tape.rounds + 1
+    let asked: StepData['model']['asked'] = { choice, max_tokens: OUTPUT_TOKENS, ceiling_usd: null }
     try {
       const ceiling = await parts.models.ceilingUsd(request)
-      const asked = { choice, max_tokens: OUTPUT_TOKENS, ceiling_usd: ceiling }
+      asked = { ...asked, ceiling_usd: ceiling }
       const refusal = await parts.port.beginCall(
         run.id,
         { n, kind: 'model', round, at, ms: null, data: { asked } },
@@ -275,18 +276,17 @@ class Loop {
       await this.put({ n, kind: 'model', round, at, ms, data: { asked, reply } })
       return null
     } catch (error) {
-      return await this.faulted(error, { n, round, at }, isExtra)
+      return await this.faulted(error, { n, round, at, asked }, isExtra)
     }
   }
 
   private async faulted(
     error: unknown,
-    { n, round, at }: { n: number; round: number; at: number },
+    { n, round, at, asked }: { n: number; round: number; at: number; asked: StepData['model']['asked'] },
     isExtra: boolean,
   ): Promise<RunEnd> {
     if (!(error instanceof ModelFault) || error.code === 'aborted') throw error
     const { message, code, provider } = error
-    const asked = { choice: 'auto', max_tokens: OUTPUT_TOKENS, ceiling_usd: null } as const
     const ms = this.parts.clock.now() - at
     await this.put({ n, kind: 'model', round, at, ms, data: { asked, error: { code, message } } })
     const reason = provider && !message.startsWith(provider) ? `${provider}: ${message}` : message

@@ -41,8 +41,7 @@ beforeAll(async () => {
     await svc.post(`/ingest/${ingest_key}`, { service, type, ms })
   svc.clock.at += 90_000
   await svc.post('/api/triggers', { name: 'any', sources: ['web'], condition: { event: 'any' } })
-  await svc.post('/api/agents/builtin', { name: 'first', prompt: 'Look.', trigger: 'any' })
-  await svc.post('/api/agents/builtin/first/enable')
+  await svc.post('/api/agents/builtin', { name: 'first', prompt: 'Look.' })
   shop = (
     await svc.post<{ id: string }>('/api/projects', {
       template: 'custom',
@@ -50,9 +49,14 @@ beforeAll(async () => {
       objects: [
         { kind: 'source', name: 'web' },
         { kind: 'trigger', name: 'any' },
+        { kind: 'agent', name: 'first' },
       ],
     })
   ).id
+  await svc.put(`/api/projects/${shop}/wiring`, {
+    wakes: [{ trigger: 'any', agent: 'first', enabled: true }],
+    handoffs: [],
+  })
   const make = async (body: object) => (await svc.post<{ secret: string }>('/api/keys', body)).secret
   keys.read = await make({ name: 'r', scopes: ['read'] })
   keys.ingest = await make({ name: 'i', scopes: ['ingest'] })

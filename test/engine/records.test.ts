@@ -1,7 +1,7 @@
 /** What is recorded about events goes with their age; what it cost stays. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { openRunWorld, type RunWorld } from './runs/run-world.ts'
-import { MINUTE } from './triggers/trigger-world.ts'
+import { BY, MINUTE } from './triggers/trigger-world.ts'
 
 let world: RunWorld
 afterEach(async () => {
@@ -35,6 +35,31 @@ describe('retention by age', () => {
     expect((await engine.listDeliveries({ limit: 10 })).deliveries).toHaveLength(1)
     expect((await engine.evaluations('t', { limit: 10 })).evaluations).toHaveLength(1)
     expect((await engine.agentForecast('first-look')).spent_usd).toBeCloseTo(2 * spent, 12)
+  })
+
+  it('leaves the examples of an agent and what its tests need: they outlive their runs', async () => {
+    world = await openRunWorld({ retention: { maxAgeMs: 7 * DAY, maxBytes: null } })
+    const { engine, models, trigger, agent, post, settled, firings, clock } = world
+    await trigger({ condition: { event: 'any' }, cooldown: '1s' })
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    models.reply('m1', () => ({
+      calls: [{ name: 'conclude', arguments: { outcome: 'finding', summary: 'The disk is full.' } }],
+    }))
+    await post([error, { ...error, service: 'cart' }])
+    const [run] = await settled()
+    await engine.addAgentExample(
+      'first-look',
+      { name: 'disk', run_id: run!.id, mentions: ['disk'] },
+      BY.caller,
+    )
+    clock.at += 30 * DAY
+    maintain()
+    expect(await firings()).toHaveLength(0)
+    expect((await engine.listRuns({ limit: 10, offset: 0 })).runs).toMatchObject([{ id: run!.id }])
+    expect(await engine.listAgentExamples('first-look')).toMatchObject({ examples: [{ name: 'disk' }] })
+    const { id } = await engine.startAgentTest('first-look', {}, BY.caller)
+    await settled()
+    expect(await engine.getAgentTest('first-look', id)).toMatchObject({ examples: [{ result: 'pass' }] })
   })
 
   it('keeps everything where none is set', async () => {

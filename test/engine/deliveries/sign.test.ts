@@ -1,6 +1,8 @@
+import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { newSecret, signatureHeaders } from '../../../engine/deliveries/sign.ts'
+import { redact, redactCredentials } from '../../../engine/redact.ts'
 
 const BODY = JSON.stringify({ reason: 'größer als 5 … 🎉', labels: { a: 1 } })
 
@@ -10,6 +12,35 @@ describe('a secret', () => {
     expect(one).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(Buffer.from(one.slice(6), 'base64')).toHaveLength(32)
     expect(one).not.toBe(other)
+  })
+})
+
+describe('a secret that signs webhooks (whsec_)', () => {
+  it.each(['the secret is %', 'SVC_HOOK=%', '{"secret":"%"}', '%', 'a % b'])(
+    'is taken out of text on its way to a model: %s',
+    (around) => {
+      // 50 of them: base64 ends and breaks in many ways.
+      for (let i = 0; i < 50; i++) {
+        const secret = newSecret()
+        for (const clean of [
+          redact(around.replace('%', secret)),
+          redactCredentials(around.replace('%', secret)),
+        ])
+          expect(clean).not.toContain(secret.slice(6, 16))
+      }
+    },
+  )
+
+  it('signs with the bytes after whsec_, and the same with a secret given without it', () => {
+    const secret = newSecret()
+    const at = Date.UTC(2026, 0, 2)
+    const signed = signatureHeaders('del_1', at, BODY, secret)
+    expect(signed['webhook-signature']).toBe(new Webhook(secret).sign('del_1', new Date(at), BODY))
+    expect(signatureHeaders('del_1', at, BODY, secret.slice('whsec_'.length))).toEqual(signed)
+    const asText = createHmac('sha256', secret)
+      .update(`del_1.${at / 1000}.${BODY}`)
+      .digest('base64')
+    expect(signed['webhook-signature']).not.toBe(`v1,${asText}`)
   })
 })
 

@@ -60,6 +60,29 @@ describe('a budget', () => {
   })
 })
 
+describe('the daily budget', () => {
+  it('counts what was spent in the last 24 hours, not of the calendar day, and nothing older', async () => {
+    const { agent, models, post, settled, engine, clock } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    models.reply('m1', () => ({ ...conclude(), usage: { input_tokens: 100, output_tokens: 4_096 } }))
+    const began = clock.at
+    await post(error)
+    const [first] = await settled()
+    // What is left is less than the same call could cost once more.
+    await engine.saveAgentSettings({ daily_budget_usd: first!.cost_usd! * 1.5 })
+    const statusAt = async (at: number) => {
+      clock.at = at
+      await post(error)
+      return (await settled()).at(-1)!.status
+    }
+    expect(await statusAt(began + DAY - 1_000)).toBe('capped')
+    expect(await statusAt(began + DAY)).toBe('capped')
+    expect(await statusAt(began + DAY + 2_000)).toBe('succeeded')
+  })
+})
+
+const DAY = 24 * 60 * 60_000
+
 describe('text that tells a model what to do', () => {
   it('reaches no tool that is not offered, no verdict that is not listed, no other project', async () => {
     const { agent, models, post, settled, run, engine } = await open()

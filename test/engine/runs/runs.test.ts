@@ -308,6 +308,21 @@ describe('a run ends', () => {
     expect(await settled()).toMatchObject([{ status: 'succeeded', finding: 'The card gateway is down.' }])
   })
 
+  it('failed, with `asked` of the failed call as it was asked: forced, with its ceiling', async () => {
+    const { agent, models, post, settled, run } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', concludes: true })
+    models.reply('m1', [{ text: 'It is the gateway.' }, { status: 400, error: 'the prompt is too long' }])
+    await post(error)
+    const [failed] = await settled()
+    const calls = stepsOf(await run(failed!.id), 'model')
+    expect(calls).toHaveLength(2)
+    expect(calls[1]).toMatchObject({
+      asked: { choice: { tool: 'conclude' } },
+      error: { message: expect.stringContaining('too long') as unknown as string },
+    })
+    expect(calls[1]!.asked.ceiling_usd).toBeGreaterThan(0)
+  })
+
   it('failed, without a model provider, saying what to set', async () => {
     const { agent, post, settled } = await open({ provider: false })
     await agent({ name: 'first-look', trigger: 't', model: 'm1' })

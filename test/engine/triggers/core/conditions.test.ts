@@ -227,6 +227,35 @@ describe('a condition', () => {
     ])
   })
 
+  it('does not count a late event in the window that begins exactly at it', () => {
+    const condition = { aggregate: 'count', predicate: '> 1', window: '1m' } as const
+    const late = (ts: number) => [
+      { ts: 60_000, labels: a },
+      { ts, at: 60_001, labels: a },
+    ]
+    expect(play({ condition }, late(0))).toEqual(['below', 'below'])
+    expect(play({ condition }, late(1))).toEqual(['below', 'fire'])
+  })
+
+  it.each([
+    ['sum', '> 15'],
+    ['max', '> 9'],
+    ['avg', '> 9'],
+    ['distinct', '> 1'],
+  ] as const)(
+    '%s leaves out an event at the exact edge of its window, and takes one a millisecond inside',
+    (aggregate, predicate) => {
+      const condition = { aggregate, field: 'ms', predicate, window: '1m' } as Condition
+      const played = (gap: number) =>
+        play({ condition }, [
+          { ts: 0, labels: a, numbers: { ms: 20 } },
+          { ts: gap, labels: a, numbers: { ms: 8 } },
+        ]).at(-1)
+      expect(played(60_000)).toBe('below')
+      expect(played(59_999)).toBe('fire')
+    },
+  )
+
   it('counts no event that is later than max_late', () => {
     const condition = { aggregate: 'count', predicate: '> 1', window: '1d' } as const
     const hour = 60 * MINUTE
