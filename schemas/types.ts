@@ -153,6 +153,20 @@ export type Condition =
   | ScheduleCondition
   | CronCondition
 /**
+ * Keys of sources that were made and that events are sent to, on a secured instance; told this once.
+ */
+export type IngestKeys = {
+  /**
+   * Source.
+   */
+  source: string
+  /**
+   * Path its events are sent to.
+   */
+  ingest_url: string
+  key: KeyCreated
+}[]
+/**
  * Label of the alerts that is the entity, where no label below is. When empty, the first of namespace, service, job, instance, pod and app that an alert has.
  */
 export type EntityLabel = string
@@ -2775,6 +2789,7 @@ export interface CatalogImported {
    * Entries under skills.
    */
   skills: number
+  ingest_keys?: IngestKeys
   /**
    * Names by section.
    */
@@ -2784,6 +2799,36 @@ export interface CatalogImported {
      */
     [k: string]: string[]
   }
+}
+/**
+ * A key just made, with its secret: the only time it is shown.
+ */
+export interface KeyCreated {
+  /**
+   * Key id.
+   */
+  id: string
+  /**
+   * Name.
+   */
+  name: string
+  scopes: string[]
+  /**
+   * The secret, shown once.
+   */
+  secret: string
+  /**
+   * Source it is bound to.
+   */
+  source?: string | null
+  /**
+   * Project of a project key, by id.
+   */
+  project?: string
+  /**
+   * Name of that project.
+   */
+  project_name?: string
 }
 /**
  * An MCP server in the catalog.
@@ -2857,6 +2902,10 @@ export interface CatalogProject {
      */
     shared?: boolean
   }[]
+  /**
+   * More on it, in plain words.
+   */
+  description?: string
   /**
    * What it is for, in one line.
    */
@@ -4307,6 +4356,10 @@ export interface Project {
    */
   goal: string
   /**
+   * More on it, in plain words.
+   */
+  description: string
+  /**
    * Parameters of the template; a blank secret keeps the stored one.
    */
   params: {
@@ -4337,6 +4390,7 @@ export interface Project {
    */
   objects: ProjectObject[]
   wiring: Wiring
+  ingest_keys?: IngestKeys
   /**
    * Parts by kind.
    */
@@ -5624,36 +5678,6 @@ export interface RejectedItem {
    * The rule it breaks.
    */
   error: string
-}
-/**
- * A key just made, with its secret: the only time it is shown.
- */
-export interface KeyCreated {
-  /**
-   * Key id.
-   */
-  id: string
-  /**
-   * Name.
-   */
-  name: string
-  scopes: string[]
-  /**
-   * The secret, shown once.
-   */
-  secret: string
-  /**
-   * Source it is bound to.
-   */
-  source?: string | null
-  /**
-   * Project of a project key, by id.
-   */
-  project?: string
-  /**
-   * Name of that project.
-   */
-  project_name?: string
 }
 /**
  * An API key; the secret is never among its fields.
@@ -9227,9 +9251,13 @@ export interface ProjectDeleted {
    */
   purged_events: number
   /**
-   * Firings removed.
+   * Firings of its triggers removed, with their deliveries.
    */
   purged_firings: number
+  /**
+   * Runs of this project alone removed.
+   */
+  purged_runs: number
   /**
    * Project keys revoked.
    */
@@ -9503,11 +9531,11 @@ export interface ProjectSkill {
  */
 export interface ProjectToday {
   /**
-   * Entities looked at.
+   * Chains of runs that concluded, each one result.
    */
   looked_at: number
   /**
-   * Findings.
+   * Of these, those with a finding.
    */
   found: number
   /**
@@ -10922,6 +10950,10 @@ export interface ProjectCreate {
     name: string
   }[]
   /**
+   * More on it, in plain words.
+   */
+  description?: string
+  /**
    * What it is for, in one line.
    */
   goal?: string
@@ -11010,6 +11042,10 @@ export interface ProjectUpdate {
      */
     name: string
   }[]
+  /**
+   * More on it, in plain words.
+   */
+  description?: string
   /**
    * What it is for, in one line.
    */
@@ -11206,7 +11242,7 @@ export interface RerunRequest {
    */
   as_of?: 'same' | 'now'
   /**
-   * Practice: told to nobody, in no total; true unless it says false.
+   * Practice: told to nobody, in no total. Without it the run counts like any other.
    */
   practice?: boolean
   /**
@@ -11875,6 +11911,10 @@ export interface RunDetail {
    */
   delivery_error: string | null
   /**
+   * Skills it loaded, in order.
+   */
+  skills: string[]
+  /**
    * Post to Slack: pending, ok or failed; null: it goes to no channel.
    */
   slack: string | null
@@ -12155,6 +12195,10 @@ export interface Run {
    * Why the write-back failed.
    */
   delivery_error: string | null
+  /**
+   * Skills it loaded, in order.
+   */
+  skills: string[]
   /**
    * Post to Slack: pending, ok or failed; null: it goes to no channel.
    */

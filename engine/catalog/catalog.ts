@@ -12,6 +12,7 @@ import type {
 } from '../../schemas/types.ts'
 import { describeConnectorSchemas } from '../connectors/index.ts'
 import type { Declared } from '../declared/declared.ts'
+import { mintForNew } from '../declared/source-writes.ts'
 import type { WriteBy } from '../declared/write.ts'
 import { SvcError } from '../errors.ts'
 import { catalogFileSchema, readCatalog, renderCatalog, updateCatalog } from './document/index.ts'
@@ -84,7 +85,8 @@ export function openCatalog(declared: Declared): CatalogFiles {
         )
         // Kept without the secrets it may hold: what is exported holds none.
         if (!isDry) keepFile.run(update(body.yaml), declared.clock.now())
-        return { ok: true, dry_run: isDry, change_set: changeSet, plan, ...countsOf(catalog!) }
+        const keys = isDry ? {} : mintForNew(declared, plan, by)
+        return { ok: true, dry_run: isDry, change_set: changeSet, plan, ...keys, ...countsOf(catalog!) }
       }),
     drift: () => {
       const kept = selectKept.get()

@@ -107,7 +107,7 @@ async function apply(io: Io, file: string, flags: Flags & { yes?: boolean; why?:
     throw new CliError('not applied; --yes applies without asking')
   const text = await importFile(io, file, yaml, flags)
   if (flags.json) return printJson(io, text)
-  const { change_set, plan: done } = JSON.parse(text) as CatalogImported
+  const { change_set, plan: done, ingest_keys = [] } = JSON.parse(text) as CatalogImported
   if (planText({ colour: false }, done) !== planText({ colour: false }, shown))
     io.err(`the instance changed since that plan; this was done:\n${planText({ colour: false }, done)}`)
   io.err(
@@ -115,6 +115,8 @@ async function apply(io: Io, file: string, flags: Flags & { yes?: boolean; why?:
       ? 'nothing changed\n'
       : `applied as change-set ${change_set}; "svc changes undo ${change_set}" takes it back\n`,
   )
+  for (const { source, ingest_url, key } of ingest_keys)
+    io.out(`ingest key of ${source} (${ingest_url}), shown this once: ${key.secret}\n`)
 }
 
 /** The answer's text. @throws CliError with every problem, when the instance is no longer as the check found it. */

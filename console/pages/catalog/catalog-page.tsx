@@ -22,6 +22,7 @@ import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import type { EditorPlace } from '../../parts/code-editor.tsx'
+import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -139,6 +140,7 @@ function ImportTab() {
           label="Delete what the file does not name"
         />
       </Group>
+      {apply.data?.ingest_keys && <IngestKeysOnce keys={apply.data.ingest_keys} />}
       <Suspense fallback={<LoadingRows />}>
         <CodeEditor
           value={yaml}
