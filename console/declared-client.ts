@@ -92,6 +92,12 @@ export const declared = {
     send<KeyCreated>('POST', `${project(id)}/keys`, body),
   templates: async () => (await get<TemplatesResult>('/api/projects/templates')).templates,
   template: (key: string) => get<Template>(`/api/projects/templates/${name(key)}`),
+  runAction: (id: string, action: string, args: Record<string, unknown>) =>
+    send<{ message: string; run_id?: string }>(
+      'POST',
+      `/api/projects/${name(id)}/actions/${name(action)}`,
+      args,
+    ),
   detect: (key: string) => send<DetectResult>('POST', `/api/projects/templates/${name(key)}/detect`),
 
   triggers: () => get<Trigger[]>('/api/triggers'),

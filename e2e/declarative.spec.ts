@@ -13,7 +13,7 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   await page.getByRole('link', { name: 'Use Watch a system by webhook' }).click()
   await page.getByRole('combobox', { name: 'System' }).fill('checkout')
   await page.getByRole('button', { name: 'Create project' }).click()
-  await expect(page.getByText('Everything it needs is in place')).toBeVisible()
+  await expect(page.getByText('No model provider is set, so its agents cannot run').first()).toBeVisible()
   await expect(page.getByRole('link', { name: 'checkout-errors' })).toBeVisible()
 
   await page.getByRole('tab', { name: 'Graph' }).click()

@@ -87,6 +87,7 @@ test('a run is repeated with another prompt, and both are looked at side by side
   await page.goto(`${daemon.url}/runs/${triage!.id}`)
   await page.getByRole('button', { name: 'Rerun…' }).click()
   const dialog = page.getByRole('dialog')
+  await dialog.getByRole('switch', { name: 'Practice' }).click({ force: true })
   await dialog.getByRole('switch', { name: 'With another prompt, for this run alone' }).click({ force: true })
   await dialog.getByRole('textbox', { name: 'Prompt' }).fill('Say whether it is worth a person’s time.')
   await dialog.getByRole('button', { name: 'Rerun', exact: true }).click()
@@ -293,7 +294,7 @@ test('runs, agents, settings and usage have no accessibility fault, light or dar
   await visit('/agents', () => text('No Agents yet'))
   await visit('/usage', () => text('No model was called yet'))
   const [triage, digger] = await wakeChain(daemon, models)
-  await daemon.call('POST', `/api/runs/${triage!.id}/rerun`, {})
+  await daemon.call('POST', `/api/runs/${triage!.id}/rerun`, { practice: true })
   const all = await ended(daemon, 4)
   const again = all.find(({ id, agent }) => agent === 'triage' && id !== triage!.id)!
   await visit('/runs?practice=1', () => page.getByRole('table', { name: 'Runs' }).waitFor())

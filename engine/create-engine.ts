@@ -19,6 +19,7 @@ import { tokenFor } from './credentials/types.ts'
 import { declaredCalls } from './declared/calls.ts'
 import { createBoundKey } from './declared/create-key.ts'
 import { openDeclared } from './declared/declared.ts'
+import { instanceFaults } from './declared/instance-health.ts'
 import { makeFirstSource } from './declared/self-made.ts'
 import { requireProject } from './declared/skill-writes.ts'
 import { fetchFiringBy } from './deliveries/fetching.ts'
@@ -28,6 +29,7 @@ import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
 import { SvcError } from './errors.ts'
+import { labelFor } from './findings/findings.ts'
 import { findingsParts } from './findings-parts.ts'
 import { graphCalls } from './graph/calls.ts'
 import { openPositions } from './graph/positions.ts'
@@ -258,6 +260,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
       http: options.http ?? fetch,
       agentModels: stored.ofAgents,
       newest,
+      startRun: (agent, entity, project) =>
+        store.tx(() => {
+          const run = making.ask(agent, { label: labelFor(findings, project, entity), entity }, project)
+          if (run !== null) store.afterCommit(() => onPending())
+          return run
+        }),
     }),
     ...proposalCalls(declared),
     ...openSetup({
@@ -352,7 +360,10 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     dropSession: async (idHash) => sessions.drop(idHash),
     directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
     usage: async () => usageOf(capacity, sources, ctx, clock.now()),
-    status: async () => statusOf(capacity, sources, ctx, pipeline, reads, tallies, clock.now()),
+    status: async () => {
+      const faults = instanceFaults(declared, stored.ofAgents().key_configured)
+      return statusOf(capacity, sources, ctx, pipeline, reads, tallies, clock.now(), faults)
+    },
     sourceSpec: (ingestKey) => specOf(sources.byIngestKey(ingestKey)),
     closeInstant: (instant) => stamp.close(instant),
     maintain: () => maintenance.step(clock.now()) || records.step(clock.now()),

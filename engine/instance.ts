@@ -39,13 +39,15 @@ export function statusOf(
   reads: Reads,
   tallies: Tallies,
   now: number,
+  /** What is wrong beside the storage. */
+  faults: readonly string[],
 ): EngineStatus {
   const m = capacity.measure(now)
   const refusal = capacity.refusal(now)
   return {
     ingestPaused: refusal !== null,
     pctUsed: m.pctUsed,
-    detail: refusal,
+    detail: [...(refusal ? [refusal] : []), ...faults].join('; ') || null,
     eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
     bySource: sources.live().map((source) => ({
       source: source.name,

@@ -3,7 +3,7 @@
  * file alone gives none away. Each is bound to its place (table/row/column): a ciphertext moved to
  * another row does not open.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -30,6 +30,8 @@ export interface Secrets {
   seal(plain: string, aad: string): string
   /** @throws SvcError invalid when it cannot be read with this key file. */
   open(sealed: string, aad: string): string
+  /** HMAC-SHA256 of a text with the key, in hex: says whether two secrets are equal, and nothing else. */
+  fingerprint(text: string): string
 }
 
 /** Reads the key file, making it (mode 0600) on first use. @throws StartError 78 when it is not a key. */
@@ -105,6 +107,7 @@ function withKey(key: Buffer): Secrets {
         return fail('invalid', `the secret at ${aad} cannot be read here; enter it again`)
       }
     },
+    fingerprint: (text) => createHmac('sha256', key).update(`fingerprint:${text}`).digest('hex'),
   }
 }
 

@@ -153,6 +153,20 @@ export type Condition =
   | ScheduleCondition
   | CronCondition
 /**
+ * Keys of sources that were made and that events are sent to, on a secured instance; told this once.
+ */
+export type IngestKeys = {
+  /**
+   * Source.
+   */
+  source: string
+  /**
+   * Path its events are sent to.
+   */
+  ingest_url: string
+  key: KeyCreated
+}[]
+/**
  * Label of the alerts that is the entity, where no label below is. When empty, the first of namespace, service, job, instance, pod and app that an alert has.
  */
 export type EntityLabel = string
@@ -3107,6 +3121,7 @@ export interface CatalogImported {
    * Entries under skills.
    */
   skills: number
+  ingest_keys?: IngestKeys
   /**
    * Names by section.
    */
@@ -3128,6 +3143,36 @@ export interface CatalogImported {
    * Fingerprint of the plan.
    */
   fingerprint: string
+}
+/**
+ * A key just made, with its secret: the only time it is shown.
+ */
+export interface KeyCreated {
+  /**
+   * Key id.
+   */
+  id: string
+  /**
+   * Name.
+   */
+  name: string
+  scopes: string[]
+  /**
+   * The secret, shown once.
+   */
+  secret: string
+  /**
+   * Source it is bound to.
+   */
+  source?: string | null
+  /**
+   * Project of a project key, by id.
+   */
+  project?: string
+  /**
+   * Name of that project.
+   */
+  project_name?: string
 }
 /**
  * Answer of GET /catalog: what there is, by name. A project key sees its project alone.
@@ -3265,6 +3310,10 @@ export interface CatalogProject {
      */
     shared?: boolean
   }[]
+  /**
+   * More on it, in plain words.
+   */
+  description?: string
   /**
    * What it is for, in one line.
    */
@@ -4736,6 +4785,10 @@ export interface Project {
    */
   goal: string
   /**
+   * More on it, in plain words.
+   */
+  description: string
+  /**
    * Parameters of the template; a blank secret keeps the stored one.
    */
   params: {
@@ -4766,6 +4819,7 @@ export interface Project {
    */
   objects: ProjectObject[]
   wiring: Wiring
+  ingest_keys?: IngestKeys
   /**
    * Parts by kind.
    */
@@ -5959,36 +6013,6 @@ export interface RejectedItem {
    * The rule it breaks.
    */
   error: string
-}
-/**
- * A key just made, with its secret: the only time it is shown.
- */
-export interface KeyCreated {
-  /**
-   * Key id.
-   */
-  id: string
-  /**
-   * Name.
-   */
-  name: string
-  scopes: string[]
-  /**
-   * The secret, shown once.
-   */
-  secret: string
-  /**
-   * Source it is bound to.
-   */
-  source?: string | null
-  /**
-   * Project of a project key, by id.
-   */
-  project?: string
-  /**
-   * Name of that project.
-   */
-  project_name?: string
 }
 /**
  * An API key; the secret is never among its fields.
@@ -9636,9 +9660,13 @@ export interface ProjectDeleted {
    */
   purged_events: number
   /**
-   * Firings removed.
+   * Firings of its triggers removed, with their deliveries.
    */
   purged_firings: number
+  /**
+   * Runs of this project alone removed.
+   */
+  purged_runs: number
   /**
    * Project keys revoked.
    */
@@ -9912,11 +9940,11 @@ export interface ProjectSkill {
  */
 export interface ProjectToday {
   /**
-   * Entities looked at.
+   * Chains of runs that concluded, each one result.
    */
   looked_at: number
   /**
-   * Findings.
+   * Of these, those with a finding.
    */
   found: number
   /**
@@ -11375,6 +11403,10 @@ export interface ProjectCreate {
     name: string
   }[]
   /**
+   * More on it, in plain words.
+   */
+  description?: string
+  /**
    * What it is for, in one line.
    */
   goal?: string
@@ -11463,6 +11495,10 @@ export interface ProjectUpdate {
      */
     name: string
   }[]
+  /**
+   * More on it, in plain words.
+   */
+  description?: string
   /**
    * What it is for, in one line.
    */
@@ -11663,7 +11699,7 @@ export interface RerunRequest {
    */
   as_of?: 'same' | 'now'
   /**
-   * Practice: told to nobody, in no total; true unless it says false.
+   * Practice: told to nobody, in no total. Without it the run counts like any other.
    */
   practice?: boolean
   /**
@@ -12332,6 +12368,10 @@ export interface RunDetail {
    */
   delivery_error: string | null
   /**
+   * Skills it loaded, in order.
+   */
+  skills: string[]
+  /**
    * Post to Slack: pending, ok or failed; null: it goes to no channel.
    */
   slack: string | null
@@ -12612,6 +12652,10 @@ export interface Run {
    * Why the write-back failed.
    */
   delivery_error: string | null
+  /**
+   * Skills it loaded, in order.
+   */
+  skills: string[]
   /**
    * Post to Slack: pending, ok or failed; null: it goes to no channel.
    */

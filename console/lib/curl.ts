@@ -26,17 +26,17 @@ export function curlCommand({
 }
 
 /** A body that fits a source's labels, for its example command. */
-export function exampleBody(labels: readonly { name: string; field?: string }[]): string {
+export function exampleBody(labels: readonly { name: string; field?: string; type?: string }[]): string {
   const payload: Record<string, unknown> = {}
-  for (const { field, name } of labels) {
-    if (!field) continue
+  for (const { field, name, type } of labels) {
+    if (!field || field.startsWith('header.')) continue
     let at = payload
     const path = field.split('.')
     for (const part of path.slice(0, -1)) {
       at[part] ??= {}
       at = at[part] as Record<string, unknown>
     }
-    at[path.at(-1)!] = name === 'service' ? 'checkout' : `example-${name}`
+    at[path.at(-1)!] = type === 'number' ? 1 : name === 'service' ? 'checkout' : `example-${name}`
   }
   return JSON.stringify({ ...payload, message: 'hello from curl' })
 }

@@ -12,6 +12,7 @@ import type { Review } from '../changes/change-sets.ts'
 import type { Edit } from '../changes/edit.ts'
 import { MASK } from '../changes/plan.ts'
 import type { Declared } from '../declared/declared.ts'
+import { mintForNew } from '../declared/source-writes.ts'
 import type { WriteBy } from '../declared/write.ts'
 import { fail, SvcError } from '../errors.ts'
 import { readCatalog, updateCatalog } from './document/index.ts'
@@ -87,8 +88,19 @@ export function importFile(
     review,
   )
   if (!dryRun) files.keep(name, withoutSecrets(body.yaml, catalog!, declared), declared.clock.now())
+  const keys = dryRun ? {} : mintForNew(declared, plan, by)
   const counts = countsOf(catalog!)
-  return { ok: true, dry_run: dryRun, change_set: changeSet, plan, fingerprint, name, warnings, ...counts }
+  return {
+    ok: true,
+    dry_run: dryRun,
+    change_set: changeSet,
+    plan,
+    fingerprint,
+    name,
+    warnings,
+    ...keys,
+    ...counts,
+  }
 }
 
 function requireApproved(body: CatalogImport, fingerprint: string, plan: CatalogImported['plan']): void {

@@ -22,6 +22,7 @@ import { connectorOf } from '../connectors/index.ts'
 import { AGENT_SECRETS } from '../parts/agent-spec.ts'
 import { MCP_SERVER_SECRETS } from '../parts/mcp-server-spec.ts'
 import { isReference } from '../parts/secret-fields.ts'
+import { saidOf } from '../projects/project-spec.ts'
 import { CUSTOM_TEMPLATE, DEFAULT_TEMPLATE, type ProjectDoc, partsOf } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
 import { handoffsIn, homeOf, wakesIn, wiringEntries } from './export-wiring.ts'
@@ -134,14 +135,14 @@ function skillEntry(world: ExportWorld, { name, doc }: Stored): CatalogSkill {
 
 function projectEntries(world: ExportWorld): CatalogProject[] {
   return [...world.docs.entries()]
-    .filter(([, doc]) => !doc.draft && (doc.template !== DEFAULT_TEMPLATE || doc.goal))
+    .filter(([, doc]) => !doc.draft && (doc.template !== DEFAULT_TEMPLATE || doc.goal || doc.description))
     .sort(([, a], [, b]) => (a.name < b.name ? -1 : 1))
     .map(([, doc]) => projectEntry(world, doc))
 }
 
 function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
-  const goal = doc.goal ? { goal: doc.goal } : {}
-  if (doc.template === DEFAULT_TEMPLATE) return { template: DEFAULT_TEMPLATE, ...goal }
+  const { name: _name, ...said } = saidOf(doc)
+  if (doc.template === DEFAULT_TEMPLATE) return { template: DEFAULT_TEMPLATE, ...said }
   const paused = doc.paused ? { paused: true } : {}
   if (isTemplated(doc)) {
     const params = withoutDefaults(
@@ -149,7 +150,7 @@ function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
       world.templates.get(doc.template),
     )
     const shown = Object.keys(params).length ? { params: { ...params } } : {}
-    return { template: doc.template, name: doc.name, ...shown, ...goal, ...paused }
+    return { template: doc.template, name: doc.name, ...shown, ...said, ...paused }
   }
   const implied = impliedBy(world, doc)
   const objects = partsOf(doc)
@@ -161,7 +162,7 @@ function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
     template: CUSTOM_TEMPLATE,
     name: doc.name,
     ...(objects.length ? { objects } : {}),
-    ...goal,
+    ...said,
     ...paused,
   }
 }

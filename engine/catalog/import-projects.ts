@@ -3,7 +3,7 @@ import type { CatalogProject } from '../../schemas/types.ts'
 import type { PartKind } from '../changes/declared.ts'
 import { stageProject, stageProjectUpdate } from '../declared/project-writes.ts'
 import { fail } from '../errors.ts'
-import { checkGoal, checkProjectName } from '../projects/project-spec.ts'
+import { checkDescription, checkGoal, checkProjectName, saidOf } from '../projects/project-spec.ts'
 import {
   CUSTOM_TEMPLATE,
   DEFAULT_TEMPLATE,
@@ -26,10 +26,10 @@ export function stageProjects(run: ImportRun, isDue: (entry: CatalogProject) => 
 
 function stageProjectEntry(run: ImportRun, entry: CatalogProject): void {
   const { declared, edit } = run
-  const { template, name, goal, params, objects } = entry
+  const { template, name, goal, description = '', params, objects } = entry
   if (!template) fail('invalid', 'template is required', { field: 'template' })
   if (template === DEFAULT_TEMPLATE) {
-    stageProjectUpdate(declared, edit, defaultProject(edit), { goal: goal ?? '' })
+    stageProjectUpdate(declared, edit, defaultProject(edit), { goal: goal ?? '', description })
     return
   }
   const id = [...projectsOf(edit)].find(([, doc]) => doc.name === name)?.[0]
@@ -39,6 +39,7 @@ function stageProjectEntry(run: ImportRun, entry: CatalogProject): void {
       ...(name ? { name } : {}),
       ...(params ? { params } : {}),
       ...(goal ? { goal } : {}),
+      description,
     })
     return
   }
@@ -52,8 +53,8 @@ function stageProjectEntry(run: ImportRun, entry: CatalogProject): void {
           field: 'template',
         },
       )
-    // A file that is the source of truth says the goal and the parameters whole.
-    stageProjectUpdate(declared, edit, id, { goal: goal ?? '', ...(params ? { params } : {}) })
+    // A file that is the source of truth says the goal, the description and the parameters whole.
+    stageProjectUpdate(declared, edit, id, { goal: goal ?? '', description, ...(params ? { params } : {}) })
   }
   if (template === CUSTOM_TEMPLATE) stageCustom(run, id, entry, objects ?? [])
 }
@@ -61,19 +62,18 @@ function stageProjectEntry(run: ImportRun, entry: CatalogProject): void {
 function stageCustom(
   run: ImportRun,
   known: string | undefined,
-  { name, goal }: CatalogProject,
+  { name, goal, description }: CatalogProject,
   objects: NonNullable<CatalogProject['objects']>,
 ): void {
   const { edit, prune } = run
   const id = known ?? newProjectId(edit)
   if (known === undefined) {
-    const said = checkGoal(goal)
-    putProject(edit, id, {
+    const said = {
       name: checkProjectName(name),
-      template: CUSTOM_TEMPLATE,
-      ...(said ? { goal: said } : {}),
-      uses: {},
-    })
+      goal: checkGoal(goal),
+      description: checkDescription(description),
+    }
+    putProject(edit, id, { ...saidOf(said), template: CUSTOM_TEMPLATE, uses: {} })
   }
   const refs = objects.map(({ kind: word, name: object, shared }, i) => {
     const kind = (word === 'mcp server' ? 'mcp_server' : word) as PartKind

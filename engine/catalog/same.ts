@@ -65,11 +65,12 @@ const MEANINGS: Record<string, (entry: Entry) => unknown> = {
     used_by: [...((used_by ?? []) as string[])].sort(),
     ...normaliseSkill(spec),
   }),
-  projects: ({ template, recipe, name, params, objects, goal, paused }) => ({
+  projects: ({ template, recipe, name, params, objects, goal, description, paused }) => ({
     template: template ?? recipe,
     name,
     params: params ?? {},
     goal: goal || undefined,
+    description: description || undefined,
     paused: paused ?? false,
     objects: ((objects ?? []) as { kind: string; name: string; shared?: boolean }[])
       .map((ref) => `${ref.kind.replace(' ', '_')}:${ref.name}${ref.shared ? ' shared' : ''}`)

@@ -33,6 +33,8 @@ export interface Authoring {
   caller: Caller
   origin: ChangeSet['origin']
   why?: string | undefined
+  /** What was done, where the changed fields do not say it; asked once the edit is composed. */
+  summary?: (() => string | null) | undefined
 }
 
 export interface Committed<T> {
@@ -122,6 +124,11 @@ export class ChangeSets {
     return typeof sealed === 'string' ? this.parts.kinds[kind].open(sealed) : sealed
   }
 
+  /** An object's document, sealed, when it was last deleted; undefined: it never was. */
+  lastDeleted(kind: ChangeKind, key: string): string | undefined {
+    return this.queries.lastDeleted(kind, key)
+  }
+
   /** @throws SvcError not_found */
   get(id: number): ChangeSet {
     const row = this.queries.set(id) ?? fail('not_found', `no change-set has the id ${id}`)
@@ -171,7 +178,7 @@ export class ChangeSets {
   private apply(
     edit: Edit,
     changed: Staged[],
-    { caller, origin, why }: Authoring,
+    { caller, origin, why, summary }: Authoring,
     undoes: number | null,
   ): number {
     const at = this.parts.clock.now()
@@ -181,7 +188,7 @@ export class ChangeSets {
       actor_id: caller.id,
       origin,
       why: why ?? '',
-      summary: summaryOf(changed),
+      summary: summary?.() ?? summaryOf(changed),
       undoes,
     })
     const stroke: Stroke = { at, by: caller, changeSet }

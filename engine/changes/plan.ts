@@ -70,6 +70,9 @@ export const MASK = '•'.repeat(8)
 
 /** A change-set in one line: one object with its fields, or counts. */
 export function summaryOf(changed: readonly Staged[]): string {
+  const [lead, ...others] = changed.filter(isProjectMove)
+  if (changed.length > 3 && lead && others.length === 0)
+    return `${sentence(lead)}; ${summaryOf(changed.filter((one) => one !== lead))}`
   if (changed.length > 3) {
     const made = changed.filter(({ stored }) => !stored).length
     const gone = changed.filter(({ doc }) => !doc).length
@@ -79,6 +82,11 @@ export function summaryOf(changed: readonly Staged[]): string {
       .join(', ')
   }
   return changed.map(sentence).join('; ')
+}
+
+/** A project that is made, deleted, paused or resumed: what else changed with it is how. */
+function isProjectMove({ kind, stored, doc }: Staged): boolean {
+  return kind === 'project' && (!stored || !doc || Boolean(stored.doc.paused) !== Boolean(doc.paused))
 }
 
 /** Fields of projects as people call them; what a pause stopped is said by the pause. */

@@ -67,6 +67,11 @@ export function changeQueries(db: Database) {
       'SELECT before FROM changes WHERE kind = ? AND key = ? AND change_set > ? ORDER BY change_set, seq LIMIT 1',
     )
     .pluck()
+  const lastDeleted = db
+    .prepare<[string, string], string | null>(
+      "SELECT before FROM changes WHERE kind = ? AND key = ? AND action = 'delete' ORDER BY change_set DESC, seq DESC LIMIT 1",
+    )
+    .pluck()
   const changedSince = db.prepare<[number], { kind: string; key: string; name: string }>(
     'SELECT kind, key, max(name) AS name FROM changes WHERE change_set > ? GROUP BY kind, key',
   )
@@ -97,6 +102,8 @@ export function changeQueries(db: Database) {
       // With no change up to then, it was what the first change after it found.
       return recorded === undefined ? firstBefore.get(kind, key, changeSet) : recorded
     },
+    /** The document of an object when it was last deleted. */
+    lastDeleted: (kind: string, key: string) => lastDeleted.get(kind, key) ?? undefined,
     /** Objects that were changed after a change-set. */
     changedSince: (id: number) => changedSince.all(id),
     markUndone: (id: number, by: number) => markUndone.run(by, id),

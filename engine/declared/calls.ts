@@ -38,7 +38,7 @@ import type { AgentModels } from '../models/settings.ts'
 import { presentCard } from '../projects/present.ts'
 import { readPicked } from '../projects/remove.ts'
 import { describeTemplate, detectTemplate } from '../templates/index.ts'
-import { runAction } from './actions.ts'
+import { type ActionParts, runAction } from './actions.ts'
 import { createAgent, deleteAgent, switchAgent, updateAgent } from './agent-writes.ts'
 import { belongings } from './belonging.ts'
 import { catalogListing, describeHandle } from './catalog-handles.ts'
@@ -46,8 +46,9 @@ import type { Declared } from './declared.ts'
 import { type Holding, heldProjects, holdProject } from './holding.ts'
 import { createMcpServer, deleteMcpServer, updateMcpServer } from './mcp-server-writes.ts'
 import { applyOperations } from './operations.ts'
-import { outlineOf, projectHealth } from './outline.ts'
+import { outlineOf } from './outline.ts'
 import { getAgent, getMcpServer, getTrigger, listAgents, listMcpServers, listTriggers } from './parts.ts'
+import { projectHealth } from './project-health.ts'
 import {
   createProject,
   deleteProject,
@@ -84,6 +85,7 @@ export interface CallsParts {
   catalog: CatalogFiles
   /** Fetches for template actions and detection; the injected one of the daemon. */
   http: typeof fetch
+  startRun: ActionParts['startRun']
   /** What there is to run agents on. */
   agentModels(): AgentModels
   /** Newest events of a source, newest first. @throws SvcError not_found */
@@ -161,7 +163,7 @@ export function skillCalls({ declared }: CallsParts) {
 }
 
 /** Projects and their templates. */
-export function projectCalls({ declared, findings, http }: CallsParts) {
+export function projectCalls({ declared, findings, http, agentModels, startRun }: CallsParts) {
   const idOf = (word: string) => requireProject(declared, word)
   const installed = Object.keys(describeConnectors())
   const template = (key: string) =>
@@ -203,9 +205,9 @@ export function projectCalls({ declared, findings, http }: CallsParts) {
       by: WriteBy,
     ) => deleteProject(declared, word, { purgeEvents, picked: readPicked(picked) }, by),
     runProjectAction: async (word: string, name: string, args: Record<string, unknown>) =>
-      runAction(declared, http, idOf(word), name, args),
+      runAction(declared, { http, startRun }, idOf(word), name, args),
     projectOutline: async (word: string) => outlineOf(declared, word),
-    projectHealth: async (word: string) => projectHealth(declared, word),
+    projectHealth: async (word: string) => projectHealth(declared, word, agentModels().key_configured),
     projectSummary: async (word: string) => summaryOf(declared, findings, idOf(word)),
     projectResults: async (
       word: string,

@@ -76,6 +76,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
     db,
     queries: projects,
     mask: (kind: ChangeKind, doc: Parameters<DeclaredKind['mask']>[0]) => kinds[kind].mask(doc),
+    fingerprint: (text: string) => secrets.fingerprint(text),
     moveSkill: skill.moveUsers.bind(skill),
     revokeKeys: (project: string, { by }: { by: Parameters<Keys['revokeOfProject']>[1] }) =>
       keys.revokeOfProject(project, by),

@@ -90,9 +90,24 @@ export function normaliseSpec(edit: Edit, kind: ChangeKind, key: string, spec: D
 }
 
 function normaliseFields(edit: Edit, kind: ChangeKind, key: string, given: Doc): Doc {
+  if (kind === 'project') return normaliseProject(edit, key, given)
   const now = edit.get(kind, key)
-  const stored = now && { doc: now, unreadable: edit.stored(kind, key)?.unreadable ?? [] }
-  if (!now && kind !== 'project' && kind !== 'skill') checkName(kind, key)
+  const unreadable = edit.stored(kind, key)?.unreadable ?? []
+  return normalisePart(kind, key, given, now && { doc: now, unreadable })
+}
+
+/** As normaliseSpec, of a part as if none of its name were there: nothing that is stored is kept. */
+export function normaliseNew(kind: PartKind, key: string, given: Doc): Doc {
+  return normalisePart(kind, key, given, undefined)
+}
+
+function normalisePart(
+  kind: PartKind,
+  key: string,
+  given: Doc,
+  stored: { doc: Doc; unreadable: readonly string[] } | undefined,
+): Doc {
+  if (!stored && kind !== 'skill') checkName(kind, key)
   if (kind === 'trigger') return { ...normaliseTrigger(given as unknown as TriggerSpec) }
   if (kind === 'agent') return { ...normaliseAgent(keepAgentSecrets(given, stored)) }
   if (kind === 'mcp_server') return { ...normaliseMcpServer(keepMcpSecrets(given, stored)) }
@@ -100,7 +115,6 @@ function normaliseFields(edit: Edit, kind: ChangeKind, key: string, given: Doc):
     checkSkillName(key)
     return { ...normaliseSkill(given) }
   }
-  if (kind === 'project') return normaliseProject(edit, key, given)
   const source = stored && {
     connector: String(stored.doc.connector),
     config: (stored.doc.config ?? {}) as Record<string, unknown>,

@@ -1,12 +1,12 @@
-/** What a project does, in sentences, and whether it works (SPEC.md, Project: the project page). */
-import type { ProjectHealth, ProjectOutline, SkillSpec, TriggerSpec } from '../../schemas/types.ts'
+/** What a project does, in sentences (SPEC.md, Project: the project page). */
+import type { ProjectOutline, SkillSpec, TriggerSpec } from '../../schemas/types.ts'
 import { cooldownSentence, sentenceOf } from '../../schemas/words.ts'
 import { fail } from '../errors.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
 import { belongings } from './belonging.ts'
 import type { Declared } from './declared.ts'
-import { driftsOf } from './label-drift.ts'
+import { skillLoads } from './skill-loads.ts'
 import { requireProject } from './skill-writes.ts'
 
 /** @throws SvcError not_found */
@@ -18,6 +18,8 @@ export function outlineOf(declared: Declared, word: string): ProjectOutline {
     name,
     spec: specOf<TriggerSpec>(declared, 'trigger', name),
   }))
+  const loadedBy = skillLoads(declared.store.db, requireProject(declared, word), declared.clock.now())
+  const woken = wokenAgents(declared, doc)
   const agents = names(doc, 'agent').map((name) => {
     const mine = wakes.filter((wake) => wake.agent === name)
     const to = handoffs.filter((row) => row.to === name)
@@ -28,7 +30,7 @@ export function outlineOf(declared: Declared, word: string): ProjectOutline {
         mine.map((wake) => wake.trigger),
         to,
       ),
-      enabled: mine.some((wake) => wake.enabled) || (mine.length === 0 && to.length > 0),
+      enabled: woken.has(name),
       runs_on,
       handoffs: handoffs
         .filter((row) => row.agent === name)
@@ -36,12 +38,7 @@ export function outlineOf(declared: Declared, word: string): ProjectOutline {
     }
   })
   return {
-    sentence: projectSentence(
-      doc,
-      watches.length,
-      triggers.map(({ spec }) => spec),
-      agents.map(({ name }) => name),
-    ),
+    sentence: projectSentence(doc, watches.length, triggers, woken),
     watches,
     wakes: triggers.map(({ name, spec }) => ({
       trigger: name,
@@ -53,99 +50,13 @@ export function outlineOf(declared: Declared, word: string): ProjectOutline {
     skills: names(doc, 'skill').map((name) => ({
       name,
       description: specOf<SkillSpec>(declared, 'skill', name).description,
-      loaded_by: [],
+      loaded_by: loadedBy(name),
     })),
   }
 }
 
-/** @throws SvcError not_found */
-export function projectHealth(declared: Declared, word: string): ProjectHealth {
-  const doc = docOf(declared, word)
-  if (doc.draft) return { state: 'setting_up', message: 'A draft: its plan is not applied yet', issues: [] }
-  if (doc.paused) return { state: 'paused', message: 'Paused: nothing in it wakes an agent', issues: [] }
-  const issues = issuesOf(declared, word, doc)
-  const errors = issues.filter(({ severity }) => severity === 'error').length
-  if (issues.length)
-    return {
-      state: 'attention',
-      message:
-        issues.length === 1
-          ? issues[0]!.message
-          : `${issues.length} things need attention${errors ? `, ${errors} of them now` : ''}`,
-      issues,
-    }
-  return { state: 'working', message: 'Everything it needs is in place', issues: [] }
-}
-
-type Issue = ProjectHealth['issues'][number]
-
-function issuesOf(declared: Declared, word: string, doc: ProjectDoc): Issue[] {
-  const id = requireProject(declared, word)
-  const issues: Issue[] = []
-  for (const watch of watchesOf(declared, doc)) {
-    if (watch.state === 'error')
-      issues.push({
-        severity: 'error',
-        message: `Source ${watch.source}: ${watch.detail}`,
-        fix: 'Open the source and correct its settings',
-        view: `/sources/${encodeURIComponent(watch.source)}`,
-      })
-    if (watch.state === 'paused')
-      issues.push({
-        severity: 'warning',
-        message: `Source ${watch.source} is paused`,
-        fix: 'Resume it to take events again',
-        view: `/sources/${encodeURIComponent(watch.source)}`,
-      })
-  }
-  for (const row of declared.projects.plannedOf(id))
-    if (row.state === 'missing')
-      issues.push({
-        severity: 'error',
-        message: `${row.kind === 'mcp_server' ? 'MCP server' : row.kind} ${row.name} is missing`,
-        fix: 'Repair makes it again from the plan',
-        view: `/projects/${id}`,
-      })
-  issues.push(...driftIssues(declared, doc))
-  const { wakes, handoffs } = wiringOf(doc)
-  for (const agent of names(doc, 'agent'))
-    if (!wakes.some((wake) => wake.agent === agent) && !handoffs.some((row) => row.to === agent))
-      issues.push({
-        severity: 'warning',
-        message: `Nothing wakes agent ${agent}`,
-        fix: 'Wire a trigger to it, or a handoff from another agent',
-        view: `/projects/${id}?tab=graph`,
-      })
-  for (const trigger of names(doc, 'trigger'))
-    if (!wakes.some((wake) => wake.trigger === trigger))
-      issues.push({
-        severity: 'warning',
-        message: `Trigger ${trigger} wakes no agent`,
-        fix: 'Wire an agent to it',
-        view: `/projects/${id}?tab=graph`,
-      })
-  return issues
-}
-
-const DRIFTING = { source: 'sources', trigger: 'triggers', agent: 'agents' } as const
-
-/** Labels that its parts depend on and that do not come. */
-function driftIssues(declared: Declared, doc: ProjectDoc): Issue[] {
-  return (['source', 'trigger', 'agent'] as const).flatMap((kind) =>
-    names(doc, kind).flatMap((name) =>
-      driftsOf(declared, kind, name).map(
-        (drift): Issue => ({
-          severity: 'warning',
-          message: `${kind[0]!.toUpperCase()}${kind.slice(1)} ${name}: ${drift}`,
-          fix: 'Name a label that its events carry, or have the source give them this one',
-          view: `/${DRIFTING[kind]}/${encodeURIComponent(name)}`,
-        }),
-      ),
-    ),
-  )
-}
-
-function watchesOf({ sources, ...declared }: Declared, doc: ProjectDoc): ProjectOutline['watches'] {
+/** The sources of a project and how each is doing. */
+export function watchesOf({ sources, ...declared }: Declared, doc: ProjectDoc): ProjectOutline['watches'] {
   const belongs = belongings({ sources, ...declared })
   const mine = new Set(names(doc, 'source'))
   return sources
@@ -168,20 +79,41 @@ function stateOf(status: string, lastIngest: string | null, mode: string): strin
   return lastIngest === null && mode !== 'reference' ? 'waiting' : 'receiving'
 }
 
+/** Agents that something wakes: a trigger that is on, or a handoff from one of them; the first kind first. */
+export function wokenAgents(
+  { kinds }: Declared,
+  doc: ProjectDoc,
+): ReadonlyMap<string, 'trigger' | 'handoff'> {
+  const { wakes, handoffs } = wiringOf(doc)
+  const isOn = (trigger: string) => kinds.trigger.find(trigger)?.doc.paused !== true
+  const woken = new Map<string, 'trigger' | 'handoff'>()
+  for (const { trigger, agent, enabled } of wakes) if (enabled && isOn(trigger)) woken.set(agent, 'trigger')
+  for (let known = -1; known !== woken.size; ) {
+    known = woken.size
+    for (const { agent, to } of handoffs) if (woken.has(agent) && !woken.has(to)) woken.set(to, 'handoff')
+  }
+  return woken
+}
+
 function projectSentence(
   doc: ProjectDoc,
   sources: number,
-  triggers: readonly TriggerSpec[],
-  agents: readonly string[],
+  triggers: readonly { name: string; spec: TriggerSpec }[],
+  woken: ReadonlyMap<string, 'trigger' | 'handoff'>,
 ): string {
-  if (sources + triggers.length + agents.length === 0) return 'Nothing is in this project yet.'
+  if (sources + triggers.length + names(doc, 'agent').length === 0) return 'Nothing is in this project yet.'
   const watches = sources ? `Watches ${count(sources, 'source')}` : 'Watches no source yet'
   if (triggers.length === 0) return `${watches}; nothing wakes an agent yet.`
-  const first = sentenceOf(triggers[0]!).replace(/^[WE]/, (letter) => letter.toLowerCase())
+  const wakesOne = ({ name }: { name: string }) =>
+    Object.values(doc.wakes?.[name] ?? {}).some(({ enabled }) => enabled)
+  // What wakes someone is told; the others are counted.
+  const told = triggers.find((trigger) => wakesOne(trigger) && !trigger.spec.paused) ?? triggers[0]!
+  const first = sentenceOf(told.spec).replace(/^[WE]/, (letter) => letter.toLowerCase())
   const more = triggers.length > 1 ? ` (and ${triggers.length - 1} more)` : ''
-  const woken = agents.length ? `wakes ${list(agents)}` : 'wakes no agent yet'
-  const taking = Object.keys(doc.handoffs ?? {}).length ? ', handing over on their verdicts' : ''
-  return `${watches}; ${first}${more}, ${woken}${taking}.`
+  const by = (how: 'trigger' | 'handoff') => [...woken].filter(([, one]) => one === how).map(([name]) => name)
+  const [lookers, taking] = [by('trigger').sort(), by('handoff').sort()]
+  const wakes = lookers.length ? `wakes ${list(lookers)}` : 'wakes no agent yet'
+  return `${watches}; ${first}${more}, ${wakes}${taking.length ? `, handing over to ${list(taking)} on their verdicts` : ''}.`
 }
 
 function agentSentence(

@@ -7,16 +7,25 @@ import type {
   ProjectUpdate,
   Wiring,
 } from '../../schemas/types.ts'
-import type { DeclaredKind, Doc, PartKind } from '../changes/declared.ts'
+import { type DeclaredKind, type Doc, kindWord, type PartKind } from '../changes/declared.ts'
 import { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
 import { refuseEvent } from '../lifecycle/advance.ts'
 import { stageCustom, stageObjects } from '../projects/custom.ts'
 import { pauseProject, resumeProject } from '../projects/pause.ts'
 import { presentProject } from '../projects/present.ts'
-import { checkGoal, checkProjectName, isHandMade } from '../projects/project-spec.ts'
+import {
+  checkDescription,
+  checkGoal,
+  checkProjectName,
+  isHandMade,
+  saidOf,
+} from '../projects/project-spec.ts'
+import { purgeRecords } from '../projects/purge-records.ts'
 import { planRemoval, type Removal, stageRemoval } from '../projects/remove.ts'
-import { stageRepair, stageReplan, stageTemplated, type TemplateWorld } from '../projects/templated.ts'
+import { stageReplan } from '../projects/replan.ts'
+import { stageRepair, stageTemplated, type TemplateWorld } from '../projects/templated.ts'
+import type { Database } from '../store/handle.ts'
 import { checkParams } from '../templates/index.ts'
 import {
   CUSTOM_TEMPLATE,
@@ -29,28 +38,31 @@ import {
 } from '../wiring/project-doc.ts'
 import { withWiring } from '../wiring/wires.ts'
 import type { Declared } from './declared.ts'
-import { normaliseSpec } from './operations.ts'
+import { normaliseNew } from './operations.ts'
 import { requireParamCredentials } from './require-credential.ts'
 import { requireProject } from './skill-writes.ts'
+import { mintForNew } from './source-writes.ts'
 import type { WriteBy } from './write.ts'
 
 /** Makes a project from a template or from objects, all or nothing. @throws SvcError invalid; conflict */
 export function createProject(declared: Declared, body: ProjectCreate, by: WriteBy): Project {
   requireParamCredentials(declared, body.template ?? body.recipe, body.params)
-  const { result } = declared.changes.commit(by, (edit) => stageProject(declared, edit, body))
-  return projectNamed(declared, result)
+  return declared.store.tx(() => {
+    const { result, plan } = declared.changes.commit(by, (edit) => stageProject(declared, edit, body))
+    return { ...projectNamed(declared, result), ...mintForNew(declared, plan, by) }
+  })
 }
 
 /** Stages a new project. @returns its id. */
 export function stageProject(declared: Declared, edit: Edit, body: ProjectCreate): string {
-  const goal = checkGoal(body.goal)
+  const said = { goal: checkGoal(body.goal), description: checkDescription(body.description) }
   const template =
     body.template ?? body.recipe ?? fail('invalid', 'template is required', { field: 'template' })
   if (template === CUSTOM_TEMPLATE) {
     if (!body.name?.trim()) fail('invalid', 'name is required for a custom project', { field: 'name' })
     return stageCustom(edit, {
       name: freeName(edit, checkProjectName(body.name)),
-      goal,
+      ...said,
       objects: body.objects ?? [],
     })
   }
@@ -60,7 +72,7 @@ export function stageProject(declared: Declared, edit: Edit, body: ProjectCreate
   if (body.objects?.length) fail('invalid', 'objects are for a custom project', { field: 'objects' })
   const params = checkParams(file, body.params ?? {}, {}, declared.env)
   const name = body.name?.trim() ? freeName(edit, checkProjectName(body.name)) : unusedName(edit, file.title)
-  return stageTemplated(worldOf(declared, edit), file, { name, goal, params })
+  return stageTemplated(worldOf(declared, edit), file, { name, ...said, params })
 }
 
 /** Re-plans a template project, or changes the objects of a custom one. @throws SvcError */
@@ -70,11 +82,14 @@ export function updateProject(
   body: ProjectUpdate,
   by: WriteBy,
 ): Project & { report: ProjectReport } {
-  const { result } = declared.changes.commit(by, (edit) => {
-    const id = requireIn(edit, word)
-    return { id, report: stageProjectUpdate(declared, edit, id, body, by.base) }
+  return declared.store.tx(() => {
+    const { result, plan } = declared.changes.commit(by, (edit) => {
+      const id = requireIn(edit, word)
+      return { id, report: stageProjectUpdate(declared, edit, id, body, by.base) }
+    })
+    const keys = mintForNew(declared, plan, by)
+    return { ...projectNamed(declared, result.id), report: result.report, ...keys }
   })
-  return { ...projectNamed(declared, result.id), report: result.report }
 }
 
 /** Stages an update of a project. @param base as for Edit.put. */
@@ -88,14 +103,12 @@ export function stageProjectUpdate(
   const doc = projectOf(edit, id)
   if (doc.draft) refuseDraft(doc)
   if (doc.template === DEFAULT_TEMPLATE && (body.params || body.objects || body.name !== undefined))
-    fail('invalid', 'of the Default project only the goal can be changed')
+    fail('invalid', 'of the Default project only the goal and the description can be changed')
   const goal = body.goal === undefined ? doc.goal : checkGoal(body.goal)
-  const { goal: _goal, ...rest } = doc
-  const named = {
-    ...rest,
-    name: body.name === undefined ? doc.name : checkProjectName(body.name),
-    ...(goal ? { goal } : {}),
-  }
+  const description = body.description === undefined ? doc.description : checkDescription(body.description)
+  const { goal: _goal, description: _description, ...rest } = doc
+  const name = body.name === undefined ? doc.name : checkProjectName(body.name)
+  const named = { ...rest, ...saidOf({ name, goal, description }) }
   if (isHandMade(doc)) {
     if (body.params) fail('invalid', 'params: a custom project has no parameters', { field: 'params' })
     putProject(edit, id, named, base)
@@ -135,17 +148,22 @@ export function moveProject(
 
 /** Re-creates or resets one planned object. @throws SvcError not_found; invalid for a custom project */
 export function repairProject(declared: Declared, word: string, key: string, by: WriteBy): Project {
-  const { result } = declared.changes.commit(by, (edit) => {
+  let done: string | null = null
+  const compose = (edit: Edit): string => {
     const id = requireIn(edit, word)
     const doc = projectOf(edit, id)
     if (isHandMade(doc)) fail('invalid', 'a hand-assembled project has no plan, so nothing in it is repaired')
     const file =
       declared.templates.get(doc.template) ??
       fail('conflict', `template ${doc.template} is not in this program`)
-    stageRepair(worldOf(declared, edit), id, file, key)
+    const { kind, name } = stageRepair(worldOf(declared, edit), id, file, key)
+    done = `project ${doc.name}: ${kindWord(kind)} ${name} repaired`
     return id
+  }
+  return declared.store.tx(() => {
+    const { result, plan } = declared.changes.commit({ ...by, summary: () => done }, compose)
+    return { ...projectNamed(declared, result), ...mintForNew(declared, plan, by) }
   })
-  return projectNamed(declared, result)
 }
 
 /** Replaces what wakes whom in a project, and who takes over. @throws SvcError not_found; invalid; conflict */
@@ -185,6 +203,7 @@ export function deleteProject(
       .list()
       .filter((key) => key.project === id && key.state === 'active').length
     const ids = new Map(declared.sources.live().map((source) => [source.name, source.id]))
+    const triggerIds = liveTriggerIds(declared.store.db)
     const { result: removal, changeSet } = declared.changes.commit(by, (edit) => {
       const planned = planRemoval(edit, id, adoptedIn(declared, id), picked)
       stageRemoval(edit, id, planned)
@@ -192,6 +211,10 @@ export function deleteProject(
     })
     const gone = removal.deletes.filter(({ kind }) => kind === 'source')
     const purged = purgeEvents ? gone.reduce((sum, { name }) => sum + declared.purge(ids.get(name)!), 0) : 0
+    const triggers = removal.deletes.flatMap(({ kind, name }) =>
+      kind === 'trigger' ? [triggerIds.get(name)!] : [],
+    )
+    const records = purgeEvents ? purgeRecords(declared.store.db, id, triggers) : { firings: 0, runs: 0 }
     const label = ({ kind, name }: { kind: PartKind; name: string }) => `${kind}:${name}`
     return {
       ok: true,
@@ -204,12 +227,18 @@ export function deleteProject(
         projects.map((project) => ({ kind, name, project })),
       ),
       purged_events: purged,
-      purged_firings: 0,
+      purged_firings: records.firings,
+      purged_runs: records.runs,
       revoked_keys: keysBefore,
       change_set: changeSet ?? 0,
     }
   })
 }
+
+const liveTriggerIds = (db: Database): Map<string, number> =>
+  new Map(
+    db.prepare("SELECT name, id FROM triggers WHERE state <> 'deleted'").raw().all() as [string, number][],
+  )
 
 /** A project by id or name, as it is read. @throws SvcError not_found */
 export function projectNamed(declared: Declared, word: string): Project {
@@ -238,7 +267,9 @@ function worldOf(declared: Declared, edit: Edit): TemplateWorld {
   return {
     edit,
     kinds: declared.kinds as Record<PartKind, DeclaredKind>,
-    normalise: (kind, name, spec: Doc) => normaliseSpec(edit, kind, name, spec),
+    normalise: (kind, name, spec: Doc) => normaliseNew(kind, name, spec),
+    fingerprint: (text) => declared.secrets.fingerprint(text),
+    lastDeleted: (kind, name) => declared.changes.lastDeleted(kind, name),
     states: (project) =>
       new Map(declared.projects.plannedOf(project).map((row) => [`${row.kind}:${row.key}`, row.state])),
   }

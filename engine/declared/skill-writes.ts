@@ -10,6 +10,7 @@ import { readSkillFile, writeSkillFile } from '../skills/skill-md.ts'
 import { checkSkillName, normaliseSkill } from '../skills/skill-rules.ts'
 import { findProject, projectOf, putProject, usersOf, withoutParts } from '../wiring/project-doc.ts'
 import type { Declared } from './declared.ts'
+import { skillLoads } from './skill-loads.ts'
 import { join, type WriteBy } from './write.ts'
 
 /** Every skill of the instance, without bodies. */
@@ -27,6 +28,7 @@ export function listSkills({ kinds, projects }: Declared): SkillSummary[] {
 /** @throws SvcError not_found */
 export function listProjectSkills(declared: Declared, word: string): ProjectSkill[] {
   const project = requireProject(declared, word)
+  const loadedBy = skillLoads(declared.store.db, project, declared.clock.now())
   return declared.kinds.skill
     .list()
     .filter(({ name }) => declared.projects.users('skill', name).includes(project))
@@ -35,7 +37,7 @@ export function listProjectSkills(declared: Declared, word: string): ProjectSkil
       description: specOf(stored).description,
       updated_at: iso(stored.updatedAt),
       size: Buffer.byteLength(specOf(stored).body),
-      loaded_by: [],
+      loaded_by: loadedBy(stored.name),
     }))
 }
 

@@ -1,5 +1,12 @@
 /** Writes of sources: made, edited, moved and deleted, each one change-set. */
-import type { KeyCreated, PartMoved, SourceCreated, SourceWrite } from '../../schemas/types.ts'
+import type {
+  ChangePlan,
+  IngestKeys,
+  KeyCreated,
+  PartMoved,
+  SourceCreated,
+  SourceWrite,
+} from '../../schemas/types.ts'
 import type { Edit } from '../changes/edit.ts'
 import type { ConnectorDefinition } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
@@ -201,6 +208,23 @@ function specOf({ connector, poll, config }: SourceWrite) {
 
 function lastSealed({ changes }: Declared, changeSet: number, name: string): string {
   return changes.sealedBefore(changeSet, 'source', name)
+}
+
+/**
+ * Ingest keys of the sources that a change-set made and that events are sent to; those that check
+ * signatures need none. In the transaction of the change-set, whose answer alone tells them.
+ */
+export function mintForNew(declared: Declared, plan: ChangePlan, by: WriteBy): { ingest_keys?: IngestKeys } {
+  if (!by.mintKeys) return {}
+  const ingest_keys = plan.changes.flatMap(({ action, kind, name }) => {
+    if (kind !== 'source' || action !== 'create') return []
+    const row = declared.sources.store.queries.byName(name)!
+    const connector = connectorOf(row.connector)
+    if (row.ingest_key === null || connector.internal) return []
+    if (checksSignatures(connector, JSON.parse(row.config) as Record<string, unknown>)) return []
+    return [{ source: name, ingest_url: `/ingest/${row.ingest_key}`, key: mintIngestKey(declared, name, by) }]
+  })
+  return ingest_keys.length ? { ingest_keys } : {}
 }
 
 /** An ingest key of one source alone, in the transaction that makes the source. @throws SvcError not_found */

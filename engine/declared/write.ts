@@ -20,6 +20,8 @@ import type { Declared } from './declared.ts'
 export interface WriteBy extends Authoring {
   /** From If-Match; absent: the last write wins. */
   base?: number | undefined
+  /** The instance is secured: each new source that events are sent to gets an ingest key, told once. */
+  mintKeys?: boolean | undefined
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/

@@ -113,7 +113,7 @@ export async function recordFinding(
 }
 
 /** The label the entity is known by: among those of the project's sources, else the first of them. */
-function labelFor(parts: FindingsParts, project: string, entity: string): string {
+export function labelFor(parts: FindingsParts, project: string, entity: string): string {
   const labels = parts.entityLabels(project)
   return labels.find((label) => parts.isKnownLabel(label, entity)) ?? labels[0] ?? 'key'
 }

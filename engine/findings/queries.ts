@@ -69,6 +69,14 @@ const NARROWED = `p.project = @project AND (@agent IS NULL OR r.agent = @agent)
   AND (@entity IS NULL OR r.entity = @entity)
   AND (@before_at IS NULL OR (r.finished_at, r.id) < (@before_at, @before_id))`
 const FROM = 'FROM run_projects p JOIN runs r ON r.id = p.run_id'
+/**
+ * One result per chain and project: of the last run in that project that concluded, and none while one of
+ * them is at work. Projects that share a chain's first agent may go on with it in different ways.
+ */
+const IS_RESULT = `r.outcome IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM runs l JOIN run_projects lp ON lp.run_id = l.id AND lp.project = p.project
+  WHERE l.root_run_id = r.root_run_id AND l.practice = r.practice
+    AND (l.state IN ('queued', 'running') OR (l.seq > r.seq AND l.outcome IS NOT NULL)))`
 
 /** The statements of findings, prepared once. */
 export function findingQueries(db: Database) {
@@ -86,19 +94,20 @@ export function findingQueries(db: Database) {
     `SELECT ${COLUMNS} ${FROM} WHERE ${NARROWED} AND r.outcome = 'finding' AND r.practice = 0
      ORDER BY r.finished_at DESC, r.id DESC LIMIT @limit`,
   )
-  // One result per chain: of its last run that concluded, and none while one of them is at work.
   const results = db.prepare<FindingFilter & { findings: number }, ResultRow>(
     `SELECT ${COLUMNS}, ${chainOf()} ${FROM}
-     WHERE ${NARROWED} AND r.outcome IS NOT NULL AND (@findings = 0 OR r.outcome = 'finding')
-       AND NOT EXISTS (SELECT 1 FROM runs l WHERE l.root_run_id = r.root_run_id AND l.practice = r.practice
-         AND (l.state IN ('queued', 'running') OR (l.seq > r.seq AND l.outcome IS NOT NULL)))
+     WHERE ${NARROWED} AND ${IS_RESULT} AND (@findings = 0 OR r.outcome = 'finding')
      ORDER BY r.finished_at DESC, r.id DESC LIMIT @limit`,
   )
-  const since = db.prepare<[string, number], { found: number; looked_at: number; spent_usd: number }>(
-    `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(DISTINCT r.entity) AS looked_at,
-       coalesce(sum(r.cost_usd), 0) AS spent_usd
-     ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
+  const since = db.prepare<{ project: string; at: number }, { found: number; looked_at: number }>(
+    `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(*) AS looked_at
+     ${FROM} WHERE p.project = @project AND r.finished_at >= @at AND r.practice = 0 AND ${IS_RESULT}`,
   )
+  const spent = db
+    .prepare<[string, number], number>(
+      `SELECT coalesce(sum(r.cost_usd), 0) ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
+    )
+    .pluck()
   const handle = db.prepare(
     `UPDATE runs SET handled_at = ?, handled_by = ? WHERE id = ? AND outcome IS NOT NULL
        AND EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = ?)`,
@@ -115,7 +124,11 @@ export function findingQueries(db: Database) {
     findings: (filter: FindingFilter) => findings.all(filter),
     results: (filter: FindingFilter, onlyFindings: boolean) =>
       results.all({ ...filter, findings: onlyFindings ? 1 : 0 }),
-    since: (project: string, at: number) => since.get(project, at)!,
+    /** Totals of results that ended at or after an instant, practice left out. */
+    since: (project: string, at: number) => ({
+      ...since.get({ project, at })!,
+      spent_usd: spent.get(project, at)!,
+    }),
     /** @returns whether there is such a result. */
     mark: (project: string, runId: string, at: number | null, by: string | null) =>
       handle.run(at, by, runId, project).changes === 1,
@@ -123,8 +136,8 @@ export function findingQueries(db: Database) {
 }
 
 function chainOf(): string {
-  const chain =
-    'FROM runs c WHERE c.root_run_id = r.root_run_id AND c.seq <= r.seq AND c.practice = r.practice'
+  const chain = `FROM runs c JOIN run_projects cp ON cp.run_id = c.id AND cp.project = p.project
+    WHERE c.root_run_id = r.root_run_id AND c.seq <= r.seq AND c.practice = r.practice`
   return `(SELECT json_group_array(c.agent ORDER BY c.seq) ${chain}) AS chain,
     (SELECT coalesce(sum(c.cost_usd), 0) ${chain}) AS cost_usd,
     (SELECT coalesce(sum(c.uncosted_calls), 0) + (sum(c.rounds) = 0) ${chain}) AS uncosted,

@@ -20,6 +20,8 @@ import {
   withUses,
 } from '../wiring/project-doc.ts'
 
+import { type Said, saidOf } from './project-spec.ts'
+
 /** An object as a caller names it; kinds may be written with a space. */
 export interface GivenObject {
   kind: string
@@ -29,7 +31,7 @@ export interface GivenObject {
 /** @returns the id of the new project. @throws SvcError invalid; conflict when the name is taken */
 export function stageCustom(
   edit: Edit,
-  { name, goal, objects }: { name: string; goal?: string | undefined; objects: readonly GivenObject[] },
+  { objects, ...said }: Said & { objects: readonly GivenObject[] },
 ): string {
   const refs = readObjects(edit, objects)
   for (const { kind, name: object } of refs) {
@@ -42,7 +44,7 @@ export function stageCustom(
       )
   }
   const id = newProjectId(edit)
-  putProject(edit, id, { name, template: CUSTOM_TEMPLATE, ...(goal ? { goal } : {}), uses: {} })
+  putProject(edit, id, { ...saidOf(said), template: CUSTOM_TEMPLATE, uses: {} })
   adopt(edit, id, refs)
   return id
 }

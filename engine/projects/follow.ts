@@ -2,13 +2,13 @@
  * What follows from an edit beside the documents, in the same transaction: who uses what, the
  * objects of templates' plans and their ownership, how many projects use a skill.
  */
-import { createHash } from 'node:crypto'
 import type { Doc, PartKind, Stroke } from '../changes/declared.ts'
 import { partKinds } from '../changes/declared.ts'
 import type { Staged } from '../changes/edit.ts'
 import { advance, firstSnapshot } from '../lifecycle/advance.ts'
 import type { Database } from '../store/handle.ts'
 import type { Planned, ProjectDoc } from '../wiring/project-doc.ts'
+import { digestOf, secretsOf } from './planned-digest.ts'
 import type { PlannedRow, ProjectQueries } from './queries.ts'
 
 export interface FollowParts {
@@ -16,16 +16,12 @@ export interface FollowParts {
   queries: ProjectQueries
   /** Fields of a kind that are secret, anywhere in its document. */
   mask(kind: PartKind, doc: Doc): Doc
+  /** A keyed hash of a text, as of the plan. */
+  fingerprint(text: string): string
   /** Moves a skill by its machine. */
   moveSkill(name: string, event: 'use' | 'remove', stroke: Stroke): void
   /** Revokes the keys of a project that is deleted. */
   revokeKeys(project: string, stroke: Stroke): void
-}
-
-/** Hex SHA-256 of a part's document as it may be shown: what a hand edit is compared with. */
-export function digestOf(masked: Doc): string {
-  const { paused: _paused, ...spec } = masked
-  return createHash('sha256').update(stable(spec)).digest('hex')
 }
 
 export function followEdit(parts: FollowParts, staged: readonly Staged[], stroke: Stroke): void {
@@ -119,23 +115,34 @@ function followSkills(
 
 /** Hand edits and deletes of planned objects (SPEC.md, Ownership of template-project objects). */
 function followOwnership(parts: FollowParts, staged: readonly Staged[], stroke: Stroke): void {
-  for (const { kind, key, doc } of staged) {
+  for (const entry of staged) {
+    const { kind, key, stored, doc } = entry
     if (kind === 'project') continue
+    const secrets = (of: Doc | null | undefined) =>
+      of ? secretsOf(of, parts.mask(kind, of), parts.fingerprint) : undefined
     for (const row of parts.queries.plannedNamed(kind, key)) {
-      const event = ownershipEvent(row, doc ? parts.mask(kind, doc) : null)
+      const { digest, adopted, ...plan } = JSON.parse(row.plan) as Planned
+      // A plan of an older release does not say its secrets: they are those there until now.
+      const planned = plan.secrets ?? (row.state === 'planned' ? secrets(stored?.doc) : secrets(doc))
+      const isAsPlanned =
+        doc !== null && digestOf(parts.mask(kind, doc)) === digest && secrets(doc) === planned
+      const event = ownershipEvent(row, doc !== null, isAsPlanned, adopted === true)
       if (event) moveOwnership(parts.db, { id: row.id, kind, name: row.name }, event, stroke)
     }
   }
 }
 
-function ownershipEvent(row: PlannedRow, doc: Doc | null): string | null {
-  if (!doc) return row.state === 'missing' ? null : 'delete'
-  const { digest, adopted } = JSON.parse(row.plan) as Planned
-  const isAsPlanned = digestOf(doc) === digest
+function ownershipEvent(
+  { state }: PlannedRow,
+  exists: boolean,
+  isAsPlanned: boolean,
+  adopted: boolean,
+): string | null {
+  if (!exists) return state === 'missing' ? null : 'delete'
   // A repair makes it the plan's own; what was adopted comes back as what it was.
-  if (row.state === 'missing') return isAsPlanned && !adopted ? 'repair' : 'restore'
-  if (row.state === 'planned') return isAsPlanned ? null : 'edit'
-  if (row.state === 'customized') return isAsPlanned ? 'match' : null
+  if (state === 'missing') return isAsPlanned && !adopted ? 'repair' : 'restore'
+  if (state === 'planned') return isAsPlanned ? null : 'edit'
+  if (state === 'customized') return isAsPlanned ? 'match' : null
   return null
 }
 
@@ -146,15 +153,4 @@ function moveOwnership(
   { by, at }: Stroke,
 ): void {
   advance(db, { kind: 'ownership', id, name: `${kind}:${name}` }, event, by, at)
-}
-
-/** JSON with its keys sorted: equal documents give equal text. */
-function stable(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(stable).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
-  return `{${entries
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, entry]) => `${JSON.stringify(key)}:${stable(entry)}`)
-    .join(',')}}`
 }

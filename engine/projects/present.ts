@@ -35,6 +35,7 @@ export function presentProject({ queries, templates }: PresentParts, stored: Sto
     recipe_title: title,
     name: doc.name,
     goal: doc.goal ?? '',
+    description: doc.description ?? '',
     params: blankSecrets(doc.params ?? {}, templates.secretParams(doc.template)),
     status: stored.state === 'paused' ? 'paused' : stored.state === 'draft' ? 'draft' : 'active',
     state: stored.state as Project['state'],

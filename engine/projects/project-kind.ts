@@ -164,10 +164,11 @@ function withoutState(doc: Doc): Doc {
 /** Whether the project itself was edited, and not only paused or joined by a part. */
 function declaresOther(before: Doc, after: Doc): boolean {
   const own = (doc: Doc): Partial<ProjectDoc> => {
-    const { name, goal, params, wakes, handoffs } = doc as unknown as ProjectDoc
+    const { name, goal, description, params, wakes, handoffs } = doc as unknown as ProjectDoc
     return {
       name,
       ...(goal ? { goal } : {}),
+      ...(description ? { description } : {}),
       ...(params ? { params } : {}),
       ...(wakes ? { wakes } : {}),
       ...(handoffs ? { handoffs } : {}),

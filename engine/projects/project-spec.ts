@@ -58,6 +58,18 @@ export function checkDescription(description: unknown): string | undefined {
   return text || undefined
 }
 
+/** What people say of a project. */
+export interface Said {
+  name: string
+  goal?: string | undefined
+  description?: string | undefined
+}
+
+/** The same without what is not said. */
+export function saidOf({ name, goal, description }: Said): Pick<ProjectDoc, 'name' | 'goal' | 'description'> {
+  return { name, ...(goal ? { goal } : {}), ...(description ? { description } : {}) }
+}
+
 /**
  * A project document given whole, as in a change-set. What a template planned and what a pause
  * stopped are the service's own and stay as they are.

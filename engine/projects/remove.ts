@@ -6,7 +6,15 @@
 import { type PartKind, partKinds } from '../changes/declared.ts'
 import type { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
-import { DEFAULT_TEMPLATE, partsOf, projectOf, putProject, usersOf, withUses } from '../wiring/project-doc.ts'
+import {
+  DEFAULT_TEMPLATE,
+  defaultProject,
+  partsOf,
+  projectOf,
+  putProject,
+  usersOf,
+  withUses,
+} from '../wiring/project-doc.ts'
 import { isHandMade } from './project-spec.ts'
 
 interface Part {
@@ -67,6 +75,11 @@ export function stageRemoval(edit: Edit, id: string, removal: Removal): void {
     if (doc.uses[kind]?.[name]?.owned) handOn(edit, kind, name, projects)
   for (const kind of [...partKinds].reverse())
     for (const part of removal.deletes) if (part.kind === kind) edit.remove(kind, part.name)
+  // Other parts go to Default when nobody uses them; a skill does where it was left in place by choice.
+  const skills = removal.releases.filter(({ kind }) => kind === 'skill')
+  if (skills.length === 0) return
+  const home = defaultProject(edit)
+  putProject(edit, home, withUses(projectOf(edit, home), skills))
 }
 
 /** What belonged to the project belongs to the first other that uses it. */

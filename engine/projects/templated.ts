@@ -1,14 +1,14 @@
 /**
  * Template projects (SPEC.md, Project lifecycle; Ownership of template-project objects): a template
- * plans objects from parameters; making the project applies the plan all or nothing, an update only
- * the difference, and what a hand edited or deleted is kept as it is until it is repaired.
+ * plans objects from parameters; making the project applies the plan all or nothing, and a repair puts
+ * back what a hand edited or deleted. Planning again is in replan.ts.
  */
-import type { ProjectReport, TemplateFile } from '../../schemas/types.ts'
+import type { TemplateFile } from '../../schemas/types.ts'
 import { type DeclaredKind, type Doc, kindWord, type PartKind } from '../changes/declared.ts'
 import type { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
-import { planTemplate } from '../templates/index.ts'
+import { type KeptNames, planTemplate } from '../templates/index.ts'
 import {
   DEFAULT_TEMPLATE,
   newProjectId,
@@ -21,117 +21,125 @@ import {
   withoutParts,
   withUses,
 } from '../wiring/project-doc.ts'
-import { withHandoff, withWake } from '../wiring/wires.ts'
-import { digestOf } from './follow.ts'
+import { digestOf, secretsOf } from './planned-digest.ts'
+import { type Said, saidOf } from './project-spec.ts'
+import { Renames, rewireParts } from './renames.ts'
+import { stageWiring, wireAgain } from './template-wiring.ts'
 
 export interface TemplateWorld {
   edit: Edit
   kinds: Record<PartKind, DeclaredKind>
-  /** Checks a planned spec and gives its canonical form. */
+  /** Checks a planned spec and gives its canonical form; nothing that is stored is kept in it. */
   normalise(kind: PartKind, name: string, spec: Doc): Doc
   /** States of a project's planned objects now, by kind:key. */
   states(project: string): ReadonlyMap<string, string>
+  /** A keyed hash of a text, in hex: equal texts are recognised, and none is given away. */
+  fingerprint(text: string): string
+  /** The recorded document of a part that was deleted, sealed; undefined: none is recorded. */
+  lastDeleted(kind: PartKind, name: string): string | undefined
 }
 
-type PlannedObject = { kind: PartKind; key: string; name: string; spec: Doc }
-type Plan = NonNullable<ProjectDoc['plan']>
+export type PlannedObject = { kind: PartKind; key: string; name: string; spec: Doc }
+export type Plan = NonNullable<ProjectDoc['plan']>
 
 /** Stages a new project with everything its template plans. @returns its id. @throws SvcError */
 export function stageTemplated(
   world: TemplateWorld,
   file: TemplateFile,
-  { name, goal, params }: { name: string; goal?: string | undefined; params: Record<string, unknown> },
+  { params, ...said }: Said & { params: Record<string, unknown> },
 ): string {
   const { edit } = world
   const id = newProjectId(edit)
-  putProject(edit, id, { name, template: file.key, ...(goal ? { goal } : {}), params, uses: {} })
+  putProject(edit, id, { ...saidOf(said), template: file.key, params, uses: {} })
   const planned = planTemplate(file, params)
   const plan: Plan = {}
   for (const object of planned.objects as PlannedObject[]) stagePlanned(world, id, object, plan)
-  stageWiring(world, id, planned, plan)
+  stageWiring(edit, id, planned, plan)
   return id
 }
 
-/** Re-plans with new parameters and stages only the difference. */
-export function stageReplan(
+/** Names of what a new plan leaves as it is: what a hand edited, deleted, or made before the project. */
+export function keptNames({ plan }: ProjectDoc, states: ReadonlyMap<string, string>): KeptNames {
+  return (kind, key) => {
+    const state = states.get(`${kind}:${key}`)
+    const isKept = state === 'customized' || state === 'missing' || state === 'adopted'
+    return isKept ? plan?.[kind]?.[key]?.name : undefined
+  }
+}
+
+/**
+ * Stages one planned object as the plan says.
+ * @param word its key, or kind:key
+ * @throws SvcError not_found; wrong_state when it is as planned; conflict
+ */
+export function stageRepair(
   world: TemplateWorld,
   id: string,
   file: TemplateFile,
-  params: Record<string, unknown>,
-): ProjectReport {
-  const { edit } = world
-  const before = projectOf(edit, id)
-  const states = world.states(id)
-  const planned = planTemplate(file, params)
-  const plan: Plan = {}
-  const report = {
-    created: [] as string[],
-    updated: [] as string[],
-    kept: [] as string[],
-    deleted: [] as string[],
-  }
-  putProject(edit, id, { ...before, params })
-  for (const object of planned.objects as PlannedObject[]) {
-    const { kind, key, name } = object
-    const was = before.plan?.[kind]?.[key]
-    const state = states.get(`${kind}:${key}`)
-    const label = `${kind}:${was?.name ?? name}`
-    if (was && (state === 'customized' || state === 'missing' || state === 'adopted')) {
-      note(plan, kind, key, { ...was, digest: digestFor(world, object) })
-      report.kept.push(label)
-    } else if (was && was.name === name) {
-      const doc = world.normalise(kind, name, object.spec)
-      const changed = digestFor(world, object) !== was.digest || !edit.has(kind, name)
-      if (changed) edit.put(kind, name, keepPaused(edit, kind, name, doc))
-      note(plan, kind, key, { name, digest: digestFor(world, object) })
-      ;(changed ? report.updated : report.kept).push(label)
-    } else {
-      if (was) retire(world, id, kind, was.name, report.deleted)
-      stagePlanned(world, id, object, plan)
-      report.created.push(`${kind}:${name}`)
-    }
-  }
-  const stays = new Set((planned.objects as PlannedObject[]).map(({ kind, key }) => `${kind}:${key}`))
-  for (const [kind, entries] of Object.entries(before.plan ?? {}))
-    for (const [key, { name }] of Object.entries(entries ?? {}))
-      if (!stays.has(`${kind}:${key}`)) {
-        const state = states.get(`${kind}:${key}`)
-        if (state === 'adopted') leave(edit, id, kind as PartKind, name)
-        else if (state !== 'missing') retire(world, id, kind as PartKind, name, report.deleted)
-      }
-  stageWiring(world, id, planned, plan, before)
-  return report
-}
-
-/** Stages one planned object as the plan says. @throws SvcError not_found; conflict when it is as planned */
-export function stageRepair(world: TemplateWorld, id: string, file: TemplateFile, word: string): void {
+  word: string,
+): PlannedObject {
   const { edit } = world
   const doc = projectOf(edit, id)
-  const planned = planTemplate(file, doc.params ?? {})
-  const objects = planned.objects as PlannedObject[]
-  const object =
-    objects.find(({ kind, key }) => `${kind}:${key}` === word) ??
-    objects.find(({ key }) => key === word) ??
-    fail('not_found', `project ${doc.name} plans no object with the key ${word}`, { field: 'key' })
-  const { kind, key, name } = object
-  const state = world.states(id).get(`${kind}:${key}`)
+  const states = world.states(id)
+  const wanted = findPlanned(doc, file, word)
+  const state = states.get(`${wanted.kind}:${wanted.key}`)
   if (state !== 'missing' && state !== 'customized')
     fail(
       'wrong_state',
-      `${kindWord(kind)} ${name} is ${state ?? 'not planned'}; only one that is missing or customized is repaired`,
+      `${kindWord(wanted.kind)} ${wanted.name} is ${state ?? 'not planned'}; only one that is missing or customized is repaired`,
       { state: state ?? 'none', accepts: acceptedIn('ownership', state ?? 'none') },
     )
+  const keptOf = keptNames(doc, states)
+  const isWanted = (kind: string, key: string) => kind === wanted.kind && key === wanted.key
+  const kept: KeptNames = (kind, key) => (isWanted(kind, key) ? undefined : keptOf(kind, key))
+  const planned = planTemplate(file, doc.params ?? {}, kept)
+  const object = (planned.objects as PlannedObject[]).find(({ kind, key }) => isWanted(kind, key))!
+  const { kind, key, name } = object
   const owner = ownerOf(edit, kind, name)
   if (owner && owner !== id)
     fail('conflict', `${kindWord(kind)} ${name} belongs to project ${projectOf(edit, owner).name} now`)
-  edit.put(kind, name, keepPaused(edit, kind, name, world.normalise(kind, name, object.spec)))
+  const renames = new Renames()
+  const was = doc.plan?.[kind]?.[key]?.name
+  if (was !== undefined && was !== name) {
+    if (edit.has(kind, was)) retire(world, id, kind, was)
+    renames.add(kind, was, name)
+  }
+  putRepaired(world, object)
   const plan = structuredClone(doc.plan ?? {})
-  note(plan, kind, key, { name, digest: digestFor(world, object) })
+  note(plan, kind, key, plannedAs(world, object))
   putProject(edit, id, { ...withUses(projectOf(edit, id), [{ kind, name, owned: true }]), plan })
-  wireAgain(world, id, planned, kind, name)
+  if (renames.isEmpty) wireAgain(edit, id, planned, kind, name)
+  else {
+    rewireParts(edit, id, renames)
+    stageWiring(edit, id, planned, plan, renames.inWiringOf(doc))
+  }
+  return object
 }
 
-function stagePlanned(world: TemplateWorld, id: string, object: PlannedObject, plan: Plan): void {
+function findPlanned(doc: ProjectDoc, file: TemplateFile, word: string): PlannedObject {
+  const objects = planTemplate(file, doc.params ?? {}).objects as PlannedObject[]
+  return (
+    objects.find(({ kind, key }) => `${kind}:${key}` === word) ??
+    objects.find(({ key }) => key === word) ??
+    fail('not_found', `project ${doc.name} plans no object with the key ${word}`, { field: 'key' })
+  )
+}
+
+/** A source that was deleted comes back as the row it was, so that its producers keep their ingest URL. */
+function putRepaired(world: TemplateWorld, object: PlannedObject): void {
+  const { edit } = world
+  const { kind, name, spec } = object
+  const doc = world.normalise(kind, name, spec)
+  if (kind === 'source' && !edit.has(kind, name)) {
+    const sealed = world.lastDeleted(kind, name)
+    const was = sealed === undefined ? undefined : (JSON.parse(sealed) as Doc)
+    if (was?.connector === doc.connector) edit.revive(kind, name, sealed!)
+    edit.put(kind, name, doc)
+  } else edit.put(kind, name, keepPaused(edit, kind, name, doc))
+}
+
+/** Stages a planned object that is new in the plan; one of its name that is nobody's is adopted. */
+export function stagePlanned(world: TemplateWorld, id: string, object: PlannedObject, plan: Plan): void {
   const { edit } = world
   const { kind, key, name } = object
   const exists = edit.has(kind, name)
@@ -141,9 +149,9 @@ function stagePlanned(world: TemplateWorld, id: string, object: PlannedObject, p
       'conflict',
       `${kindWord(kind)} ${name} belongs to project ${projectOf(edit, owner).name}; choose other parameters, or rename that one`,
     )
-  const digest = digestFor(world, object)
+  const planned = plannedAs(world, object)
   if (!exists) edit.put(kind, name, world.normalise(kind, name, object.spec))
-  note(plan, kind, key, { name, digest, ...(exists ? { adopted: true as const } : {}) })
+  note(plan, kind, key, exists ? { ...planned, adopted: true } : planned)
   putProject(edit, id, withUses(projectOf(edit, id), [{ kind, name, owned: true }]))
   if (exists) leaveDefault(edit, kind, name)
 }
@@ -154,7 +162,8 @@ function leaveDefault(edit: Edit, kind: PartKind, name: string): void {
     if (projectOf(edit, id).template === DEFAULT_TEMPLATE) leave(edit, id, kind, name)
 }
 
-function leave(edit: Edit, id: string, kind: PartKind, name: string): void {
+/** A part leaves a project, with what is wired of it. */
+export function leave(edit: Edit, id: string, kind: PartKind, name: string): void {
   putProject(
     edit,
     id,
@@ -162,80 +171,28 @@ function leave(edit: Edit, id: string, kind: PartKind, name: string): void {
   )
 }
 
-/** Takes away what the plan no longer has; what another project uses only leaves. */
-function retire(world: TemplateWorld, id: string, kind: PartKind, name: string, deleted: string[]): void {
-  const { edit } = world
+/** Takes away what the plan no longer has; what another project uses only leaves. @returns whether it is deleted */
+export function retire({ edit }: TemplateWorld, id: string, kind: PartKind, name: string): boolean {
   const isShared = usersOf(edit, kind, name).some((user) => user !== id)
   leave(edit, id, kind, name)
-  if (isShared) return
-  edit.remove(kind, name)
-  deleted.push(`${kind}:${name}`)
+  if (!isShared) edit.remove(kind, name)
+  return !isShared
 }
 
-/** Wires what the plan wires; of what was planned before, a hand's changes are kept, and what is missing is not wired. */
-function stageWiring(
-  { edit }: TemplateWorld,
-  id: string,
-  planned: ReturnType<typeof planTemplate>,
-  plan: Plan,
-  before?: ProjectDoc,
-): void {
-  let doc: ProjectDoc = { ...projectOf(edit, id), plan }
-  for (const { trigger, agent, enabled } of planned.wakes)
-    if (
-      before?.wakes?.[trigger]?.[agent] === undefined &&
-      edit.has('trigger', trigger) &&
-      edit.has('agent', agent)
-    )
-      doc = withWake(doc, trigger, agent, (enabled ?? true) && !doc.paused)
-  for (const { agent, verdict, to, cooldown } of planned.handoffs)
-    if (
-      before?.handoffs?.[agent]?.[verdict]?.[to] === undefined &&
-      edit.has('agent', agent) &&
-      edit.has('agent', to)
-    )
-      doc = withHandoff(doc, agent, verdict, to, cooldown ?? '30m')
-  putProject(edit, id, doc)
+/** The entry of a plan for an object as it is planned. */
+export function plannedAs({ normalise, kinds, fingerprint }: TemplateWorld, object: PlannedObject): Planned {
+  const { kind, name, spec } = object
+  const doc = normalise(kind, name, spec)
+  const secrets = secretsOf(doc, kinds[kind].mask(doc), fingerprint)
+  return { name, digest: digestOf(kinds[kind].mask(doc)), ...(secrets ? { secrets } : {}) }
 }
 
-/** A repaired trigger or agent is wired as the plan wires it. */
-function wireAgain(
-  world: TemplateWorld,
-  id: string,
-  planned: ReturnType<typeof planTemplate>,
-  kind: PartKind,
-  name: string,
-): void {
-  const touches = (...names: string[]) => (kind === 'trigger' || kind === 'agent') && names.includes(name)
-  let doc = projectOf(world.edit, id)
-  const isThere = (part: PartKind, other: string) => world.edit.has(part, other)
-  for (const { trigger, agent, enabled } of planned.wakes)
-    if (
-      touches(trigger, agent) &&
-      isThere('trigger', trigger) &&
-      isThere('agent', agent) &&
-      !doc.wakes?.[trigger]?.[agent]
-    )
-      doc = withWake(doc, trigger, agent, (enabled ?? true) && !doc.paused)
-  for (const { agent, verdict, to, cooldown } of planned.handoffs)
-    if (
-      touches(agent, to) &&
-      isThere('agent', agent) &&
-      isThere('agent', to) &&
-      !doc.handoffs?.[agent]?.[verdict]?.[to]
-    )
-      doc = withHandoff(doc, agent, verdict, to, cooldown ?? '30m')
-  putProject(world.edit, id, doc)
-}
-
-function digestFor({ normalise, kinds }: TemplateWorld, { kind, name, spec }: PlannedObject): string {
-  return digestOf(kinds[kind].mask(normalise(kind, name, spec)))
-}
-
-function keepPaused(edit: Edit, kind: PartKind, name: string, doc: Doc): Doc {
+/** A document as it is put in place of another, which may be paused. */
+export function keepPaused(edit: Edit, kind: PartKind, name: string, doc: Doc): Doc {
   return edit.get(kind, name)?.paused ? { ...doc, paused: true } : doc
 }
 
-function note(plan: Plan, kind: PartKind, key: string, planned: Planned): void {
+/** Enters an object in a plan. */
+export function note(plan: Plan, kind: PartKind, key: string, planned: Planned): void {
   plan[kind] = { ...plan[kind], [key]: planned }
 }

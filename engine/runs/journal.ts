@@ -27,6 +27,19 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
     if (step.kind === 'model' && step.ms !== null && isNew) account(run, step, before)
     if ((step.kind === 'tool' || step.kind === 'refused') && before === undefined)
       queries.countTool.run(run.id)
+    if (step.kind === 'tool' && before === undefined) noteSkill(run.id, step.data as StepData['tool'])
+  }
+
+  /** A skill that was loaded is one of the run's (SPEC.md, Skill: each run records the skills it loaded). */
+  function noteSkill(id: string, { call, server, is_error }: StepData['tool']): void {
+    const { name } = call.arguments
+    if (
+      server === null &&
+      !is_error &&
+      call.name.trim().toLowerCase() === 'skill' &&
+      typeof name === 'string'
+    )
+      queries.loadSkill.run({ id, name: name.trim() })
   }
 
   /** What a call cost, and that it is no longer reserved. */
@@ -76,7 +89,9 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
     const over = (spent: number, budget: number | null) => budget !== null && spent + ceiling > budget
     if (over(run.cost_usd + run.reserved_usd, own))
       return `the next call could cost ${usd(ceiling)}, which passes the ${usd(own!)} of one run; raise run_budget_usd`
-    if (over(queries.spentBy.get(run.agent, run.agent)!, lifetime))
+    // What a first call may cost is no reason to hold back a new agent: nothing of its budget is used.
+    const spent = queries.spentBy.get({ agent: run.agent })!
+    if (spent > 0 && over(spent, lifetime))
       return `the next call could cost ${usd(ceiling)}, which passes the budget of ${usd(lifetime!)}; raise budget_usd`
     return overDaily(queries.spentSince.get(clock.now() - DAY_MS)!, ceiling, dailyBudgetUsd)
   }

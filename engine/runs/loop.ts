@@ -19,6 +19,8 @@ import type { RunEnd, RunPort, StartedRun, StepData, StepKind, StepWrite } from 
 /** Of one reply. */
 const OUTPUT_TOKENS = 4_096
 const CALL_MS = 120_000
+/** What a run that a person started is shown of its entity. */
+const ASKED_WINDOW_MS = 86_400_000
 /** How often a run that must conclude is told to. */
 const TOLD_MAX = 2
 /** Claims that do not hold are sent back once; faults of form this often. */
@@ -86,11 +88,12 @@ class Loop {
 
   private async timeline() {
     const { origin, label, entity, asOf, projects } = this.run
-    if (origin.kind === 'schedule' || !origin.firing) return null
-    const to = origin.firing.firedAt
+    if (origin.kind === 'schedule' || (origin.kind === 'handoff' && !origin.firing)) return null
+    // Without a firing a person asked for it, at the instant it reads as of.
+    const { firedAt: to, window } = origin.firing ?? { firedAt: asOf, window: ASKED_WINDOW_MS }
     return await this.parts.port.readFor(projects, {
       selector: { [label]: entity },
-      from: new Date(to - origin.firing.window).toISOString(),
+      from: new Date(to - window).toISOString(),
       to: new Date(to).toISOString(),
       as_of: new Date(Math.min(asOf, to)).toISOString(),
       max_tokens: TIMELINE_TOKENS,
@@ -203,7 +206,15 @@ class Loop {
       })
       return null
     }
-    return this.kept() ?? this.lastWord(null)
+    const kept = this.kept()
+    if (kept || !run.definition.concludes) return kept ?? this.lastWord(null)
+    // A plain text is no conclusion of an agent that ends every run with the tool; it is kept as a note.
+    if (this.isOver()) return this.exhausted('it did not end with the conclude tool')
+    return {
+      event: 'empty',
+      reason: `it did not end with the conclude tool, though it was told to ${TOLD_MAX} times`,
+      note: tape.lastText?.trim() || null,
+    }
   }
 
   private lastWord(fault: string | null): RunEnd {

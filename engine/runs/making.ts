@@ -133,6 +133,36 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
       return id
     },
 
+    /** A person has an agent look at an entity. @returns id of its run; null: there is no such agent */
+    ask: (name: string, of: { label: string; entity: string }, project: string): string | null => {
+      const agent = parts.agent(name)
+      if (!agent) return null
+      const at = parts.clock.now()
+      const id = newRunId(at)
+      insert(
+        {
+          id,
+          agent: name,
+          woken_by: 'manual',
+          trigger_name: null,
+          firing_id: null,
+          dispatch_id: null,
+          ...of,
+          parent_run_id: null,
+          root_run_id: id,
+          depth: 0,
+          rerun_of: null,
+          practice: 0,
+          tape: 0,
+          made_at: at,
+          as_of: null,
+        },
+        agent,
+        [project],
+      )
+      return id
+    },
+
     /**
      * Repeats a finished run against its agent as it is now.
      * @throws SvcError not_found; wrong_state while it is not finished; conflict when the agent is gone; invalid

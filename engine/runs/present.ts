@@ -38,6 +38,7 @@ export function presentRun(row: RunRow, projects: string[]): Run {
     rounds: row.rounds,
     max_rounds: context.max_rounds ?? 0,
     tool_calls: row.tool_calls,
+    skills: JSON.parse(row.skills) as string[],
     provider: row.provider || null,
     model: row.model,
     input_tokens: row.input_tokens,

@@ -57,6 +57,8 @@ export interface RunRow {
   /** When it was last tried. */
   delivery_at: number | null
   /** Post to Slack: pending, ok or failed. */
+  /** JSON list: skills it loaded, in order. */
+  skills: string
   slack: string | null
   slack_error: string | null
   handled_at: number | null
@@ -162,11 +164,16 @@ function prepare(db: Database) {
         `SELECT count(*) FROM runs WHERE agent = ? AND started_at > ? AND state <> 'capped' AND woken_by <> 'external'`,
       )
       .pluck(),
-    /** What was spent and is reserved, of one agent: also by runs that are no longer kept. */
+    /**
+     * What was spent and is reserved, of one agent: also by runs that are no longer kept, and not by an
+     * agent of its name that was deleted before it was made.
+     */
     spentBy: db
-      .prepare<[string, string], number>(
-        `SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage WHERE surface = 'agent' AND agent = ?)
-           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs WHERE agent = ?)`,
+      .prepare<{ agent: string }, number>(
+        `WITH made AS (SELECT coalesce(max(created_at), 0) AS at FROM agents WHERE name = @agent AND state <> 'deleted')
+         SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage, made
+             WHERE surface = 'agent' AND agent = @agent AND model_usage.at >= made.at)
+           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs, made WHERE agent = @agent AND made_at >= made.at)`,
       )
       .pluck(),
     /** The same of agents and Ask together. */
@@ -200,6 +207,10 @@ function prepare(db: Database) {
       'UPDATE runs SET reserved_usd = max(0, reserved_usd - ?) WHERE id = ?',
     ),
     countTool: db.prepare<[string]>('UPDATE runs SET tool_calls = tool_calls + 1 WHERE id = ?'),
+    loadSkill: db.prepare<{ id: string; name: string }>(
+      `UPDATE runs SET skills = json_insert(skills, '$[#]', @name) WHERE id = @id
+         AND @name NOT IN (SELECT value FROM json_each(skills))`,
+    ),
     steps: db.prepare<[string], StepRow>('SELECT * FROM run_steps WHERE run_id = ? ORDER BY n'),
     step: db.prepare<[string, number], StepRow>('SELECT * FROM run_steps WHERE run_id = ? AND n = ?'),
     lastStep: db.prepare<[string], { n: number; round: number }>(

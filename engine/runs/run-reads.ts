@@ -158,7 +158,7 @@ function forecast(ctx: ReadContext, agent: string, now: number): AgentForecast {
        FROM runs WHERE agent = ? AND started_at > ? AND practice = 0 AND woken_by <> 'external'`,
     )
     .get(agent, since)!
-  const spent = runQueries(ctx.db).spentBy.get(agent, agent)!
+  const spent = runQueries(ctx.db).spentBy.get({ agent })!
   // A young agent is not judged by days it was not there.
   const days = Math.max(1, (now - (counted.first ?? now)) / DAY_MS)
   const { budget_usd = null } = JSON.parse(spec) as { budget_usd?: number | null }

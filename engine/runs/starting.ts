@@ -94,7 +94,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     if (queries.startedSince.get(row.agent, now - DAY_MS)! >= cap)
       return `agent ${row.agent} has had its ${cap} runs of 24 hours; raise daily_cap, or the cap under Settings, Agents`
     const budget = agent.budget_usd ?? null
-    if (budget !== null && queries.spentBy.get(row.agent, row.agent)! >= budget)
+    if (budget !== null && queries.spentBy.get({ agent: row.agent })! >= budget)
       return `agent ${row.agent} has used its budget of $${budget}; raise budget_usd`
     return null
   }

@@ -3,7 +3,7 @@ import type { TemplateAction, TemplateFile, TemplateParams } from '../../schemas
 import { fail } from '../errors.ts'
 import { objectFaults } from './param-value.ts'
 import type { Params } from './params.ts'
-import { plannedNames } from './plan.ts'
+import { type KeptNames, plannedNames } from './plan.ts'
 import { isEmpty, render, renderPlain, type Scope } from './render.ts'
 
 /** An HTTP call or an agent's run; which of them is in the file. */
@@ -24,14 +24,21 @@ export function actionOf(file: TemplateFile, name: string): TemplateAction {
 
 /**
  * @param params of the project, as they are stored.
+ * @param kept names of the project's objects, where they are not those of the file.
  * @param args of the call; checked against the action's schema, absent ones take their defaults.
  * @throws SvcError not_found: no such action; invalid: an argument, or an address that is not one.
  */
-export function renderAction(file: TemplateFile, name: string, params: Params, args: Params): RenderedAction {
+export function renderAction(
+  file: TemplateFile,
+  name: string,
+  params: Params,
+  args: Params,
+  kept?: KeptNames,
+): RenderedAction {
   const action = actionOf(file, name)
   const scope: Scope = {
     roots: { ...params, args: checkArgs(action, args) },
-    names: plannedNames(file, params),
+    names: plannedNames(file, params, kept),
   }
   if (action.run) {
     const run = { agent: renderPlain(action.run.agent, scope), entity: renderPlain(action.run.entity, scope) }

@@ -28,6 +28,9 @@ export interface TemplatePlan extends PlannedWiring {
   objects: PlannedObject[]
 }
 
+/** The name an object of a project keeps, by its kind and key, instead of what the file says. */
+export type KeptNames = (kind: PlannedObject['kind'], key: string) => string | undefined
+
 /** Wait before the same entity is handed over again when the file says none. */
 const HANDOFF_COOLDOWN = '30m'
 
@@ -42,14 +45,15 @@ interface Place {
 
 /**
  * @param params as checkParams gives them.
+ * @param kept names that stay; whatever refers to these objects refers to them by those names.
  * @returns objects in the order of the file, and wiring by real names; what a `when` leaves out is
  *   in neither.
  * @throws SvcError invalid: two entries of a list, or two parameters, give the same key or name.
  */
-export function planTemplate(file: TemplateFile, params: Params): TemplatePlan {
-  const places = allPlaces(file, params)
+export function planTemplate(file: TemplateFile, params: Params, kept: KeptNames = noneKept): TemplatePlan {
+  const places = allPlaces(file, params, kept)
   return {
-    objects: planObjects(file, params).map(({ planned }) => planned),
+    objects: planObjects(file, params, kept).map(({ planned }) => planned),
     wakes: (file.wakes ?? []).flatMap(({ trigger, agent, enabled = false }) =>
       pairs(places, trigger, agent).map(([from, to]) => ({ trigger: from, agent: to, enabled })),
     ),
@@ -63,8 +67,9 @@ export function planTemplate(file: TemplateFile, params: Params): TemplatePlan {
 export function planObjects(
   file: TemplateFile,
   params: Params,
+  kept: KeptNames = noneKept,
 ): { from: TemplateObject; planned: PlannedObject }[] {
-  const places = allPlaces(file, params)
+  const places = allPlaces(file, params, kept)
   refuseRepeats(places)
   const names = namesIn(places)
   return places.map(({ object, suffix, name, roots }) => ({
@@ -79,24 +84,27 @@ export function planObjects(
 }
 
 /** Names of the objects of a plan by their key in the file, for what is rendered beside it. */
-export function plannedNames(file: TemplateFile, params: Params): Scope['names'] {
-  return namesIn(allPlaces(file, params))
+export function plannedNames(file: TemplateFile, params: Params, kept: KeptNames = noneKept): Scope['names'] {
+  return namesIn(allPlaces(file, params, kept))
 }
 
-const allPlaces = (file: TemplateFile, params: Params): Place[] =>
-  file.objects.flatMap((object) => placesOf(object, params))
+const allPlaces = (file: TemplateFile, params: Params, kept: KeptNames): Place[] =>
+  file.objects.flatMap((object) => placesOf(object, params, kept))
 
 function namesIn(places: readonly Place[]): Scope['names'] {
   return (key) => places.filter(({ object }) => object.key === key).map(({ name }) => name)
 }
 
 const noNames = (): readonly string[] => []
+const noneKept: KeptNames = () => undefined
 const keyOf = (key: string, suffix: string): string => (suffix === '' ? key : `${key}_${suffix}`)
 
-function placesOf(object: TemplateObject, params: Params): Place[] {
+function placesOf(object: TemplateObject, params: Params, kept: KeptNames): Place[] {
   const place = (roots: Scope['roots'], suffix: string): Place[] => {
     const scope = { roots, names: noNames }
-    return holds(object.when, scope) ? [{ object, suffix, name: renderPlain(object.name, scope), roots }] : []
+    if (!holds(object.when, scope)) return []
+    const name = kept(object.kind, keyOf(object.key, suffix)) ?? renderPlain(object.name, scope)
+    return [{ object, suffix, name, roots }]
   }
   if (object.for_each === undefined) return place(params, '')
   const list = valueAt(params, object.for_each.split('.'))

@@ -59,7 +59,7 @@ export interface Around {
 
 /** @param run that has ended @returns its root span */
 export function spansOf(run: RunDetail, options: SpanOptions): TraceSpan {
-  const { instance, labels, content } = options
+  const { instance, content } = options
   const steps = stepsOf(run)
   const made = Date.parse(run.started_at ?? run.made_at)
   const start = Math.min(made, ...steps.map(({ at }) => at))
@@ -77,7 +77,7 @@ export function spansOf(run: RunDetail, options: SpanOptions): TraceSpan {
     answers: tape.answers(),
     clean: cleaner(),
     common: {
-      'session.id': sessionOf(run, labels),
+      'session.id': run.id,
       'gen_ai.agent.name': run.agent,
       'gen_ai.agent.version': run.definition_hash,
       'user.id': instance,
@@ -113,14 +113,6 @@ export const stepSpans = (around: Around): TraceSpan[] =>
       return [toolSpan(around, step)]
     return []
   })
-
-/** Runs that answer the same have one session: by the label of the write-back, else by the firing. */
-function sessionOf(run: RunDetail, labels: SpanOptions['labels']): string {
-  const label = run.definition.webhook_key_label
-  const all = run.label && run.key ? { ...labels, [run.label]: run.key } : labels
-  const value = typeof label === 'string' ? all[label] : undefined
-  return (value === undefined ? '' : String(value)) || run.dispatch_id || run.id
-}
 
 function rootOf(run: RunDetail, { steps, tape, content }: Around, { instance, labels }: SpanOptions): Given {
   const results = content ? resultsOf(steps) : []

@@ -216,7 +216,7 @@ export class FiringWriter {
       dispatch_id: newDispatchId(cause.at),
       trigger_id: definition.id,
       trigger_name: definition.name,
-      project: this.parts.wirings.of(definition.name).owner,
+      project: this.parts.wirings.of(definition.name).home,
       projects: '[]',
       kind: spec.emit?.kind ?? definition.name,
       key: cause.key,

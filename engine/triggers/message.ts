@@ -108,9 +108,17 @@ function firstLabels(ctx: ReadContext, row: FiringRow): Record<string, string | 
   return stored ? presentRow(stored, ctx.dictionary, ctx.names, stored.ts).labels : {}
 }
 
-/** A project that is no longer there narrows nothing: its sources are not known any more. */
+/**
+ * A project that is no longer there narrows nothing: its sources are not known any more. Nor does the
+ * Default project, which holds what is of no project.
+ */
 function liveProject(ctx: ReadContext, id: string | null): string | null {
   if (id === null) return null
-  const live = ctx.db.prepare("SELECT 1 FROM projects WHERE id = ? AND state <> 'deleted'").get(id)
+  const live = ctx.db
+    .prepare(
+      `SELECT 1 FROM projects WHERE id = ? AND state <> 'deleted'
+         AND coalesce(json_extract(spec, '$.template'), '') <> 'default'`,
+    )
+    .get(id)
   return live ? id : null
 }

@@ -9,15 +9,15 @@ interface ProjectWires {
 
 /** What the projects make of one trigger. */
 export interface TriggerWires {
-  /** Project it was made in; null: Default's or nobody's. */
-  owner: string | null
+  /** Project it belongs to, else the first that uses it; null: it is in none. */
+  home: string | null
   /** Projects that use it. */
   users: string[]
   /** Agent it wakes → projects whose wiring is on. */
   agents: Map<string, string[]>
 }
 
-const NOBODY: TriggerWires = { owner: null, users: [], agents: new Map() }
+const NOBODY: TriggerWires = { home: null, users: [], agents: new Map() }
 
 export class Wirings {
   private byTrigger: Map<string, TriggerWires> | null = null
@@ -37,7 +37,7 @@ export class Wirings {
   private read(): Map<string, TriggerWires> {
     const found = new Map<string, TriggerWires>()
     const wires = (trigger: string): TriggerWires => {
-      const known = found.get(trigger) ?? { owner: null, users: [], agents: new Map() }
+      const known = found.get(trigger) ?? { home: null, users: [], agents: new Map() }
       found.set(trigger, known)
       return known
     }
@@ -49,8 +49,10 @@ export class Wirings {
     for (const { id, spec } of rows) {
       const doc = JSON.parse(spec) as ProjectWires
       for (const [trigger, { owned }] of Object.entries(doc.uses?.trigger ?? {})) {
-        wires(trigger).users.push(id)
-        if (owned && doc.template !== 'default') wires(trigger).owner = id
+        const of = wires(trigger)
+        of.users.push(id)
+        of.home ??= id
+        if (owned && doc.template !== 'default') of.home = id
       }
       for (const [trigger, agents] of Object.entries(doc.wakes ?? {}))
         for (const [agent, { enabled }] of Object.entries(agents)) {

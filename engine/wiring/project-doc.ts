@@ -16,10 +16,14 @@ export const CUSTOM_TEMPLATE = 'custom'
 export interface Use {
   owned?: true
 }
-/** An object of a template's plan; `digest` of the spec as planned, without secrets. */
+/**
+ * An object of a template's plan; `digest` of the spec as planned, without secrets, of which `secrets`
+ * is a keyed hash.
+ */
 export interface Planned {
   name: string
   digest: string
+  secrets?: string
   adopted?: true
 }
 /** What pausing the project stopped, so that resuming restores exactly that. */

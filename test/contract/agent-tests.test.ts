@@ -215,9 +215,17 @@ describe('/api/agents/builtin/{name}/tests', () => {
 })
 
 describe('POST /api/runs/{id}/rerun', () => {
-  it('without a body is in practice, and reads what the run could read', async () => {
+  it('repeats for real unless practice is asked for, and reads what the run could read', async () => {
     const { world, svc, run } = await served()
-    const { run_id } = await svc.post<{ run_id: string }>(`/api/runs/${run.id}/rerun`)
+    const real = await svc.post<{ run_id: string }>(`/api/runs/${run.id}/rerun`)
+    await world.settled()
+    expect(await svc.get(`/api/runs/${real.run_id}`)).toMatchObject({
+      practice: false,
+      woken_by: 'rerun',
+      rerun_of: run.id,
+      as_of: run.as_of,
+    })
+    const { run_id } = await svc.post<{ run_id: string }>(`/api/runs/${run.id}/rerun`, { practice: true })
     await world.settled()
     expect(await svc.get(`/api/runs/${run_id}`)).toMatchObject({
       practice: true,

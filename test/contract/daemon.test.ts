@@ -57,6 +57,8 @@ async function boot(env: Record<string, string> = {}) {
 }
 const withFile = (more: Record<string, string> = {}) => ({ SVC_CATALOG: file, ...more })
 const SYNC = { SVC_CATALOG_SYNC: '1' }
+/** Nothing answers there; without a provider an instance whose agents are on is degraded. */
+const MODEL = { PROVIDERA_API_KEY: 'k', PROVIDERA_BASE_URL: 'http://127.0.0.1:9' }
 const changed = (history: History) =>
   history.change_sets[0]!.changes.map(({ action, kind, name, fields }) => [
     action,
@@ -68,7 +70,7 @@ const changed = (history: History) =>
 describe('a catalog file with every section', () => {
   it('imports on the first boot, exports as it is, and imports again as no change', async () => {
     writeFileSync(file, EVERY)
-    const svc = await boot(withFile())
+    const svc = await boot(withFile(MODEL))
     expect(await svc.get('/health')).toMatchObject({ status: 'ok' })
     expect((await svc.call('GET', '/api/catalog/export')).text).toBe(EVERY)
     const again = await svc.post<{ change_set: null; plan: Fields }>('/api/catalog/import', { yaml: EVERY })
@@ -173,7 +175,8 @@ describe('a file that cannot be imported', () => {
     expect((await svc.get<History>('/api/change-sets')).version).toBe(1)
     expect((await svc.call('GET', '/api/catalog/export')).text).toBe(EVERY)
     writeFileSync(file, EVERY)
-    expect(await (await boot(withFile(SYNC))).get('/health')).toMatchObject({ status: 'ok' })
+    const mended = await boot(withFile({ ...SYNC, ...MODEL }))
+    expect(await mended.get('/health')).toMatchObject({ status: 'ok' })
   })
 
   it.each<[string, string | null, RegExp]>([

@@ -165,6 +165,18 @@ describe('the lifecycle of a project', () => {
     expect((await projectNow(id)).objects).toHaveLength(5)
   })
 
+  it('any → deleted with delete=…: a skill that is not picked goes to Default, as the answer says', async () => {
+    const { id } = await watch()
+    const { released } = await svc.del<{ released: string[] }>(
+      `/api/projects/${id}?delete=agent:checkout-first-look`,
+    )
+    expect(released).toContain('skill:checkout-runbook')
+    expect(await svc.get('/api/skills')).toMatchObject([
+      { name: 'checkout-runbook', used_by: [{ name: 'Default' }] },
+    ])
+    expect(await svc.get('/api/sources/checkout-events')).toMatchObject({ owned_by: null })
+  })
+
   it('any → deleted, of objects: released, all left in place', async () => {
     await svc.post('/api/sources', { name: 'gw', connector: 'webhook' })
     await svc.post('/api/triggers', { name: 'errs', sources: ['gw'], condition })

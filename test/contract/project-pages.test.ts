@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 
+interface Outline {
+  sentence: string
+  agents: { name: string; enabled: boolean }[]
+}
+
 let svc: Instance
 beforeEach(async () => {
   svc = await startInstance()
@@ -91,6 +96,65 @@ describe('what a project shows', () => {
     expect(
       (await svc.refused('POST', `/api/projects/${id}/results/gone/handled`, { handled: true }))[0],
     ).toBe(404)
+  })
+
+  it('its outline tells only agents that something wakes', async () => {
+    const { id } = await watch()
+    const outline = () => svc.get<Outline>(`/api/projects/${id}/outline`)
+    await svc.post('/api/agents/builtin', { name: 'idle', prompt: 'Look.', project: id })
+    expect((await outline()).sentence).toMatch(
+      /, wakes checkout-first-look, handing over to checkout-investigator on their verdicts\.$/,
+    )
+    const enabled = async () =>
+      Object.fromEntries((await outline()).agents.map((agent) => [agent.name, agent.enabled]))
+    expect(await enabled()).toEqual({
+      'checkout-first-look': true,
+      'checkout-investigator': true,
+      idle: false,
+    })
+    await svc.post(`/api/agents/builtin/checkout-first-look/disable?project=${id}`)
+    expect((await outline()).sentence).toMatch(/, wakes no agent yet\.$/)
+    expect(Object.values(await enabled())).toEqual([false, false, false])
+    await svc.post(`/api/agents/builtin/checkout-first-look/enable?project=${id}`)
+    await svc.post('/api/triggers/checkout-errors/pause')
+    expect((await outline()).sentence).toMatch(/, wakes no agent yet\.$/)
+  })
+
+  it('its history says created, paused, resumed and repaired', async () => {
+    const { id } = await watch()
+    await svc.post(`/api/projects/${id}/pause`, { sources: true })
+    await svc.post(`/api/projects/${id}/resume`)
+    await svc.del('/api/triggers/checkout-errors')
+    await svc.post(`/api/projects/${id}/repair`, { key: 'errors' })
+    const { log } = await svc.get<{ log: { detail: string }[] }>(`/api/projects/${id}/summary`)
+    expect(log.map(({ detail }) => detail)).toEqual([
+      'project Checkout: trigger checkout-errors repaired (no auth configured)',
+      expect.stringContaining('trigger checkout-errors deleted'),
+      expect.stringContaining('project Checkout resumed'),
+      expect.stringContaining('project Checkout paused'),
+      'project Checkout created; 5 created (no auth configured)',
+    ])
+  })
+
+  it('a firing names the project its trigger is in: its own, and Default', async () => {
+    const { id } = await watch()
+    const { ingest_key } = await svc.get('/api/sources/checkout-events')
+    await svc.post('/api/triggers', {
+      name: 'loose',
+      sources: ['checkout-events'],
+      condition: { event: 'any' },
+    })
+    await svc.post(
+      `/ingest/${ingest_key}`,
+      Array.from({ length: 20 }, () => ({ status: 500 })),
+    )
+    const { firings } = await svc.get<{ firings: Fields[] }>('/api/firings')
+    const { projects } = await svc.get<{ projects: Fields[] }>('/api/projects')
+    const home = projects.find(({ default: isDefault }) => isDefault)!.id
+    expect(Object.fromEntries(firings.map(({ trigger, project }) => [trigger, project]))).toEqual({
+      'checkout-errors': id,
+      loose: home,
+    })
   })
 
   it('its change history says what was done, by whom and why', async () => {

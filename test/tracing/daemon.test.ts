@@ -67,11 +67,7 @@ it('sends the trace of a run, with what the environment says, and keeps the key 
     total = (await svc.get<{ total: number }>('/api/runs?status=open&limit=1')).total
   expect(await daemon.stop()).toBe(0)
   const again = receiver.spans().filter(({ parentSpanId }) => parentSpanId === '')
-  expect(again.map(({ attributes }) => attributes['svc.woken_by'])).toEqual([
-    undefined,
-    'trigger',
-    'practice',
-  ])
+  expect(again.map(({ attributes }) => attributes['svc.woken_by'])).toEqual([undefined, 'trigger', 'rerun'])
   for (const file of readdirSync(folder))
     expect(readFileSync(join(folder, file)).includes('canary'), file).toBe(false)
   expect(daemon.output.join('\n')).not.toContain('canary')

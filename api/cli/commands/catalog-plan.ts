@@ -104,12 +104,14 @@ async function importPlan(
     throw client.refusal(answer)
   }
   if (flags.json) return printJson(io, answer.text)
-  const { change_set } = JSON.parse(answer.text) as CatalogImported
+  const { change_set, ingest_keys = [] } = JSON.parse(answer.text) as CatalogImported
   io.err(
     change_set === null
       ? 'nothing changed\n'
       : `applied as change-set ${change_set}; "svc changes undo ${change_set}" takes it back\n`,
   )
+  for (const { source, ingest_url, key } of ingest_keys)
+    io.out(`ingest key of ${source} (${ingest_url}), shown this once: ${key.secret}\n`)
 }
 
 function otherPlan(plan: ChangePlan, text: string): CliError {

@@ -19,7 +19,7 @@ interface ListFlags extends Flags {
 }
 interface RerunFlags extends Flags {
   asOf?: string
-  real?: boolean
+  practice?: boolean
   promptFile?: string
   model?: string
   provider?: string
@@ -45,7 +45,7 @@ export function runsCommand(io: Io): Command {
       .action((id: string, flags: Flags & { steps?: boolean }) => show(io, id, flags)),
   )
   group.addCommand(
-    clientCommand('rerun', 'Repeat a finished one against its agent as it is, in practice')
+    clientCommand('rerun', 'Repeat a finished one against its agent as it is')
       .argument('<id>')
       .addOption(
         new Option('--as-of <when>', 'what it reads: what the run could read, or what is there now').choices([
@@ -53,7 +53,7 @@ export function runsCommand(io: Io): Command {
           'now',
         ]),
       )
-      .option('--real', 'not in practice: its finding counts and is told')
+      .option('--practice', 'in practice: told to nobody, and in no total')
       .option('--prompt-file <file>', 'with the prompt of this file')
       .option('--model <model>', 'with another model')
       .option('--provider <id>', 'with another provider')
@@ -111,12 +111,12 @@ async function show(io: Io, id: string, flags: Flags & { steps?: boolean }): Pro
 }
 
 async function rerun(io: Io, id: string, flags: RerunFlags): Promise<void> {
-  const { asOf, real, promptFile, model, provider } = flags
+  const { asOf, practice, promptFile, model, provider } = flags
   const { text } = await clientOf(io, flags).call(`${path(id)}/rerun`, {
     method: 'POST',
     json: {
       ...(asOf === undefined ? {} : { as_of: asOf }),
-      ...(real ? { practice: false } : {}),
+      ...(practice ? { practice: true } : {}),
       ...(promptFile === undefined ? {} : { prompt: readPrompt(promptFile) }),
       ...(model === undefined ? {} : { model }),
       ...(provider === undefined ? {} : { provider }),

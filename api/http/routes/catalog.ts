@@ -83,7 +83,11 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
       bodyLimit: FILE_BODY,
     },
     async (request) => {
-      const result = await engine.importCatalog(request.body, { ...writeBy(request), origin: 'catalog' })
+      const result = await engine.importCatalog(request.body, {
+        ...writeBy(request),
+        origin: 'catalog',
+        mintKeys: auth.secured,
+      })
       await auth.refresh()
       return result
     },

@@ -1,5 +1,5 @@
 /** Projects and their templates (SPEC.md, Projects); each write is a change-set. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type {
   ProjectCreate,
   ProjectPause,
@@ -70,6 +70,7 @@ function templateRoutes(app: FastifyInstance, { engine }: Doors, words: Words): 
 }
 
 function recordRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Words): void {
+  const mintingBy = (request: FastifyRequest) => ({ ...writeBy(request), mintKeys: auth.secured })
   app.get(
     words.base,
     describe(TAG, operation(words, 'listProjects'), 'Projects, Default first', 200, null),
@@ -92,7 +93,7 @@ function recordRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Word
       },
     ),
     async (request, reply) => {
-      const made = await engine.createProject(request.body, writeBy(request))
+      const made = await engine.createProject(request.body, mintingBy(request))
       await auth.refresh()
       return withEtag(reply.code(201), made)
     },
@@ -112,7 +113,7 @@ function recordRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Word
       body: body('request-project-update.json'),
     }),
     async (request, reply) => {
-      const updated = await engine.updateProject(request.params.id, request.body, writeBy(request))
+      const updated = await engine.updateProject(request.params.id, request.body, mintingBy(request))
       await auth.refresh()
       return withEtag(reply, updated)
     },
@@ -142,6 +143,7 @@ function recordRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Word
 }
 
 function moveRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Words): void {
+  const mintingBy = (request: FastifyRequest) => ({ ...writeBy(request), mintKeys: auth.secured })
   const moved = async (reply: FastifyReply, project: Promise<{ version: number }>) => {
     const answer = await project
     await auth.refresh()
@@ -189,8 +191,12 @@ function moveRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Words)
         body: body('request-project-repair.json'),
       },
     ),
-    async (request, reply) =>
-      moved(reply, engine.repairProject(request.params.id, request.body.key, writeBy(request))),
+    async (request, reply) => {
+      const { id } = request.params
+      const repaired = await engine.repairProject(id, request.body.key, mintingBy(request))
+      await auth.refresh()
+      return withEtag(reply, repaired)
+    },
   )
   app.post<{ Params: { id: string; name: string }; Body: Record<string, unknown> | undefined }>(
     `${words.base}/:id/actions/:name`,

@@ -88,8 +88,8 @@ export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
 }
 
-/** Practice unless it is said that it counts. @param asked null: no body was sent */
+/** It counts, unless practice is asked for. @param asked null: no body was sent */
 function howOf(asked: RerunRequest | null) {
-  const { as_of = 'same', practice = true, ...other } = asked ?? {}
+  const { as_of = 'same', practice = false, ...other } = asked ?? {}
   return { asOf: as_of, practice, ...other }
 }

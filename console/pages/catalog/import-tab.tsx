@@ -8,6 +8,7 @@ import type { CatalogProblem } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import type { EditorPlace } from '../../parts/code-editor.tsx'
+import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -65,6 +66,7 @@ export function ImportTab() {
           label="Delete what the file does not name"
         />
       </Group>
+      {apply.data?.ingest_keys && <IngestKeysOnce keys={apply.data.ingest_keys} />}
       <Suspense fallback={<LoadingRows />}>
         <CodeEditor
           value={yaml}

@@ -7,6 +7,8 @@ import { declared } from '../../declared-client.ts'
 import { KIND_WORDS, partPath } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
 
+import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
+
 const KINDS = ['source', 'trigger', 'agent', 'mcp_server', 'skill'] as const
 
 export function PartsTab({ project }: { project: Project }) {
@@ -110,6 +112,7 @@ function PartsOfKind({
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
+      {repair.data?.ingest_keys && <IngestKeysOnce keys={repair.data.ingest_keys} />}
     </Paper>
   )
 }

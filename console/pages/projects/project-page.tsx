@@ -15,6 +15,7 @@ import { Held } from './held.tsx'
 import { KeysTab } from './keys-tab.tsx'
 import { OverviewTab } from './overview-tab.tsx'
 import { PartsTab } from './parts-tab.tsx'
+import { ProjectActions } from './project-actions.tsx'
 import { ResultsTab } from './results-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 
@@ -118,6 +119,11 @@ function About({ project, short }: { project: Project; short: boolean }) {
   return (
     <Stack gap={6} maw={900}>
       {project.goal && <Text>{project.goal}</Text>}
+      {project.description && !short && (
+        <Text size="sm" c="dimmed" style={{ whiteSpace: 'pre-line' }}>
+          {project.description}
+        </Text>
+      )}
       {outline.data && !short && <Text size="sm">{outline.data.sentence}</Text>}
       <HealthLine id={project.id} detailed={!short} />
     </Stack>
@@ -136,6 +142,7 @@ function Moves({ project }: { project: Project }) {
   })
   return (
     <>
+      <ProjectActions project={project} />
       {project.accepts.includes('pause') && (
         <Button variant="default" onClick={() => setAsking(true)}>
           Pause…

@@ -1,11 +1,12 @@
-/** Name, goal and parameters of a project, and its end. */
-import { Alert, Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+/** Name, goal, description and parameters of a project, and its end. */
+import { Alert, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Project, ProjectReport, ProjectUpdate } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
 import { useChange } from '../../lib/use-change.ts'
+import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { DeleteProject } from './delete-project.tsx'
 
@@ -19,12 +20,14 @@ export function SettingsTab({ project: now }: { project: Project }) {
   })
   const [name, setName] = useState(project.name)
   const [goal, setGoal] = useState(project.goal)
+  const [description, setDescription] = useState(project.description)
   const [params, setParams] = useState<Record<string, unknown>>(project.params)
   const [deleting, setDeleting] = useState(false)
   const show = (fresh: Project): void => {
     setProject(fresh)
     setName(fresh.name)
     setGoal(fresh.goal)
+    setDescription(fresh.description)
     setParams(fresh.params)
   }
   const save = useChange(
@@ -32,6 +35,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
       const body: ProjectUpdate = {
         ...(name !== project.name ? { name: name.trim() } : {}),
         ...(goal !== project.goal ? { goal } : {}),
+        ...(description !== project.description ? { description } : {}),
         ...(JSON.stringify(params) !== JSON.stringify(project.params) ? { params } : {}),
       }
       return declared.updateProject(project.id, body, version)
@@ -63,6 +67,16 @@ export function SettingsTab({ project: now }: { project: Project }) {
             onChange={(event) => setGoal(event.currentTarget.value)}
             maxLength={200}
           />
+          <Textarea
+            label="Description"
+            description="What else is good to know of it."
+            value={description}
+            onChange={(event) => setDescription(event.currentTarget.value)}
+            autosize
+            minRows={2}
+            maxRows={10}
+            maxLength={4_000}
+          />
           {template.data && (
             <div>
               <Title order={2} mb={4}>
@@ -87,6 +101,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
             }}
             onKeepMine={() => save.mutate(undefined)}
           />
+          {save.data?.ingest_keys && <IngestKeysOnce keys={save.data.ingest_keys} />}
           <Group>
             <Button type="submit" loading={save.isPending}>
               Save

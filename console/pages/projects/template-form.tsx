@@ -2,12 +2,13 @@
 import { Alert, Button, Grid, Group, List, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useNavigate } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 import type { Template } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
 import { KIND_WORDS } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 
 export function TemplateForm({ template }: { template: Template }) {
@@ -27,10 +28,22 @@ export function TemplateForm({ template }: { template: Template }) {
       }),
     {
       said: (project) => `${project.name} is running`,
-      onDone: (project) => void go(`/projects/${project.id}`),
+      // Its keys show this once, so the way on is for the reader to take.
+      onDone: (project) => project.ingest_keys ?? void go(`/projects/${project.id}`),
       quiet: true,
     },
   )
+  if (create.data?.ingest_keys)
+    return (
+      <Stack maw={820}>
+        <IngestKeysOnce keys={create.data.ingest_keys} />
+        <Group>
+          <Button component={Link} to={`/projects/${create.data.id}`}>
+            Go to the project
+          </Button>
+        </Group>
+      </Stack>
+    )
   return (
     <form
       onSubmit={(event) => {

@@ -14,14 +14,14 @@ const PROMPT_MAX = 8_000
 export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
   const was = typeof run.definition.prompt === 'string' ? run.definition.prompt : ''
   const [asOf, setAsOf] = useState<'same' | 'now'>('same')
-  const [counts, setCounts] = useState(false)
+  const [practice, setPractice] = useState(false)
   const [other, setOther] = useState(false)
   const [prompt, setPrompt] = useState(was)
   const [choice, setChoice] = useState({ provider: '', model: '' })
   const rerun = useChange((body: RerunRequest) => runs.rerun(run.id, body), { quiet: true })
   const body: RerunRequest = {
     as_of: asOf,
-    practice: !counts,
+    practice,
     ...(other && prompt.trim() ? { prompt } : {}),
     ...(choice.provider ? { provider: choice.provider } : {}),
     ...(choice.model ? { model: choice.model } : {}),
@@ -62,10 +62,10 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
             </Stack>
           </Radio.Group>
           <Switch
-            label="It counts"
-            description="Otherwise it is practice: told to nobody, and in no total."
-            checked={counts}
-            onChange={(event) => setCounts(event.currentTarget.checked)}
+            label="Practice"
+            description="Told to nobody, and in no total. Otherwise it counts, and its finding is told, as of any run."
+            checked={practice}
+            onChange={(event) => setPractice(event.currentTarget.checked)}
           />
           <Switch
             label="With another prompt, for this run alone"

@@ -1,7 +1,7 @@
 /** The graphs of a range: as it was at the start, and after each change. */
 import type { GraphPosition, ReplayVersion } from '../../../schemas/types.ts'
 import { type PartKind, partKinds } from '../../changes/declared.ts'
-import { digestOf } from '../../projects/follow.ts'
+import { digestOf } from '../../projects/planned-digest.ts'
 import type { ProjectDoc } from '../../wiring/project-doc.ts'
 import { positionsKey } from '../positions.ts'
 import { structureOf } from '../structure.ts'

@@ -2,6 +2,7 @@
 import type { McpServerSpec, Plan, SetupConnect, SetupConnectSource } from '../../../schemas/types.ts'
 import type { Declared } from '../../declared/declared.ts'
 import type { ProjectDoc } from '../../wiring/project-doc.ts'
+import { completeSample } from '../plan/sample.ts'
 import { setupQueries } from '../queries.ts'
 
 /** Secrets that are told once, in the answer that makes them. */
@@ -46,7 +47,11 @@ function sourceOf({ sources }: Declared, plan: Plan, name: string, keys: OnceKey
     mode: connector.mode,
     needs: isPush ? 'send' : lacks ? 'credential' : 'none',
     ingest_url: isPush && ingestKey ? `/ingest/${ingestKey}` : null,
-    sample: planned?.sample ?? null,
+    // Of a connector with a body of its own nobody makes up an example.
+    sample:
+      isPush && connector.kind === 'webhook'
+        ? completeSample(planned?.sample ?? null, config)
+        : (planned?.sample ?? null),
     credential_hint:
       lacks ??
       (absent[0]

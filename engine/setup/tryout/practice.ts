@@ -13,6 +13,7 @@ import type { Cause, PracticeOf } from '../../triggers/firing-writer.ts'
 import type { TriggerDefinition } from '../../triggers/types.ts'
 import type { ProjectDoc } from '../../wiring/project-doc.ts'
 import { type OfSetup, requireSetup } from '../drafts.ts'
+import { completeSample } from '../plan/sample.ts'
 import { setupQueries } from '../queries.ts'
 
 /** Newest events of a source that are looked at for one of an entity. */
@@ -47,13 +48,14 @@ export function sendTestEvent(
   const { doc, row } = requireSetUp(declared, word)
   if (!doc.uses.source?.[source])
     fail('not_found', `project ${doc.name} has no source named ${source}`, { field: 'source' })
-  const { connector, ingestKey } = declared.sources.requireByName(source)
+  const { connector, config, ingestKey } = declared.sources.requireByName(source)
   if (connector.mode !== 'push' || connector.internal)
     fail('invalid', `source: ${source} is a ${connector.kind} source, which events are not sent to`, {
       field: 'source',
     })
   const { watches } = JSON.parse(row.plan!) as Plan
-  const sample = watches.find(({ name }) => name === source)?.sample
+  const planned = watches.find(({ name }) => name === source)?.sample
+  const sample = planned && connector.kind === 'webhook' ? completeSample(planned, config) : planned
   if (!sample) fail('invalid', `source: the plan has no example event for ${source}`, { field: 'source' })
   const stored = accept({
     ingestKey,

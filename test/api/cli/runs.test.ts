@@ -128,7 +128,7 @@ investigate → digger: done, ${second.id}
 })
 
 describe('svc runs rerun and cancel', () => {
-  it('repeats one in practice, or for real, with what is asked', async () => {
+  it('repeats one for real, or in practice, with what is asked', async () => {
     const { runs, first, world } = await served()
     const again = async (...argv: string[]): Promise<RunDetail> => {
       const { code, out } = await runs('rerun', first.id, ...argv)
@@ -136,12 +136,12 @@ describe('svc runs rerun and cancel', () => {
       await world.settled()
       return world.run(out.trim())
     }
-    expect(await again()).toMatchObject({ rerun_of: first.id, practice: true, as_of: first.as_of })
+    expect(await again()).toMatchObject({ rerun_of: first.id, practice: false, as_of: first.as_of })
     const file = join(mkdtempSync(join(tmpdir(), 'svc-runs-')), 'prompt.md')
     writeFileSync(file, 'Look again.\n')
-    expect(await again('--real', '--as-of', 'now', '--prompt-file', file)).toMatchObject({
-      practice: false,
-      woken_by: 'rerun',
+    expect(await again('--practice', '--as-of', 'now', '--prompt-file', file)).toMatchObject({
+      practice: true,
+      woken_by: 'practice',
       as_of: '2026-11-20T12:01:00.000Z',
       definition: { prompt: 'Look again.' },
     })

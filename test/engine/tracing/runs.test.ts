@@ -49,7 +49,7 @@ describe('a run', () => {
     expect(root!.attributes).toMatchObject({
       'gen_ai.operation.name': 'invoke_agent',
       'openinference.span.kind': 'AGENT',
-      'session.id': done!.dispatch_id,
+      'session.id': done!.id,
       'user.id': 'here',
       'gen_ai.agent.name': 'first-look',
       'gen_ai.agent.version': done!.definition_hash,
@@ -75,7 +75,7 @@ describe('a run', () => {
     const [first, second] = rest.filter(({ name }) => name === 'chat m1')
     expect(first).toMatchObject({ kind: 3, events: [{ name: 'gen_ai.first_token' }] })
     expect(second!.attributes).toMatchObject({
-      'session.id': done!.dispatch_id,
+      'session.id': done!.id,
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'providera',
       'gen_ai.request.model': 'm1',
@@ -113,7 +113,7 @@ describe('a run', () => {
     })
   })
 
-  it('has the session of its firing with those it hands over to, or of the label of the write-back', async () => {
+  it('is a session of its own, also where another handed over to it', async () => {
     const { agent, models, post, traced, spansOf } = await open()
     await agent({ name: 'digger', model: 'm2', webhook_key_label: 'region' })
     await agent({
@@ -129,9 +129,9 @@ describe('a run', () => {
     const [first, second] = await traced()
     const [root] = spansOf(first!.id)
     const [next, ...below] = spansOf(second!.id)
-    expect(root!.attributes).toMatchObject({ 'session.id': first!.dispatch_id, 'svc.verdict': 'investigate' })
-    expect(next!.attributes).toMatchObject({ 'session.id': 'eu', 'svc.parent_run_id': first!.id })
-    expect(new Set(below.map(({ attributes }) => attributes['session.id']))).toEqual(new Set(['eu']))
+    expect(root!.attributes).toMatchObject({ 'session.id': first!.id, 'svc.verdict': 'investigate' })
+    expect(next!.attributes).toMatchObject({ 'session.id': second!.id, 'svc.parent_run_id': first!.id })
+    expect(new Set(below.map(({ attributes }) => attributes['session.id']))).toEqual(new Set([second!.id]))
     expect(next!.links).toEqual([{ traceId: root!.traceId, spanId: root!.spanId }])
     expect(next!.resource['service.name']).toBe('here/digger')
   })

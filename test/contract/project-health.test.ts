@@ -1,0 +1,118 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { loadModels } from '../../api/config-models.ts'
+import { startReceiver } from '../engine/egress/receiver.ts'
+import { type Fields, type Instance, startInstance } from './instance.ts'
+import { startSending } from './sending.ts'
+
+interface Health extends Fields {
+  state: string
+  message: string
+  issues: { severity: string; message: string; fix: string; view: string }[]
+}
+
+const withModel = () =>
+  loadModels({ PROVIDERA_BASE_URL: 'http://127.0.0.1:9', PROVIDERA_API_KEY: 'k', SVC_AGENT_MODEL: 'm1' })
+
+async function open(options: Parameters<typeof startInstance>[0] = {}) {
+  const svc = await startInstance(options)
+  onTestFinished(() => svc.stop())
+  return { svc, ...(await watchIn(svc)) }
+}
+
+async function watchIn(svc: Pick<Instance, 'post' | 'get'>) {
+  const { id } = await svc.post<{ id: string }>('/api/projects', {
+    template: 'webhook_watch',
+    name: 'Checkout',
+    params: { service: 'checkout' },
+  })
+  return { id, health: () => svc.get<Health>(`/api/projects/${id}/health`) }
+}
+
+describe('project health', () => {
+  it('without a model provider says that its agents cannot run, and /health is degraded; with one it works', async () => {
+    const { svc, health } = await open()
+    expect(await health()).toMatchObject({
+      state: 'attention',
+      message: 'No model provider is set, so its agents cannot run',
+      issues: [{ severity: 'error', view: '/settings?tab=providers' }],
+    })
+    expect(await svc.get('/health')).toMatchObject({
+      status: 'degraded',
+      detail: 'agents are switched on and no model provider is set, so none of them can run',
+    })
+    await svc.put('/api/settings/providera-key', { key: 'a-key-of-the-provider' })
+    expect(await health()).toMatchObject({
+      state: 'working',
+      message: 'Everything it needs is in place',
+      issues: [],
+    })
+    expect(await svc.get('/health')).toMatchObject({ status: 'ok' })
+  })
+
+  it('names a variable that an MCP server refers to and that is not set', async () => {
+    const env: Record<string, string> = {}
+    const { svc, id, health } = await open({ models: withModel(), env })
+    await svc.post('/api/mcp-servers', {
+      name: 'tools',
+      url: 'https://tools.example/mcp',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference as it is written.
+      auth_value: '${SVC_SECRET_TOOLS}',
+      project: id,
+    })
+    expect((await health()).issues).toMatchObject([
+      {
+        severity: 'error',
+        message: 'MCP server tools refers to the variable SVC_SECRET_TOOLS, which is not set',
+        view: '/mcp-servers/tools',
+      },
+    ])
+    env.SVC_SECRET_TOOLS = 'a-token'
+    expect((await health()).state).toBe('working')
+  })
+
+  it('tells a source that refuses more than it takes', async () => {
+    const { svc, health } = await open({ models: withModel() })
+    const { ingest_key } = await svc.get('/api/sources/checkout-events')
+    const post = (body: string) =>
+      svc.call('POST', `/ingest/${ingest_key}`, body, { 'content-type': 'application/x-ndjson' })
+    await post('{"status":200}\nnot json\nnot json either\n')
+    expect((await health()).issues).toMatchObject([
+      {
+        severity: 'warning',
+        message: 'Source checkout-events refused 2 of 3 items since the start',
+        view: '/sources/checkout-events',
+      },
+    ])
+    await post('{"status":200}\n{"status":201}\n{"status":202}\n')
+    expect((await health()).state).toBe('working')
+  })
+
+  it('tells an address whose last delivery failed', async () => {
+    let status = 404
+    const receiver = await startReceiver((_received, response) => response.writeHead(status).end())
+    const svc = await startSending({ allowPrivate: true })
+    onTestFinished(async () => {
+      await svc.stop()
+      await receiver.close()
+    })
+    const { id, health } = await watchIn(svc)
+    const failing = expect.objectContaining({
+      severity: 'error',
+      message: expect.stringMatching(/^The last delivery to .* failed: .*404/),
+      view: '/deliveries',
+    })
+    await svc.post(`/api/projects/${id}/subscribe`, { url: receiver.url })
+    const { ingest_key } = await svc.get('/api/sources/checkout-events')
+    await svc.post(
+      `/ingest/${ingest_key}`,
+      Array.from({ length: 20 }, () => ({ status: 500 })),
+    )
+    await svc.settled(1)
+    expect((await health()).issues).toContainEqual(failing)
+    status = 200
+    const { deliveries } = await svc.get<{ deliveries: Fields[] }>('/api/deliveries?status=failed')
+    await svc.post(`/api/deliveries/${deliveries[0]!.delivery_id}/redeliver`)
+    await svc.settled(2)
+    expect((await health()).issues).not.toContainEqual(failing)
+  })
+})
