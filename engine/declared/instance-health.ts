@@ -1,4 +1,5 @@
 /** What is wrong with the whole instance beside its storage, for GET /health; docs/health.md lists it. */
+import type { LiveSource } from '../sources/live.ts'
 import type { Declared } from './declared.ts'
 import { allRunsFail, wakesAnyAgent } from './recent-failures.ts'
 
@@ -13,11 +14,24 @@ export function instanceFaults(declared: Declared, hasProvider: boolean): string
     faults.push('agents are switched on and no model provider is set, so none of them can run')
   const failing = allRunsFail(db, declared.clock.now())
   if (failing !== null) faults.push(failing)
-  const health = declared.sources
-    .list(() => ({ owned_by: null, customized: false, projects: [] }))
-    .filter(({ mode, health: { status } }) => mode !== 'reference' && status !== 'paused')
-    .map((source) => source.health.status)
-  if (health.length >= LEAST_SOURCES && health.every((status) => status === 'error'))
-    faults.push(`none of the ${health.length} sources takes events`)
+  const all = allSourcesFail(declared)
+  if (all !== null) faults.push(all)
   return faults
+}
+
+/** Asked by whoever watches the instance, so that it costs what the sources in memory do, and one statement. */
+function allSourcesFail({ sources, store }: Declared): string | null {
+  const asked = sources
+    .live()
+    .filter(({ paused, connector }) => !paused && connector.mode !== 'reference' && !connector.internal)
+  if (asked.length < LEAST_SOURCES) return null
+  const isUnset = ({ unreadable, unresolved }: LiveSource) => unreadable.length + unresolved.length > 0
+  const failing = new Set(
+    store.db.prepare<[], number>('SELECT source_id FROM polls WHERE last_error IS NOT NULL').pluck().all(),
+  )
+  const isWell = (source: LiveSource) =>
+    !isUnset(source) &&
+    !(source.connector.mode === 'poll' && failing.has(source.id)) &&
+    source.signature?.secrets.length !== 0
+  return asked.some(isWell) ? null : `none of the ${asked.length} sources takes events`
 }

@@ -116,3 +116,24 @@ describe('project health', () => {
     expect((await health()).issues).not.toContainEqual(failing)
   })
 })
+
+describe('GET /health', () => {
+  it('is degraded where none of the sources takes events, and not where one of them does', async () => {
+    const env: Record<string, string> = {}
+    const svc = await startInstance({ env, models: withModel() })
+    onTestFinished(() => svc.stop())
+    for (const name of ['one', 'two'])
+      await svc.post('/api/sources', {
+        name,
+        connector: 'webhook',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference as it is written.
+        config: { signature_scheme: 'github', signature_secret: '${SVC_SECRET_HOOK}' },
+      })
+    expect(await svc.get('/health')).toMatchObject({
+      status: 'degraded',
+      detail: 'none of the 2 sources takes events',
+    })
+    await svc.post('/api/sources', { name: 'three', connector: 'webhook' })
+    expect(await svc.get('/health')).toMatchObject({ status: 'ok' })
+  })
+})
