@@ -198,7 +198,11 @@ wiring:
     ['is nested deeper than 100', `a: ${'['.repeat(200_000)}`, 'nested more than 100 deep'],
     ['is nested deeper than 100 in blocks', '- '.repeat(200_000), 'nested more than 100 deep'],
     ['holds more values than memory is good for', '- a\n'.repeat(120_000), 'too many values'],
-    ['holds more lists than are good for the time it takes', `a: [${'[],'.repeat(200_000)}]`, 'too many values'],
+    [
+      'holds more lists than are good for the time it takes',
+      `a: [${'[],'.repeat(200_000)}]`,
+      'too many values',
+    ],
   ])('refuses a file that %s', (_what, text, message) => {
     expect(told(text)).toEqual([expect.stringContaining(message)])
   })
@@ -207,10 +211,10 @@ wiring:
     expect(told(']'.repeat(1_048_576)).length).toBeLessThanOrEqual(101)
   })
 
-  it('looks at fifty thousand keys without comparing each with each', () => {
-    const text = `sources:\n  - name: a\n    connector: webhook\n    config:\n${Array.from({ length: 50_000 }, (_, i) => `      k${i}: v\n`).join('')}`
+  it('looks at forty thousand keys without comparing each with each', () => {
+    const text = `sources:\n  - name: a\n    connector: webhook\n    config:\n${Array.from({ length: 40_000 }, (_, i) => `      k${i}: v\n`).join('')}`
     const { catalog } = readCatalog(text)
-    expect(Object.keys(catalog!.sources![0]!.config!)).toHaveLength(50_000)
+    expect(Object.keys(catalog!.sources![0]!.config!)).toHaveLength(40_000)
   })
 
   it('finds the place of a path, and of what is nearest to one that is absent', () => {
