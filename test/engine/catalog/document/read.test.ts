@@ -211,10 +211,10 @@ wiring:
     expect(told(']'.repeat(1_048_576)).length).toBeLessThanOrEqual(101)
   })
 
-  it('looks at fifty thousand keys without comparing each with each', () => {
-    const text = `sources:\n  - name: a\n    connector: webhook\n    config:\n${Array.from({ length: 50_000 }, (_, i) => `      k${i}: v\n`).join('')}`
+  it('looks at forty thousand keys without comparing each with each', () => {
+    const text = `sources:\n  - name: a\n    connector: webhook\n    config:\n${Array.from({ length: 40_000 }, (_, i) => `      k${i}: v\n`).join('')}`
     const { catalog } = readCatalog(text)
-    expect(Object.keys(catalog!.sources![0]!.config!)).toHaveLength(50_000)
+    expect(Object.keys(catalog!.sources![0]!.config!)).toHaveLength(40_000)
   })
 
   it('finds the place of a path, and of what is nearest to one that is absent', () => {
