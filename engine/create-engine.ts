@@ -57,6 +57,7 @@ import { runWrites } from './runs/calls.ts'
 import { createMaking } from './runs/making.ts'
 import { createRunReads } from './runs/run-reads.ts'
 import { runsParts } from './runs-parts.ts'
+import { watchSealedSecrets } from './sealed-secrets.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
 import { openSetup } from './setup-parts.ts'
 import { openSlack } from './slack/open.ts'
@@ -101,8 +102,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const stamp = new Stamp(clock, lastIngest(store))
   const appender = new Appender(store.db, ctx.dictionary, ctx.index.tail)
   const capacity = new Capacity(store, options.maxDbSize ?? null)
-  const secrets =
-    options.dataFile === null ? memorySecrets() : openSecrets(join(dirname(options.dataFile), 'secret.key'))
+  const keyFile = join(dirname(options.dataFile ?? ''), 'secret.key')
+  const secrets = options.dataFile === null ? memorySecrets() : openSecrets(keyFile)
+  const sealed = watchSealedSecrets(store.db, secrets, keyFile)
   const keys = createKeys({
     store,
     clock,
@@ -318,7 +320,11 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     }),
     ...slack,
     modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
-    bootReport: async () => (store.loss ? { ...booted, failed: [store.loss, ...booted.failed] } : booted),
+    bootReport: async () => ({
+      ...booted,
+      failed: [...(store.loss ? [store.loss] : []), ...booted.failed],
+      warned: [sealed.sentence()].filter((sentence) => sentence !== null),
+    }),
     previewLabel: async (body) => sources.previewLabel(body),
     sourceFields: async (name, limit) => sources.fields(name, limit),
     ingest: (call) => queue.add({ ...call, body: joined(call.body) }),
@@ -349,7 +355,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     dropSession: async (idHash) => sessions.drop(idHash),
     directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
     usage: async () => usageOf(capacity, sources, ctx, clock.now()),
-    status: async () => statusOf(capacity, sources, ctx, pipeline, reads, tallies, clock.now()),
+    status: async () => statusOf({ capacity, sources, ctx, pipeline, reads, tallies, sealed }, clock.now()),
     sourceSpec: (ingestKey) => specOf(sources.byIngestKey(ingestKey)),
     closeInstant: (instant) => stamp.close(instant),
     maintain: () => maintenance.step(clock.now()) || records.step(clock.now()),

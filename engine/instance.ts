@@ -4,6 +4,7 @@ import type { Usage } from '../schemas/types.ts'
 import type { EngineStatus } from './engine.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Reads } from './reads.ts'
+import type { SealedSecrets } from './sealed-secrets.ts'
 import type { Sources } from './sources/sources.ts'
 import type { Capacity } from './store/capacity.ts'
 import type { Tallies } from './tallies.ts'
@@ -31,21 +32,25 @@ export function usageOf(capacity: Capacity, sources: Sources, ctx: ReadContext, 
   }
 }
 
-export function statusOf(
-  capacity: Capacity,
-  sources: Sources,
-  ctx: ReadContext,
-  pipeline: Pipeline,
-  reads: Reads,
-  tallies: Tallies,
-  now: number,
-): EngineStatus {
+/** What the status is made of. */
+export interface StatusParts {
+  capacity: Capacity
+  sources: Sources
+  ctx: ReadContext
+  pipeline: Pipeline
+  reads: Reads
+  tallies: Tallies
+  sealed: SealedSecrets
+}
+
+export function statusOf(parts: StatusParts, now: number): EngineStatus {
+  const { capacity, sources, ctx, pipeline, reads, tallies, sealed } = parts
   const m = capacity.measure(now)
   const refusal = capacity.refusal(now)
   return {
     ingestPaused: refusal !== null,
     pctUsed: m.pctUsed,
-    detail: refusal,
+    detail: [refusal, sealed.sentence()].filter((sentence) => sentence !== null).join('; ') || null,
     eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
     bySource: sources.live().map((source) => ({
       source: source.name,
