@@ -24,7 +24,7 @@ async function fill(): Promise<void> {
       {
         name,
         connector: 'webhook',
-        config: name === 'plain' ? {} : { signature: 'github', signature_secret: 'hunter2' },
+        config: name === 'plain' ? {} : { signature_scheme: 'github', signature_secret: 'hunter2' },
       },
       BY,
       false,
@@ -62,7 +62,11 @@ it('restored without its secret.key, the start log and the status name each secr
   expect((await engine.status()).detail).toBe(sentence)
   await engine.updateSource(
     'orders',
-    { name: 'orders', connector: 'webhook', config: { signature: 'github', signature_secret: 'again' } },
+    {
+      name: 'orders',
+      connector: 'webhook',
+      config: { signature_scheme: 'github', signature_secret: 'again' },
+    },
     BY,
   )
   expect((await engine.status()).detail).toContain(`does not open 4 stored secrets: ${others};`)
