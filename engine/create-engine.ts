@@ -59,6 +59,7 @@ import { runWrites } from './runs/calls.ts'
 import { createMaking } from './runs/making.ts'
 import { createRunReads } from './runs/run-reads.ts'
 import { runsParts } from './runs-parts.ts'
+import { watchSealedSecrets } from './sealed-secrets.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
 import { openSetup } from './setup-parts.ts'
 import { openSlack } from './slack/open.ts'
@@ -103,8 +104,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const stamp = new Stamp(clock, lastIngest(store))
   const appender = new Appender(store.db, ctx.dictionary, ctx.index.tail)
   const capacity = new Capacity(store, options.maxDbSize ?? null)
-  const secrets =
-    options.dataFile === null ? memorySecrets() : openSecrets(join(dirname(options.dataFile), 'secret.key'))
+  const keyFile = join(dirname(options.dataFile ?? ''), 'secret.key')
+  const secrets = options.dataFile === null ? memorySecrets() : openSecrets(keyFile)
+  const sealed = watchSealedSecrets(store.db, secrets, keyFile)
   const keys = createKeys({
     store,
     clock,
@@ -329,7 +331,11 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     }),
     ...slack,
     modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
-    bootReport: async () => (store.loss ? { ...booted, failed: [store.loss, ...booted.failed] } : booted),
+    bootReport: async () => ({
+      ...booted,
+      failed: [...(store.loss ? [store.loss] : []), ...booted.failed],
+      warned: [sealed.sentence()].filter((sentence) => sentence !== null),
+    }),
     previewLabel: async (body) => sources.previewLabel(body),
     sourceFields: async (name, limit) => sources.fields(name, limit),
     ingest: (call) => queue.add({ ...call, body: joined(call.body) }),
@@ -362,7 +368,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     usage: async () => usageOf(capacity, sources, ctx, clock.now()),
     status: async () => {
       const faults = instanceFaults(declared, stored.ofAgents().key_configured)
-      return statusOf(capacity, sources, ctx, pipeline, reads, tallies, clock.now(), faults)
+      return statusOf({ capacity, sources, ctx, pipeline, reads, tallies, sealed, faults }, clock.now())
     },
     sourceSpec: (ingestKey) => specOf(sources.byIngestKey(ingestKey)),
     closeInstant: (instant) => stamp.close(instant),

@@ -4,6 +4,7 @@ import type { Usage } from '../schemas/types.ts'
 import type { EngineStatus } from './engine.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Reads } from './reads.ts'
+import type { SealedSecrets } from './sealed-secrets.ts'
 import type { Sources } from './sources/sources.ts'
 import type { Capacity } from './store/capacity.ts'
 import type { Tallies } from './tallies.ts'
@@ -31,23 +32,28 @@ export function usageOf(capacity: Capacity, sources: Sources, ctx: ReadContext, 
   }
 }
 
-export function statusOf(
-  capacity: Capacity,
-  sources: Sources,
-  ctx: ReadContext,
-  pipeline: Pipeline,
-  reads: Reads,
-  tallies: Tallies,
-  now: number,
-  /** What is wrong beside the storage. */
-  faults: readonly string[],
-): EngineStatus {
+/** What the status is made of. */
+export interface StatusParts {
+  capacity: Capacity
+  sources: Sources
+  ctx: ReadContext
+  pipeline: Pipeline
+  reads: Reads
+  tallies: Tallies
+  sealed: SealedSecrets
+  /** What is wrong beside the storage and the sealed secrets. */
+  faults: readonly string[]
+}
+
+export function statusOf(parts: StatusParts, now: number): EngineStatus {
+  const { capacity, sources, ctx, pipeline, reads, tallies, sealed, faults } = parts
   const m = capacity.measure(now)
   const refusal = capacity.refusal(now)
   return {
     ingestPaused: refusal !== null,
     pctUsed: m.pctUsed,
-    detail: [...(refusal ? [refusal] : []), ...faults].join('; ') || null,
+    detail:
+      [refusal, sealed.sentence(), ...faults].filter((sentence) => sentence !== null).join('; ') || null,
     eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
     bySource: sources.live().map((source) => ({
       source: source.name,

@@ -34,6 +34,11 @@ export interface Secrets {
   fingerprint(text: string): string
 }
 
+/** Whether a stored value is a sealed secret. */
+export function isSealed(value: unknown): value is string {
+  return typeof value === 'string' && value.startsWith(PREFIX)
+}
+
 /** Reads the key file, making it (mode 0600) on first use. @throws StartError 78 when it is not a key. */
 export function openSecrets(keyFile: string): Secrets {
   return withKey(readKey(keyFile))

@@ -26,6 +26,8 @@ export interface BootReport {
   done: string[]
   /** Sentences for the log and GET /health: what could not be done. */
   failed: string[]
+  /** Sentences for the log as errors; GET /health has them from the status, while they hold. */
+  warned?: string[]
 }
 
 const BOOT: WriteBy = { caller: { id: 'boot', name: 'svc' }, origin: 'boot' }

@@ -99,7 +99,7 @@ function openEngine(
     onBooted: (report) => {
       for (const sentence of report.done) log.info(sentence)
       failures.push(...report.failed)
-      for (const sentence of failures) log.error(sentence)
+      for (const sentence of [...failures, ...(report.warned ?? [])]) log.error(sentence)
     },
     // A turn later: where the start itself failed, its own message and exit code come first.
     onFatal: (error) =>
