@@ -341,7 +341,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     listConnectors: async () => describeConnectors(),
     sourceEvents: async (name, limit) => newestOf(ctx, sources, name, limit, clock.now()),
     listKeys: async () => keys.list(),
-    createKey: async (body, caller) => createBoundKey({ keys, sources, declared }, body, caller),
+    createKey: async (...of) => createBoundKey({ keys, sources, declared }, ...of),
     revokeKey: async (id, caller) => keys.revoke(id, caller),
     touchKeys: async (ids) => keys.touch(ids),
     loadSessions: async (after) => sessions.load(after),

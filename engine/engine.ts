@@ -89,6 +89,8 @@ export interface KeyRecord {
   /** Id and name of the project a project key reads. */
   project: string | null
   projectName: string | null
+  /** A person let a machine have it. */
+  isLogin: boolean
 }
 
 export interface Directory {
@@ -157,7 +159,8 @@ export interface EngineCore {
   sourceFields(name: string, limit: number): Promise<FieldsResult>
   // keys
   listKeys(): Promise<Key[]>
-  createKey(body: KeyCreate, caller: Caller): Promise<KeyCreated>
+  /** @param isLogin a person approved it for a machine, by svc login. */
+  createKey(body: KeyCreate, caller: Caller, isLogin?: boolean): Promise<KeyCreated>
   revokeKey(id: string, caller: Caller): Promise<{ ok: true; note: string }>
   /** Records that keys were used; at most one write per key and minute. */
   touchKeys(ids: string[]): Promise<void>

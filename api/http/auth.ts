@@ -27,6 +27,8 @@ export interface Identity extends Caller {
   /** Id and name of the project of a project key. */
   project: string | null
   projectName: string | null
+  /** The root token, or a key that a person let a machine have: what its session does, a person does. */
+  isPerson: boolean
 }
 
 const OPEN: Identity = {
@@ -36,6 +38,7 @@ const OPEN: Identity = {
   sourceId: null,
   project: null,
   projectName: null,
+  isPerson: true,
 }
 const ROOT: Identity = {
   id: 'env:auth',
@@ -44,6 +47,7 @@ const ROOT: Identity = {
   sourceId: null,
   project: null,
   projectName: null,
+  isPerson: true,
 }
 
 export class Authenticator {
@@ -82,6 +86,7 @@ export class Authenticator {
           sourceId: key.sourceId,
           project: key.project,
           projectName: key.projectName,
+          isPerson: key.isLogin,
         },
       ]),
     )

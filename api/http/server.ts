@@ -289,10 +289,13 @@ async function guard(request: FastifyRequest, doors: Doors, _response: unknown):
   else requireScope(identity, scope)
 }
 
-/** What only a person's session does: the console's, or the operator's root token. */
+/**
+ * What only a person does: with the operator's root token, or in a session of the console that was opened with
+ * it or with the key of an approved login. A session opened with any other key is that key's.
+ */
 function requirePerson(identity: Identity | null, cookie: boolean, pattern: string | null): void {
   const caller = requireScope(identity, 'admin')
-  if (!cookie && caller.id.startsWith('key:'))
+  if (!caller.isPerson || (!cookie && caller.id.startsWith('key:')))
     throw new SvcError(
       'forbidden',
       `only a person's session can ${pattern === '/api/logins' ? 'approve a login' : 'take a project over'}`,

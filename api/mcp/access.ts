@@ -19,16 +19,21 @@ export class Access {
     private readonly now: () => number,
   ) {}
 
-  /** @param token null: none. @throws DaemonError, with status 401 where the daemon does not know it. */
-  identify(token: string | null): Promise<Identity> {
+  /**
+   * @param token null: none. @param isNew asks the daemon whatever was answered before: a session begins.
+   * @throws DaemonError, with status 401 where the daemon does not know it.
+   */
+  identify(token: string | null, isNew = false): Promise<Identity> {
     const key = hashOf(token)
-    const entry = this.known.get(key)
+    const entry = isNew ? undefined : this.known.get(key)
     if (entry && this.now() - entry.at < FRESH_MS) return entry.identity
     if (this.known.size >= KNOWN_MAX) this.known.clear()
     const identity = this.daemon.as(token).get<Identity>('/api/whoami')
     this.known.set(key, { at: this.now(), identity })
     // A refusal is asked for anew: the daemon may be back, the key may have been made meanwhile.
-    identity.catch(() => this.known.delete(key))
+    identity.catch(() => {
+      if (this.known.get(key)?.identity === identity) this.known.delete(key)
+    })
     return identity
   }
 }

@@ -37,6 +37,7 @@ import { presentCard } from '../projects/present.ts'
 import { readPicked } from '../projects/remove.ts'
 import { describeTemplate, detectTemplate } from '../templates/index.ts'
 import { runAction } from './actions.ts'
+import { refuseAgentsName } from './agent-names.ts'
 import { createAgent, deleteAgent, switchAgent, updateAgent } from './agent-writes.ts'
 import { belongings } from './belonging.ts'
 import type { Declared } from './declared.ts'
@@ -216,6 +217,7 @@ export function projectCalls({ declared, findings, http }: CallsParts) {
     createProjectKey: async (word: string, body: KeyCreate, by: WriteBy) => {
       const project = idOf(word)
       const { name } = declared.kinds.project.find(project)!.doc
+      if (body.scopes?.includes('findings') ?? true) refuseAgentsName(declared, body.name)
       const created = declared.keys.create({ ...body, project: undefined } as KeyCreate, by.caller, {
         project,
       })

@@ -23,6 +23,7 @@ import { SourceKind } from '../sources/source-kind.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import { completeEdit } from '../wiring/complete.ts'
+import { refuseKeysName } from './agent-names.ts'
 import { refuseVariables } from './variables.ts'
 
 export interface DeclaredParts {
@@ -98,6 +99,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
     kinds,
     complete: (edit) => {
       completeEdit(edit)
+      refuseKeysName(edit.touched(), keys)
       for (const staged of edit.touched()) refuseVariables(staged, kinds, parts.env)
     },
     projectsOf: (kind, key) => projects.users(kind, key),

@@ -21,10 +21,14 @@ export interface Keys {
   /**
    * Makes a key; its secret is in the answer and nowhere else.
    * @param bound the source it may write to, and no other (`body.source` is its name), or the id of
-   *   the project it reads and records findings in, and no other.
+   *   the project it reads and records findings in, and no other; or that a person approved it for a machine.
    * @throws SvcError invalid
    */
-  create(body: KeyCreate, caller: Caller, bound: { sourceId?: number; project?: string }): KeyCreated
+  create(
+    body: KeyCreate,
+    caller: Caller,
+    bound: { sourceId?: number; project?: string; isLogin?: boolean },
+  ): KeyCreated
   /** @throws SvcError not_found for an unknown or revoked key. */
   revoke(id: string, caller: Caller): { ok: true; note: string }
   /** Revokes every key bound to a source; inside the caller's transaction. */
@@ -58,7 +62,7 @@ export function createKeys({
   }
   return {
     list: () => queries.all().map(present),
-    create: (body, caller, { sourceId, project }) => {
+    create: (body, caller, { sourceId, project, isLogin = false }) => {
       const scopes = body.scopes ?? (project === undefined ? [] : [...PROJECT_SCOPES])
       checkRules({ ...body, scopes }, sourceId, project)
       const id = unusedId((candidate) => queries.byId(candidate) !== undefined)
@@ -74,6 +78,7 @@ export function createKeys({
           sourceId: sourceId ?? null,
           project: project ?? null,
           snapshot: firstSnapshot('key'),
+          isLogin: isLogin ? 1 : 0,
           at: clock.now(),
         })
         recordCreated(db, 'key', id, caller, clock.now())
@@ -141,7 +146,8 @@ function checkRules(body: KeyCreate, sourceId: number | undefined, project: stri
 function recordOf(row: KeyRow): KeyRecord {
   const { id, name, hash, project, project_name: projectName } = row
   const scopes = JSON.parse(row.scopes) as string[]
-  return { id, name, hash, scopes, sourceId: row.source_id, project, projectName }
+  const isLogin = row.is_login === 1
+  return { id, name, hash, scopes, sourceId: row.source_id, project, projectName, isLogin }
 }
 
 function present(row: KeyRow): Key {

@@ -20,6 +20,8 @@ export interface KeyRow {
   created_at: number
   last_used_at: number | null
   revoked_at: number | null
+  /** 1: a person let a machine have it. */
+  is_login: number
 }
 
 export interface NewKey {
@@ -31,6 +33,7 @@ export interface NewKey {
   sourceId: number | null
   project: string | null
   snapshot: string
+  isLogin: number
   /** Epoch ms. */
   at: number
 }
@@ -38,7 +41,7 @@ export interface NewKey {
 /** The statements of keys, prepared once. */
 export function keyQueries(db: Database) {
   const select =
-    'SELECT k.id, k.name, k.prefix, k.hash, k.scopes, k.source_id, s.name AS source_name, k.project, p.name AS project_name, k.snapshot, k.state, k.created_at, k.last_used_at, k.revoked_at FROM keys k LEFT JOIN sources s ON s.id = k.source_id LEFT JOIN projects p ON p.id = k.project'
+    'SELECT k.id, k.name, k.prefix, k.hash, k.scopes, k.source_id, s.name AS source_name, k.project, p.name AS project_name, k.snapshot, k.state, k.created_at, k.last_used_at, k.revoked_at, k.is_login FROM keys k LEFT JOIN sources s ON s.id = k.source_id LEFT JOIN projects p ON p.id = k.project'
   const all = db.prepare<[], KeyRow>(`${select} ORDER BY k.created_at DESC, k.rowid DESC`)
   const active = db.prepare<[], KeyRow>(`${select} WHERE k.state = 'active'`)
   const byId = db.prepare<[string], KeyRow>(`${select} WHERE k.id = ?`)
@@ -49,7 +52,7 @@ export function keyQueries(db: Database) {
     .prepare<[string]>("SELECT id FROM keys WHERE project = ? AND state = 'active'")
     .pluck()
   const insert = db.prepare<NewKey>(
-    'INSERT INTO keys (id, name, prefix, hash, scopes, source_id, project, snapshot, created_at) VALUES (@id, @name, @prefix, @hash, @scopes, @sourceId, @project, @snapshot, @at)',
+    'INSERT INTO keys (id, name, prefix, hash, scopes, source_id, project, snapshot, is_login, created_at) VALUES (@id, @name, @prefix, @hash, @scopes, @sourceId, @project, @snapshot, @isLogin, @at)',
   )
   const markRevoked = db.prepare<[number, string]>('UPDATE keys SET revoked_at = ? WHERE id = ?')
   const touch = db.prepare<[number, string, number]>(

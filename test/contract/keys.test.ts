@@ -30,6 +30,32 @@ const projectKey = (body: Fields = {}) =>
 const inbox = async () => (await svc.get<{ findings: Fields[] }>(`/api/projects/${shop}/findings`)).findings
 
 describe('project keys', () => {
+  it('are not named like an agent, nor an agent like one that records findings', async () => {
+    const agent = (name: string) => ({ name, prompt: 'Look.' })
+    await svc.post('/api/agents/builtin', agent('triage'))
+    expect(await svc.refused('POST', `/api/projects/${shop}/keys`, { name: 'triage' })).toEqual([
+      409,
+      'name: triage is the name of an agent of this service, so the key could record no finding; give it another name',
+    ])
+    expect(
+      (await svc.refused('POST', '/api/keys', { name: ' triage ', project: shop, scopes: ['findings'] }))[0],
+    ).toBe(409)
+    // One that only reads records nothing that could be taken for the agent's.
+    const reader = await projectKey({ name: 'triage', scopes: ['read'] })
+    const scout = await projectKey()
+    expect(await svc.refused('POST', '/api/agents/builtin', agent('scout'))).toEqual([
+      409,
+      'name: a project key is named scout and records findings under it; give the agent another name, or revoke the key',
+    ])
+    const yaml = JSON.stringify({ agents: [agent('scout')] })
+    expect(await svc.post('/api/catalog/check', { yaml })).toMatchObject({
+      problems: [{ message: expect.stringContaining('a project key is named scout') }],
+    })
+    await svc.del(`/api/keys/${scout.id}`)
+    await svc.post('/api/agents/builtin', agent('scout'))
+    expect(reader.scopes).toEqual(['read'])
+  })
+
   it('are made for a project, shown once, with the scopes read and findings', async () => {
     const made = await svc.call<Key>('POST', `/api/projects/${shop}/keys`, { name: 'scout' })
     expect([made.status, made.headers.get('cache-control')]).toEqual([201, 'no-store'])

@@ -48,14 +48,17 @@ export async function up(io: Io, flags: Flags & { open?: boolean }): Promise<voi
   stopOnSignals(server, engine, log)
   const url = consoleUrl(config.host, portOf(server.server))
   io.out(warnIfExposed(config.host, portOf(server.server), rootToken) ?? '')
-  io.out(describeStart(url, dataFolder(config), rootToken))
+  io.out(describeStart(url, dataFolder(config), rootToken, config.auth.mode === 'given'))
   const grpc = await server.svc.startOtlpGrpc(config.otlpGrpcPort)
   io.out(describeOtlpGrpc(config.host, grpc))
   if (grpc.problem !== null) log.warn({ problem: grpc.problem }, 'OTLP/gRPC is off')
   log.info({ url, version, secured: rootToken !== null, dataFile: config.dataFile }, 'listening')
   if (flags.open)
-    openBrowser(rootToken === null ? url : `${url}/?token=${encodeURIComponent(rootToken)}`, (reason) =>
-      log.warn({ reason }, 'the browser could not be opened'),
+    openBrowser(
+      rootToken === null || config.auth.mode === 'given'
+        ? url
+        : `${url}/?token=${encodeURIComponent(rootToken)}`,
+      (reason) => log.warn({ reason }, 'the browser could not be opened'),
     )
 }
 

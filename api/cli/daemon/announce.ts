@@ -7,11 +7,21 @@ export function consoleUrl(host: string, port: number): string {
   return `http://${shown}:${port}`
 }
 
-/** The lines of a start. @param rootToken null in open mode. */
-export function describeStart(url: string, folder: string, rootToken: string | null): string {
+/**
+ * The lines of a start. A token that was given is known to whoever gave it, and logs of containers are read by
+ * more people than that: only a token that svc made is shown.
+ * @param rootToken null in open mode.
+ */
+export function describeStart(
+  url: string,
+  folder: string,
+  rootToken: string | null,
+  isGiven = false,
+): string {
   const first = `svc: console at ${url}  ·  data in ${folder}`
-  return rootToken === null
-    ? `${first}  ·  auth OFF (open; run with --auth to require a login)\n`
+  if (rootToken === null) return `${first}  ·  auth OFF (open; run with --auth to require a login)\n`
+  return isGiven
+    ? `${first}\nsvc: auth ON; log in at ${url} with the token that was given\n`
     : `${first}\nsvc: auth ON; log in at ${url}/?token=${encodeURIComponent(rootToken)}\n`
 }
 

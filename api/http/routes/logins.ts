@@ -38,7 +38,7 @@ export function loginRoutes(app: FastifyInstance, { engine, auth, clock }: Doors
       const { machine, scopes, approver } = grants.redeem(request.body)
       if (!auth.stillHolds(approver))
         throw new SvcError('forbidden', 'the credential of the person who approved has been revoked since')
-      const created = await engine.createKey({ name: `svc login, ${machine}`, scopes }, approver)
+      const created = await engine.createKey({ name: `svc login, ${machine}`, scopes }, approver, true)
       await auth.refresh()
       return reply.code(201).header('cache-control', 'no-store').send(created)
     },

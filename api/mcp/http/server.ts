@@ -152,7 +152,8 @@ class Door {
   /** A session that is there goes on while the daemon is away: its calls say so, and work again after. */
   private async checkCredential(token: string | null, path: string, request: IncomingMessage): Promise<void> {
     try {
-      const identity = await this.shared.access.identify(token)
+      const hasSession = path.endsWith('/messages') || request.headers['mcp-session-id'] !== undefined
+      const identity = await this.shared.access.identify(token, !hasSession)
       // An open daemon checks nothing; whoever set a token here wants it all the same.
       if (identity.id === 'open' && !this.settings.admits(token)) throw unknownCredential(token)
     } catch (error) {

@@ -8,6 +8,8 @@ import type { Session } from '../session.ts'
 import { Refusal } from './refuse.ts'
 
 export const SESSIONS_MAX = 1_000
+/** Of one credential: a client that begins anew for each call takes its own places, not those of others. */
+export const SESSIONS_OF_ONE = 100
 /** Without a request and without an open stream for this long, a session ends. */
 export const IDLE_MS = 30 * 60_000
 
@@ -28,6 +30,7 @@ export class Sessions<T extends { close(): Promise<void> }> {
   constructor(
     private readonly now: () => number,
     private readonly max = SESSIONS_MAX,
+    private readonly maxOfOne = Math.min(SESSIONS_OF_ONE, max),
   ) {}
 
   get size(): number {
@@ -38,10 +41,23 @@ export class Sessions<T extends { close(): Promise<void> }> {
     return [...this.byId.values()]
   }
 
-  /** @throws Refusal 503 when all are in use */
-  makeRoom(): void {
+  /**
+   * @param credential that begins a session: its own idle ones make room for it first; null: none, which all
+   *   clients of an open instance share, so that it has no bound of its own.
+   * @throws Refusal 503 when all are in use; 429 when all that one credential may have are
+   */
+  makeRoom(credential: string | null): void {
+    const own = this.all().filter(({ session }) => session.credential === credential)
+    if (credential !== null && own.length >= this.maxOfOne) {
+      const idle = this.leastUsed(own)
+      if (!idle)
+        throw new Refusal(429, `all ${this.maxOfOne} sessions of this credential are in use; end one first`, {
+          'retry-after': '5',
+        })
+      this.end(idle.id)
+    }
     if (this.byId.size < this.max) return
-    const idle = this.leastUsed()
+    const idle = this.leastUsed(this.all())
     if (!idle)
       throw new Refusal(503, `all ${this.max} sessions are in use; try again later`, { 'retry-after': '5' })
     this.end(idle.id)
@@ -50,6 +66,12 @@ export class Sessions<T extends { close(): Promise<void> }> {
   add(id: string, session: Session, transport: T): HttpSession<T> {
     const made = { id, session, transport, usedAt: this.now(), streams: 0 }
     this.byId.set(id, made)
+    // Some that began at the same time found room, each before the others were there.
+    while (this.byId.size > this.max) {
+      const idle = this.leastUsed(this.all().filter((one) => one !== made))
+      if (!idle) break
+      this.end(idle.id)
+    }
     return made
   }
 
@@ -87,12 +109,12 @@ export class Sessions<T extends { close(): Promise<void> }> {
   }
 
   /** One that only waits: without a stream first, then used longest ago. */
-  private leastUsed(): HttpSession<T> | undefined {
+  private leastUsed(among: readonly HttpSession<T>[]): HttpSession<T> | undefined {
     const counts = new Map<string, number>()
     for (const { session } of this.byId.values())
       counts.set(session.credential, (counts.get(session.credential) ?? 0) + 1)
     const idleBefore = this.now() - IDLE_MS
-    return this.all()
+    return among
       .filter((one) => one.session.busy === 0 && (one.streams === 0 || one.usedAt <= idleBefore))
       .sort(
         (a, b) =>

@@ -31,7 +31,7 @@ export async function openSse(
         allow: 'GET',
       },
     )
-  sessions.makeRoom()
+  sessions.makeRoom(token === null ? null : hashOf(token))
   const session = new Session(shared, token, 'http')
   const transport = new SSEServerTransport(MESSAGES, response)
   const made = sessions.add(transport.sessionId, session, transport)

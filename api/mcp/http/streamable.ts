@@ -52,7 +52,7 @@ async function begin(
   sessions: StreamableSessions,
   token: string | null,
 ): Promise<StreamableHTTPServerTransport> {
-  sessions.makeRoom()
+  sessions.makeRoom(token === null ? null : hashOf(token))
   const session = new Session(shared, token, 'http')
   const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
     sessionIdGenerator: newSessionId,

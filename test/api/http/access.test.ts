@@ -211,6 +211,39 @@ describe('a secured instance', () => {
     expect((await door.call('GET', '/api/sources', undefined, session)).status).toBe(401)
   })
 
+  it('counts a session as a person only when the root token or an approved login opened it', async () => {
+    const sessionOf = async (token: string) => {
+      const login = await door.call('POST', '/api/session', { token })
+      return { cookie: String(login.headers['set-cookie']).split(';')[0]! }
+    }
+    const take = async (headers: Record<string, string>) => {
+      const answer = await door.call('POST', `/api/projects/${own}/takeover`, {}, headers)
+      const detail = answer.json().detail
+      if (answer.status === 200) await door.call('POST', `/api/projects/${own}/release`, {}, headers)
+      return [answer.status, detail]
+    }
+    const refused = [403, "only a person's session can take a project over"]
+    // Named like a login, as an admin key could name another.
+    const made = await door.call(
+      'POST',
+      '/api/keys',
+      { name: 'svc login, laptop', scopes: ['admin'] },
+      door.as(ROOT),
+    )
+    const admin = (made.json() as unknown as { secret: string }).secret
+    expect(await take(door.as(admin))).toEqual(refused)
+    expect(await take(await sessionOf(admin))).toEqual(refused)
+    const login = await door.engine.createKey(
+      { name: 'svc login, desk', scopes: ['admin'] },
+      { id: 'env:auth', name: 'root' },
+      true,
+    )
+    await door.call('POST', '/api/keys', { name: 'x', scopes: ['read'] }, door.as(ROOT))
+    expect(await take(await sessionOf(login.secret))).toEqual([200, undefined])
+    expect(await take(door.as(login.secret))).toEqual(refused)
+    expect(await take(await sessionOf(ROOT))).toEqual([200, undefined])
+  })
+
   it('tells whoever has no credential only that it is there', async () => {
     expect((await door.call('GET', '/health')).json()).toEqual({ status: 'ok', auth_required: true })
     expect((await door.call('GET', '/health', undefined, door.as(ROOT))).json()).toMatchObject({

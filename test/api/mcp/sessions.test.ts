@@ -176,6 +176,28 @@ describe('a session', () => {
     expect(mcp.sessions.all().map(({ id }) => id)).toEqual([few, ...many.slice(2)])
   })
 
+  it('is one of at most 100 of a credential, however many clients begin at once', async () => {
+    const { mcp, svc } = await open({ secured: true })
+    const { secret } = await svc.post<{ secret: string }>('/api/keys', { name: 'few', scopes: ['read'] })
+    const few = await begin(mcp.url, { authorization: `Bearer ${secret}` })
+    for (let i = 0; i < 11; i++)
+      await Promise.all(Array.from({ length: 10 }, () => begin(mcp.url, { authorization: `Bearer ${ROOT}` })))
+    mcp.pass(10)
+    await begin(mcp.url, { authorization: `Bearer ${ROOT}` })
+    expect(mcp.sessions.size).toBeLessThanOrEqual(101)
+    expect(mcp.sessions.all().map(({ id }) => id)).toContain(few)
+  })
+
+  it('is not made for a revoked key, though the same key was known a moment before', async () => {
+    const { mcp, svc } = await open({ secured: true })
+    const key = await svc.post<{ id: string; secret: string }>('/api/keys', { name: 'a', scopes: ['read'] })
+    await begin(mcp.url, { authorization: `Bearer ${key.secret}` })
+    await svc.del(`/api/keys/${key.id}`)
+    // No time has passed: what was answered before would still be good.
+    expect((await post(mcp.url, INIT, { authorization: `Bearer ${key.secret}` })).status).toBe(401)
+    expect(mcp.sessions.size).toBe(0)
+  })
+
   it('is refused when all are in use', async () => {
     const { mcp } = await open({ sessionsMax: 1 })
     await mcp.connect()

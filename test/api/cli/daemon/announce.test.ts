@@ -10,6 +10,9 @@ describe('what svc up prints', () => {
   })
 
   it('is one line for an open start', () => {
+    expect(describeStart('http://127.0.0.1:8787', '/data', 'svc_root_given', true)).toBe(
+      'svc: console at http://127.0.0.1:8787  ·  data in /data\nsvc: auth ON; log in at http://127.0.0.1:8787 with the token that was given\n',
+    )
     expect(describeStart('http://127.0.0.1:8787', '/data', null)).toBe(
       'svc: console at http://127.0.0.1:8787  ·  data in /data  ·  auth OFF (open; run with --auth to require a login)\n',
     )
