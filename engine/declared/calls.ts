@@ -39,6 +39,7 @@ import { presentCard } from '../projects/present.ts'
 import { readPicked } from '../projects/remove.ts'
 import { describeTemplate, detectTemplate } from '../templates/index.ts'
 import { type ActionParts, runAction } from './actions.ts'
+import { refuseAgentsName } from './agent-names.ts'
 import { createAgent, deleteAgent, switchAgent, updateAgent } from './agent-writes.ts'
 import { belongings } from './belonging.ts'
 import { catalogListing, describeHandle } from './catalog-handles.ts'
@@ -226,6 +227,7 @@ export function projectCalls({ declared, findings, http, agentModels, startRun }
     createProjectKey: async (word: string, body: KeyCreate, by: WriteBy) => {
       const project = idOf(word)
       const { name } = declared.kinds.project.find(project)!.doc
+      if (body.scopes?.includes('findings') ?? true) refuseAgentsName(declared, body.name)
       const created = declared.keys.create({ ...body, project: undefined } as KeyCreate, by.caller, {
         project,
       })

@@ -1,5 +1,6 @@
 /** Applying a plan: everything it needs as one change-set, so all of it or nothing, and one undo. */
 import type { Plan, SetupApplied, SetupApply } from '../../schemas/types.ts'
+import { refuseAgentsName } from '../declared/agent-names.ts'
 import type { Declared } from '../declared/declared.ts'
 import { projectNamed } from '../declared/project-writes.ts'
 import { mintIngestKey } from '../declared/source-writes.ts'
@@ -70,6 +71,7 @@ function once(declared: Declared, id: string, plan: Plan, by: WriteBy, mintKeys:
       if (!existing && needs === 'send' && config.signature_scheme === undefined)
         ingest.set(name, mintIngestKey(declared, name, by).secret)
   if (!plan.own_agent) return { ingest, own: null }
+  refuseAgentsName(declared, plan.own_agent.name)
   const key = declared.keys.create({ name: plan.own_agent.name, scopes: ['read', 'findings'] }, by.caller, {
     project: id,
   })

@@ -246,9 +246,11 @@ describe('recording a finding', () => {
     expect(await inbox()).toEqual([])
   })
 
-  it('under the name of a service agent is refused with 409', async () => {
-    const scout = svc.as((await projectKey({ name: 'checkout-first-look' })).secret)
-    expect((await scout.refused('POST', `/api/projects/${shop}/findings`, finding))[0]).toBe(409)
+  it('under the name of a service agent is refused with 409, when the key is made', async () => {
+    const [status, detail] = await svc.refused('POST', `/api/projects/${shop}/keys`, {
+      name: 'checkout-first-look',
+    })
+    expect([status, detail]).toEqual([409, expect.stringContaining('is the name of an agent')])
   })
 })
 

@@ -61,6 +61,7 @@ describe('keys', () => {
         sourceId: 7,
         project: null,
         projectName: null,
+        isLogin: false,
       },
     ])
   })
