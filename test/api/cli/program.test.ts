@@ -28,7 +28,6 @@ describe('the command line', () => {
     [['read', 'a=1', '--order', 'up'], '--order must be asc or desc'],
     [['read', 'a=1', '--window', '1h', '--from', '2026-01-01T00:00:00Z'], '--window or --from'],
     [['send', 'logs', '--type', 'csv'], '--type must be json or ndjson'],
-    [['send', 'logs', 'missing.json'], 'there is no file missing.json'],
     [['keys', 'create', 'x', '--scope', 'root'], '--scope root: must be read, ingest or admin'],
     [['sources', 'add', 'x', '--connector', 'webhook', '--primary', 'service'], 'give that label'],
   ])('%j exits with 64 and names the mistake on standard error', async (argv, message) => {
@@ -36,6 +35,11 @@ describe('the command line', () => {
     expect(ran.code).toBe(64)
     expect(ran.out).toBe('')
     expect(ran.err).toContain(message)
+  })
+
+  it('exits with 66 for a file that is not there', async () => {
+    const ran = await svc(['send', 'logs', 'missing.json'])
+    expect([ran.code, ran.err]).toEqual([66, 'svc: there is no file missing.json\n'])
   })
 
   it('shows the usage of the command a mistake was made in', async () => {
