@@ -133,7 +133,7 @@ describe('svc login', () => {
       await fetch(redirect!)
     })
     for (const { code, err } of [injected, late])
-      expect([code, err]).toEqual([1, expect.stringContaining('this login code is not good')])
+      expect([code, err]).toEqual([77, expect.stringContaining('this login code is not good')])
     expect(existsSync(file())).toBe(false)
     expect((await daemon.get<{ keys: unknown[] }>('/api/keys')).keys).toEqual([])
   })
@@ -185,7 +185,7 @@ describe('svc login', () => {
       await daemon.del(`/api/keys/${admin.id}`)
       await fetch(body.redirect!)
     })
-    expect([ran.code, ran.err]).toEqual([1, expect.stringContaining('has been revoked since')])
+    expect([ran.code, ran.err]).toEqual([77, expect.stringContaining('has been revoked since')])
   })
 
   it('revokes the key of the login before', async () => {

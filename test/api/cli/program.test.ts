@@ -41,6 +41,11 @@ describe('the command line', () => {
     expect(ran.err).toContain(message)
   })
 
+  it('exits with 66 for a file that is not there', async () => {
+    const ran = await svc(['send', 'logs', 'missing.json'])
+    expect([ran.code, ran.err]).toEqual([66, 'svc: there is no file missing.json\n'])
+  })
+
   it('shows the usage of the command a mistake was made in', async () => {
     const ran = await svc(['keys', 'revoke'])
     expect(ran.err).toContain('usage: svc keys revoke [options] <id>')

@@ -137,7 +137,7 @@ describe('svc read', () => {
       answer(response, 302, {}, { location: 'http://127.0.0.1:1/' }),
     )
     const ran = await svc(['read', 'a=b', '--svcd', stub.url, '--token', 't'])
-    expect(ran.code).toBe(1)
+    expect(ran.code).toBe(69)
     expect(ran.err).toContain('redirect')
   })
 
@@ -145,7 +145,7 @@ describe('svc read', () => {
     const at = await daemon({})
     await stub.close()
     const ran = await svc(['read', 'a=b', ...at])
-    expect(ran.code).toBe(1)
+    expect(ran.code).toBe(69)
     expect(ran.err).toContain(stub.url)
     expect(ran.err).toContain('svc up')
   })

@@ -89,22 +89,22 @@ describe('svc tail', () => {
     expect(ran.err).toContain('the daemon is stopping')
   })
 
-  it.each([0, 1])('ends with 1 when the credential is refused (connection %i)', async (connection) => {
+  it.each([0, 1])('ends with 77 when the credential is refused (connection %i)', async (connection) => {
     stub = await startStub((_seen, response, index) => {
       if (index === connection) return answer(response, 401, { detail: 'authentication required' })
       stream(response, frame(index))
       response.end()
     })
     const ran = await svc(['tail', '--svcd', stub.url])
-    expect(ran.code).toBe(1)
+    expect(ran.code).toBe(77)
     expect(ran.err).toContain('authentication required')
   })
 
-  it('ends with 1 when the first connection fails', async () => {
+  it('ends with 69 when the first connection fails', async () => {
     stub = await startStub(() => {})
     await stub.close()
     const ran = await svc(['tail', '--svcd', stub.url])
-    expect(ran.code).toBe(1)
+    expect(ran.code).toBe(69)
     expect(ran.err).toContain('cannot reach the daemon')
   })
 
