@@ -149,9 +149,7 @@ function ofTrigger(
   trigger: Trigger,
   project: string | null,
 ): CatalogDescription {
-  const docs = declared.kinds.project
-    .list()
-    .filter(({ key }) => project === null || key === project)
+  const docs = declared.kinds.project.list().filter(({ key }) => project === null || key === project)
   const agents = new Set(
     docs.flatMap(({ doc }) =>
       Object.entries((doc as unknown as ProjectDoc).wakes?.[trigger.name] ?? {})
