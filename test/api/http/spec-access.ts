@@ -57,6 +57,9 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'POST /api/agent/chat/:turn/cancel': 'read',
   'PUT /api/ask/sessions/:id': 'read',
   'DELETE /api/ask/sessions/:id': 'read',
+  // Reads of the catalog: a file compared, and what there is as a file, without secrets.
+  'POST /api/catalog/check': 'read',
+  'POST /api/catalog/export': 'read',
   // A proposal changes nothing before a person with scope admin approves it; one takes back one's own.
   'POST /api/proposals': 'read',
   'POST /api/proposals/:id/withdraw': 'read',
@@ -66,7 +69,6 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'GET /api/projects/:id/subscriptions': 'admin',
   'GET /api/connect': 'admin',
   'GET /api/discover/environment': 'admin',
-  'GET /api/catalog/export': 'admin',
   'GET /api/integrations/github': 'admin',
   'GET /api/integrations/github/:name/repos': 'admin',
   'GET /api/settings/providers': 'admin',
