@@ -2,13 +2,16 @@
  * A finding carries the name of who recorded it: an agent's, or that of the key an outside agent uses. No two
  * of them share a name, or the key could record nothing.
  */
+import type { DeclaredKind } from '../changes/declared.ts'
 import type { Staged } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
 import type { Keys } from '../keys/keys.ts'
-import type { Declared } from './declared.ts'
 
 /** @throws SvcError conflict where an agent has the name of a key that is to record findings */
-export function refuseAgentsName({ kinds }: Pick<Declared, 'kinds'>, name: string): void {
+export function refuseAgentsName(
+  { kinds }: { kinds: { agent: Pick<DeclaredKind, 'find'> } },
+  name: string,
+): void {
   if (kinds.agent.find(name.trim()))
     fail(
       'conflict',

@@ -78,15 +78,10 @@ export function arrayElements(
 }
 
 /**
- * Where the value of a key lies in the object that begins at `start`; of a repeated key the last, as
- * JSON.parse takes it. The bytes must be JSON.
- * @returns null where there is no such key, or no object.
+ * Where the values of keys lie in the object that begins at the start of `range`; of a repeated key the last, as
+ * JSON.parse takes it. The bytes must be JSON. Keys that are not there are left out, and so are all of what is no
+ * object.
  */
-export function memberRange(bytes: Buffer, range: Range, key: string): Range | null {
-  return memberRanges(bytes, range, [key]).get(key) ?? null
-}
-
-/** The same for several keys in one pass; without those that are not there. */
 export function memberRanges(
   bytes: Buffer,
   [start, end]: Range,

@@ -137,5 +137,5 @@ export const OPERATIONS: Record<string, (engine: LocalEngine) => Promise<unknown
     engine.deleteProject('Storefront', { purgeEvents: true, picked: 'source:docs,agent:first-look' }, BY),
   'undo of a delete': async (engine) => engine.undoChangeSet(await deletion(engine), false, BY),
   'roll back to the import': (engine) => engine.rollBack(1, { dryRun: false }, BY),
-  'catalog import': (engine) => engine.importCatalog({ yaml: EDITED, prune: true }, BY),
+  'catalog import': (engine) => engine.importCatalog({ yaml: EDITED, prune: true, max_deletions: 100 }, BY),
 }

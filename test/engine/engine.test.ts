@@ -49,7 +49,7 @@ describe('the engine', () => {
       [
         'deploys',
         'webhook_event',
-        '{"service":"checkout","version":9007199254740992}',
+        '{"service":"checkout","version":9007199254740993}',
         '2026-11-20T12:00:01.000Z',
       ],
     ])

@@ -201,7 +201,7 @@ function moveRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Words)
   app.post<{ Params: { id: string; name: string }; Body: Record<string, unknown> | undefined }>(
     `${words.base}/:id/actions/:name`,
     describe(TAG, operation(words, 'runAction'), 'Run a named action of the project', 200, null, {
-      body: body('request-action.json'),
+      body: optionalBody('request-action.json'),
     }),
     async ({ params, body: args }) => engine.runProjectAction(params.id, params.name, args ?? {}),
   )

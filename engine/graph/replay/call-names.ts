@@ -20,6 +20,3 @@ export interface ReplayReads {
    */
   replay(project: string, asked: ReplayAsked, by?: Asked): Promise<Replay>
 }
-
-const reads: Record<keyof ReplayReads, true> = { replay: true }
-export const replayReadNames = Object.keys(reads) as (keyof ReplayReads)[]

@@ -6,7 +6,7 @@ import { heeding, type Report, tellDuplicates } from './found.ts'
 import type { SetupWorld } from './world.ts'
 
 /** Stands for a secret that is not entered yet while the rest is checked. */
-const STAND_IN = `\${SVC_NOT_ENTERED}`
+const STAND_IN = `\${SVC_SECRET_NOT_ENTERED}`
 
 /** @param withSecrets whether what cannot be made without its secret is a problem. */
 export function checkWatches(

@@ -244,7 +244,7 @@ describe('a Prometheus that cannot be asked', () => {
     const { poll } = await world(failure(401, 'unauthorized', 'no such token s3cr3t'))
     const error = await refused(poll({ bearer_token: 's3cr3t' }))
     expect(error?.message).toBe(
-      'Prometheus does not take the credentials (401): no such token •••. Check bearer_token, or username and password.',
+      'Prometheus does not take the credentials (401): no such token ***. Check bearer_token, or username and password.',
     )
   })
 
