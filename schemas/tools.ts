@@ -3248,6 +3248,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       ],
       "additionalProperties": false
      }
+    },
+    "notice": {
+     "type": "string",
+     "description": "What should be known of an answer without events, such as a label that no event has."
     }
    },
    "required": [
@@ -3777,6 +3781,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "values": {
      "type": "integer",
      "description": "Distinct values seen in both windows."
+    },
+    "notice": {
+     "type": "string",
+     "description": "What should be known of an answer without events, such as a label that no event has."
     }
    },
    "required": [

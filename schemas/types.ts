@@ -8075,6 +8075,10 @@ export interface ToolReadResult {
      */
     payload: string
   }[]
+  /**
+   * What should be known of an answer without events, such as a label that no event has.
+   */
+  notice?: string
 }
 /**
  * Arguments of the tool read.
@@ -8417,6 +8421,10 @@ export interface ToolStatsResult {
    * Distinct values seen in both windows.
    */
   values: number
+  /**
+   * What should be known of an answer without events, such as a label that no event has.
+   */
+  notice?: string
 }
 /**
  * Arguments of the tool stats.
@@ -10158,6 +10166,10 @@ export interface ReadResult {
    * What max_tokens left for later pages.
    */
   omitted?: Omission[]
+  /**
+   * What should be known of an answer without events, such as a label that no event has.
+   */
+  notice?: string
 }
 /**
  * Answer of POST /remember.
@@ -13459,6 +13471,10 @@ export interface StatsResult {
    * Distinct values seen in both windows.
    */
   values: number
+  /**
+   * What should be known of an answer without events, such as a label that no event has.
+   */
+  notice?: string
 }
 /**
  * One value of the counted label.
