@@ -4083,7 +4083,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "Arguments of the tool why.",
    "properties": {
-    "event": {
+    "id": {
      "type": "string",
      "description": "Event id, such as evt_42.",
      "pattern": "^evt_[0-9]{1,15}$"
@@ -4096,7 +4096,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
-    "event"
+    "id"
    ],
    "additionalProperties": false
   },

@@ -8680,7 +8680,7 @@ export interface ToolWhy {
   /**
    * Event id, such as evt_42.
    */
-  event: string
+  id: string
   /**
    * Only this trigger.
    */

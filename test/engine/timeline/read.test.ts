@@ -86,8 +86,13 @@ describe('a read', () => {
     expect(read({ selector: { nosuch: 'x', other: 'y' }, max_tokens: 500 }).notice).toBe(
       'no event has the labels nosuch, other',
     )
-    for (const selector of [{ service: 'cart' }, { status: 1 }, { key_value: 'x' }, { service: 'checkout' }])
-      expect(read({ selector })).not.toHaveProperty('notice')
+    const known: ReadRequest['selector'][] = [
+      { service: 'cart' },
+      { status: 1 },
+      { key_value: 'x' },
+      { service: 'checkout' },
+    ]
+    for (const selector of known) expect(read({ selector })).not.toHaveProperty('notice')
     expect(answerStats(ctx, { by: 'nosuch' }, NOW)).toMatchObject({
       rows: [],
       notice: 'no event has the label nosuch',
