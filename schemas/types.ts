@@ -6010,6 +6010,10 @@ export interface RejectedItem {
    */
   index: number
   /**
+   * Line of the body as it was sent, from 1, blank lines counted; only where items are lines.
+   */
+  line?: number
+  /**
    * The rule it breaks.
    */
   error: string
