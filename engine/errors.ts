@@ -90,7 +90,7 @@ export interface ErrorExtra {
   retryAfter?: number
   /** Declared object that breaks the rule: name of a part, id of a project. Not told to clients. */
   about?: { kind: string; name: string }
-  rejected?: { index: number; error: string }[]
+  rejected?: { index: number; line?: number; error: string }[]
   /** Fields two writers changed, with base, mine and theirs. */
   conflicts?: MergeConflict[]
   /** Problems of a catalog file, with line and column. */

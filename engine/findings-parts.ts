@@ -8,6 +8,7 @@ import { SvcError } from './errors.ts'
 import { type FindingsParts, primaryOf } from './findings/findings.ts'
 import { findingQueries } from './findings/queries.ts'
 import type { InnerCall } from './pipeline.ts'
+import { requireKnownAgent } from './runs/known-agent.ts'
 import { setupQueries } from './setup/queries.ts'
 import { answersPractice } from './setup/tryout/practice.ts'
 import type { ReadContext } from './timeline/context.ts'
@@ -26,6 +27,7 @@ export function findingsParts(
     clock,
     ending,
     queries: findingQueries(store.db),
+    requireKnownAgent: (name) => requireKnownAgent(store.db, name),
     isAgent: (name) => declared.kinds.agent.find(name) !== undefined,
     entityLabels: (project) =>
       sources

@@ -129,7 +129,7 @@ export class Pipeline {
     if (refused && !source.connector.internal) fail('storage_full', refused)
     const { events, rejected: found, skewed } = this.bodyOf(call, source, now)
     const before = call.itemsBefore ?? 0
-    const rejected = before ? found.map(({ index, error }) => ({ index: before + index, error })) : found
+    const rejected = before ? found.map((one) => ({ ...one, index: before + one.index })) : found
     this.countRejected(source, rejected.length)
     if (events.n === 0 && rejected.length > 0 && !call.polled)
       fail('invalid', `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`, {

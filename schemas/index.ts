@@ -105,9 +105,18 @@ function explainChoice(choice: ErrorObject, inner: ErrorObject[]): string {
   }
   const variants = variantsOf(choice)
   if (variants) return explainVariant(choice, variants)
-  const first = inner.find((e) => e.keyword !== 'type') ?? inner[0]
-  return first ? sentence(first) : `${at}: does not fit any accepted form`
+  const takesEmpty = inner.some(isEmptyText)
+  const first =
+    inner.find((e) => e.keyword !== 'type' && !isEmptyText(e)) ??
+    inner.find((e) => e.keyword === 'type' && !(takesEmpty && e.params.type === 'string')) ??
+    inner[0]
+  if (!first) return `${at}: does not fit any accepted form`
+  return sentence(first) + (takesEmpty && first.keyword === 'type' ? ' or empty text' : '')
 }
+
+/** Of a variant that is empty text alone, which takes a setting back to its default. */
+const isEmptyText = ({ keyword, params }: ErrorObject): boolean =>
+  keyword === 'enum' && params.allowedValues.length === 1 && params.allowedValues[0] === ''
 
 type Variant = { $id: string; required?: readonly string[] }
 
@@ -167,7 +176,7 @@ function sentence(error: ErrorObject): string {
     case 'type':
       return `${at} must be ${[p.type].flat().join(' or ')}`
     case 'enum':
-      return `${at} must be one of ${(p.allowedValues as unknown[]).join(', ')}`
+      return `${at} ${enumRule(p.allowedValues as unknown[])}`
     case 'const':
       return `${at} must be ${String(p.allowedValue)}`
     case 'pattern': {
@@ -199,6 +208,13 @@ function sentence(error: ErrorObject): string {
     default:
       return `${at} ${error.message ?? 'is not valid'}`
   }
+}
+
+/** A list of values as a rule; empty text and null, which join to nothing, are named. */
+function enumRule(allowed: readonly unknown[]): string {
+  const names = allowed.map((value) => (value === '' ? 'empty text' : String(value)))
+  if (names.length === 0) return 'has no value that is allowed'
+  return names.length === 1 ? `must be ${names[0]}` : `must be one of ${names.join(', ')}`
 }
 
 /** Patterns with a name people know; others are shown as they are. */

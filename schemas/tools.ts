@@ -3248,6 +3248,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       ],
       "additionalProperties": false
      }
+    },
+    "notice": {
+     "type": "string",
+     "description": "What should be known of an answer without events, such as a label that no event has."
     }
    },
    "required": [
@@ -3777,6 +3781,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "values": {
      "type": "integer",
      "description": "Distinct values seen in both windows."
+    },
+    "notice": {
+     "type": "string",
+     "description": "What should be known of an answer without events, such as a label that no event has."
     }
    },
    "required": [
@@ -4075,7 +4083,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "Arguments of the tool why.",
    "properties": {
-    "event": {
+    "id": {
      "type": "string",
      "description": "Event id, such as evt_42.",
      "pattern": "^evt_[0-9]{1,15}$"
@@ -4088,7 +4096,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
-    "event"
+    "id"
    ],
    "additionalProperties": false
   },

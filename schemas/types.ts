@@ -6010,6 +6010,10 @@ export interface RejectedItem {
    */
   index: number
   /**
+   * Line of the body as it was sent, from 1, blank lines counted; only where items are lines.
+   */
+  line?: number
+  /**
    * The rule it breaks.
    */
   error: string
@@ -8075,6 +8079,10 @@ export interface ToolReadResult {
      */
     payload: string
   }[]
+  /**
+   * What should be known of an answer without events, such as a label that no event has.
+   */
+  notice?: string
 }
 /**
  * Arguments of the tool read.
@@ -8417,6 +8425,10 @@ export interface ToolStatsResult {
    * Distinct values seen in both windows.
    */
   values: number
+  /**
+   * What should be known of an answer without events, such as a label that no event has.
+   */
+  notice?: string
 }
 /**
  * Arguments of the tool stats.
@@ -8672,7 +8684,7 @@ export interface ToolWhy {
   /**
    * Event id, such as evt_42.
    */
-  event: string
+  id: string
   /**
    * Only this trigger.
    */
@@ -10158,6 +10170,10 @@ export interface ReadResult {
    * What max_tokens left for later pages.
    */
   omitted?: Omission[]
+  /**
+   * What should be known of an answer without events, such as a label that no event has.
+   */
+  notice?: string
 }
 /**
  * Answer of POST /remember.
@@ -13459,6 +13475,10 @@ export interface StatsResult {
    * Distinct values seen in both windows.
    */
   values: number
+  /**
+   * What should be known of an answer without events, such as a label that no event has.
+   */
+  notice?: string
 }
 /**
  * One value of the counted label.

@@ -1,6 +1,6 @@
 /** A long body is stored piece by piece; the answer is one, as if it had been stored at once. */
 import { type ErrorExtra, SvcError } from '../../engine/index.ts'
-import type { IngestResult } from '../../schemas/types.ts'
+import type { IngestResult, RejectedItem } from '../../schemas/types.ts'
 import type { Piece } from './ndjson.ts'
 
 /** As many as the answer to a whole body lists. */
@@ -19,14 +19,17 @@ export async function storePieces(
   let storing: Promise<void> = Promise.resolve()
   let n = 0
   let items = 0
+  let lines = 0
   try {
     for await (const piece of pieces) {
       await storing
       const stored = store(piece, n++, items)
+      const before = lines
       items += piece.items
+      lines += piece.lines
       storing = stored.then(
-        (result) => sum.add(result),
-        (error: unknown) => sum.refuse(error),
+        (result) => sum.add(result, before),
+        (error: unknown) => sum.refuse(error, before),
       )
       // Whoever waits for it hears of it; until then it is no fault that nobody does.
       storing.catch(() => {})
@@ -48,19 +51,20 @@ class Sum {
   private ids: string[] | undefined
   private allRefused: SvcError | undefined
 
-  add(result: IngestResult): void {
+  /** @param linesBefore lines of the pieces before it, as for the others. */
+  add(result: IngestResult, linesBefore: number): void {
     this.ingested += result.ingested
     this.duplicates += result.duplicates ?? 0
     this.skewed += result.skewed ?? 0
-    this.list(result.rejected ?? [], result.rejected_in_all)
+    this.list(result.rejected ?? [], linesBefore, result.rejected_in_all)
     if (result.ids) this.ids = [this.ids?.[0] ?? result.ids[0]!, result.ids[1]!]
   }
 
   /** A piece of which no item could be stored is like the other items that could not. */
-  refuse(error: unknown): void {
+  refuse(error: unknown, linesBefore: number): void {
     if (!(error instanceof SvcError && error.extra.rejected)) throw error
     this.allRefused ??= error
-    this.list(error.extra.rejected)
+    this.list(error.extra.rejected, linesBefore)
   }
 
   /** @throws SvcError where nothing of all could be stored. */
@@ -88,8 +92,9 @@ class Sum {
     )
   }
 
-  private list(rejected: readonly { index: number; error: string }[], inAll = rejected.length): void {
+  private list(rejected: readonly RejectedItem[], linesBefore: number, inAll = rejected.length): void {
     this.rejectedInAll += inAll
-    this.rejected.push(...rejected.slice(0, REJECTED_LISTED - this.rejected.length))
+    for (const { line, ...one } of rejected.slice(0, REJECTED_LISTED - this.rejected.length))
+      this.rejected.push(line === undefined ? one : { ...one, line: linesBefore + line })
   }
 }

@@ -21,6 +21,8 @@ export interface Piece {
   bytes: Uint8Array
   /** Lines in it that are not blank: its items. */
   items: number
+  /** Ends of lines in it, those of blank lines too. */
+  lines: number
 }
 
 const NEWLINE = 0x0a
@@ -74,7 +76,7 @@ class Lines {
 
   end(): Piece {
     if (!this.isBlank(this.cut, this.size)) this.items++
-    return { bytes: this.held.subarray(0, this.size), items: this.items }
+    return { bytes: this.held.subarray(0, this.size), items: this.items, lines: this.count }
   }
 
   /** @returns how many bytes there was room for. */
@@ -106,13 +108,13 @@ class Lines {
 
   /** Takes the whole lines out; what is behind them begins the next piece. */
   private shift(): Piece {
-    const { held, cut, size, items } = this
+    const { held, cut, size, items, count: lines } = this
     const rest = held.subarray(cut, size)
     this.held = Buffer.allocUnsafeSlow(Math.max(FIRST_BUFFER, rest.length))
     this.held.set(rest)
     this.size = rest.length
     this.cut = this.count = this.items = 0
-    return { bytes: held.subarray(0, cut), items }
+    return { bytes: held.subarray(0, cut), items, lines }
   }
 
   private isBlank(start: number, end: number): boolean {

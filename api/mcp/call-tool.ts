@@ -42,10 +42,11 @@ export const toolsFor = (identity: Context['identity'] | null): Tool[] =>
  */
 export async function callTool(
   tool: Tool,
-  args: Record<string, unknown>,
+  given: Record<string, unknown>,
   identify: () => Promise<Context['identity']>,
   context: Omit<Context, 'identity'>,
 ): Promise<CallResult> {
+  const args = renamed(given, tool.aliases)
   try {
     const identity = await identify()
     if (!isAllowed(tool, identity) && !(onlyProposes(tool, identity) && args.dry_run === true))
@@ -60,6 +61,15 @@ export async function callTool(
     if (error instanceof DaemonError) return failed(explain(error), metaOf(error))
     throw error
   }
+}
+
+/** The arguments by the names of the schema; where both names are given, the alias is an unknown field. */
+function renamed(given: Record<string, unknown>, aliases: Tool['aliases'] = {}): Record<string, unknown> {
+  const nameOf = (name: string) => {
+    const to = Object.hasOwn(aliases, name) ? aliases[name]! : name
+    return Object.hasOwn(given, to) ? name : to
+  }
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [nameOf(name), value]))
 }
 
 /** Where a program finds what the text of a failure says. */

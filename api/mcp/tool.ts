@@ -40,6 +40,8 @@ export interface Tool {
   hints: Hints
   /** Scope read may call it with dry_run, which proposes instead of writing. */
   proposes?: true
+  /** Other names of arguments that are taken too, each with the name of the schema; not listed. */
+  aliases?: Readonly<Record<string, string>>
   /** What a long call waits for, as progress says it; the daemon when absent. */
   awaits?: string
   run(args: never, context: Context): Promise<Answer<object>>

@@ -1,4 +1,5 @@
 /** How an example went, from the rows of its run alone: the same whenever it is asked. */
+import { dollars } from '../models/dollars.ts'
 import type { RunRow } from '../runs/queries.ts'
 import { mentioned } from './mention.ts'
 
@@ -79,5 +80,8 @@ export function compare(
 
 /** @returns null where one is null */
 export function sumOf(costs: readonly (number | null)[]): number | null {
-  return costs.reduce<number | null>((sum, cost) => (sum === null || cost === null ? null : sum + cost), 0)
+  return costs.reduce<number | null>(
+    (sum, cost) => (sum === null || cost === null ? null : dollars(sum + cost)),
+    0,
+  )
 }

@@ -1,6 +1,8 @@
 /** Conversations and turns as they are told. */
+
 import type { AskSession, AskTurn } from '../../schemas/types.ts'
 import { acceptedBy } from '../lifecycle/advance.ts'
+import { dollars } from '../models/dollars.ts'
 import type { Step } from '../runs/types.ts'
 import { CLOSING, framesOf } from './frames.ts'
 import type { SessionRow, StepRow, TurnRow } from './queries.ts'
@@ -38,7 +40,7 @@ export function presentTurn(row: TurnRow, rows: readonly StepRow[]): AskTurn {
     tool_calls: row.tool_calls,
     input_tokens: row.input_tokens,
     output_tokens: row.output_tokens,
-    cost_usd: row.uncosted_calls > 0 ? null : row.cost_usd,
+    cost_usd: row.uncosted_calls > 0 ? null : dollars(row.cost_usd),
     asked_at: iso(row.asked_at),
     finished_at: row.finished_at === null ? null : iso(row.finished_at),
     frames: framesOf(steps, restOf(row, steps)),

@@ -1,4 +1,5 @@
 /** The SQL of Ask. */
+import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
 import type { AskMode, BuildStep } from './types.ts'
 
@@ -69,7 +70,7 @@ const OF_SESSION = 'owner = @owner AND session = @id AND kept = 1'
 const SESSION = `SELECT s.id, s.title, s.created_at, s.updated_at,
   (SELECT count(*) FROM ask_turns t WHERE t.owner = s.owner AND t.session = s.id AND t.kept = 1) AS turns,
   (SELECT max(t.id) FROM ask_turns t WHERE t.owner = s.owner AND t.session = s.id AND t.kept = 1 AND t.state = 'running') AS running,
-  (SELECT coalesce(sum(t.cost_usd), 0) FROM ask_turns t WHERE t.owner = s.owner AND t.session = s.id AND t.kept = 1) AS cost`
+  (SELECT ${dollarsSql('coalesce(sum(t.cost_usd), 0)')} FROM ask_turns t WHERE t.owner = s.owner AND t.session = s.id AND t.kept = 1) AS cost`
 
 type Of = { owner: string; id: string }
 
@@ -133,7 +134,7 @@ export function askQueries(db: Database) {
       uncosted: number
     }>(
       `UPDATE ask_turns SET rounds = rounds + 1, provider = @provider, model = @model, input_tokens = input_tokens + @input,
-         output_tokens = output_tokens + @output, cost_usd = cost_usd + @cost, uncosted_calls = uncosted_calls + @uncosted,
+         output_tokens = output_tokens + @output, cost_usd = ${dollarsSql('cost_usd + @cost')}, uncosted_calls = uncosted_calls + @uncosted,
          reserved_usd = 0 WHERE id = @id`,
     ),
     finish: db.prepare<{ id: string; answer: string; error: string | null; at: number }>(

@@ -56,7 +56,7 @@ export interface ChangeSetsParts {
   /** Completes an edit before it is planned: memberships, references, what must not be orphaned. */
   complete(edit: Edit): void
   /** What should be known of an edit although it is allowed, in sentences. */
-  warn?(edit: Edit, changed: readonly Staged[]): string[]
+  warn?(edit: Edit, touched: readonly Staged[]): string[]
   /** Ids of the live projects that use a part, as stored now. */
   projectsOf(kind: ChangeKind, key: string): string[]
   /** Writes what follows from the edit beside the documents, in the same transaction. */
@@ -164,7 +164,8 @@ export class ChangeSets {
       this.parts.complete(edit)
       refuseConflicts(edit)
       const changed = edit.touched().filter(isChange)
-      const warnings = this.parts.warn?.(edit, changed) ?? []
+      // Of what was saved, changed or not: whoever saves a part again is told what is still wrong with it.
+      const warnings = this.parts.warn?.(edit, edit.touched()) ?? []
       const plan = { ...planOf(edit.touched(), this.parts.kinds), ...(warnings.length ? { warnings } : {}) }
       const basis = changed.map(versionOf)
       review?.({ plan, basis })

@@ -91,7 +91,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
       for (const staged of edit.touched()) refuseVariables(staged, kinds, parts.env)
     },
     projectsOf: (kind, key) => projects.users(kind, key),
-    warn: (edit, changed) => warningsOf(sources, edit, changed),
+    warn: (edit, touched) => warningsOf(sources, edit, touched),
     follow: (_edit, staged, stroke) => {
       followEdit(follow, staged, stroke)
       followDrafts(db, staged, stroke)

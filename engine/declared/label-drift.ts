@@ -39,12 +39,13 @@ export function driftsOf(declared: DriftParts, kind: PartKind, name: string): st
 }
 
 /**
- * Warnings of an edit: of each part it changes, and of each trigger over a source whose labels it changes.
+ * Warnings of an edit: of each part it saves, changed or not, and of each trigger over a source whose labels
+ * it changes.
  * @returns sentences that begin with the part.
  */
-export function warningsOf(sources: Sources, edit: Edit, changed: readonly Staged[]): string[] {
+export function warningsOf(sources: Sources, edit: Edit, touched: readonly Staged[]): string[] {
   const edited = new Map<string, Coverage | null>()
-  for (const { kind, key, stored, doc } of changed)
+  for (const { kind, key, stored, doc } of touched)
     if (kind === 'source' && stored && doc && labelText(stored.doc) !== labelText(doc))
       edited.set(key, readAgain(sources, key, stored.doc, doc))
   const world: World = {
@@ -54,7 +55,7 @@ export function warningsOf(sources: Sources, edit: Edit, changed: readonly Stage
       edited.has(source) ? edited.get(source)! : sources.store.coverage.of(source, true),
   }
   const parts = new Map<string, [PartKind, string]>()
-  for (const { kind, key, doc } of changed)
+  for (const { kind, key, doc } of touched)
     if (doc && (kind === 'source' || kind === 'trigger' || kind === 'agent'))
       parts.set(`${kind} ${key}`, [kind, key])
   if (edited.size)

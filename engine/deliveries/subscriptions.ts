@@ -74,6 +74,9 @@ export function createSubscriptions({
   const byId = db.prepare<[string], SubscriptionRow>(
     'SELECT * FROM subscriptions WHERE id = ? AND removed_at IS NULL',
   )
+  const removedById = db
+    .prepare<[string], string>('SELECT caller FROM subscriptions WHERE id = ? AND removed_at IS NOT NULL')
+    .pluck()
   return {
     /**
      * Subscribes an address that may be reached; the same again is the one there is.
@@ -129,6 +132,9 @@ export function createSubscriptions({
       byId.get(id) ?? fail('not_found', `no subscription has the id ${id}`),
 
     find: (id: string): SubscriptionRow | undefined => byId.get(id),
+
+    /** Who made one that was removed; undefined when none of this id was. */
+    callerOfRemoved: (id: string): string | undefined => removedById.get(id),
 
     remove: (id: string): void => {
       store.tx(() => removeWhere(db, 'id = ?', id, clock.now()))

@@ -31,6 +31,8 @@ export interface FindingsParts {
   queries: FindingQueries
   /** Whether an agent of the service has that name. */
   isAgent(name: string): boolean
+  /** @throws SvcError not_found where no agent has or had that name */
+  requireKnownAgent(name: string): void
   /** Primary labels of a project's sources, the first of each. */
   entityLabels(project: string): string[]
   /** Whether any event ever had that label. */
@@ -139,7 +141,7 @@ export function listFindings(
  * One result per chain of runs, newest first.
  * @param show findings or agent:<name>; absent: all.
  * @param before as next_before of the page before.
- * @throws SvcError invalid
+ * @throws SvcError invalid; not_found for an agent that never was
  */
 export function listResults(
   parts: FindingsParts,
@@ -157,6 +159,7 @@ export function listResults(
     limit: limit + 1,
   }
   const rows = parts.queries.results(filter, show === 'findings')
+  if (rows.length === 0 && agent !== null) parts.requireKnownAgent(agent)
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {

@@ -1,5 +1,7 @@
 /** The SQL of findings: each is how a run ended, and a chain of runs is one result of a project. */
+
 import { firstSnapshot } from '../lifecycle/advance.ts'
+import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
 
 export interface FindingRow {
@@ -105,7 +107,7 @@ export function findingQueries(db: Database) {
   )
   const spent = db
     .prepare<[string, number], number>(
-      `SELECT coalesce(sum(r.cost_usd), 0) ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
+      `SELECT ${dollarsSql('coalesce(sum(r.cost_usd), 0)')} ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
     )
     .pluck()
   const handle = db.prepare(
@@ -139,7 +141,7 @@ function chainOf(): string {
   const chain = `FROM runs c JOIN run_projects cp ON cp.run_id = c.id AND cp.project = p.project
     WHERE c.root_run_id = r.root_run_id AND c.seq <= r.seq AND c.practice = r.practice`
   return `(SELECT json_group_array(c.agent ORDER BY c.seq) ${chain}) AS chain,
-    (SELECT coalesce(sum(c.cost_usd), 0) ${chain}) AS cost_usd,
+    (SELECT ${dollarsSql('coalesce(sum(c.cost_usd), 0)')} ${chain}) AS cost_usd,
     (SELECT coalesce(sum(c.uncosted_calls), 0) + (sum(c.rounds) = 0) ${chain}) AS uncosted,
     (SELECT max(c.finished_at) - min(c.started_at) ${chain}) AS duration_ms`
 }

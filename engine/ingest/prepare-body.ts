@@ -4,7 +4,7 @@ import { SvcError } from '../errors.ts'
 import { type KnownLabels, type PackedEvents, Packer } from './packed.ts'
 import type { Prepare } from './prepare.ts'
 import type { PreparedEvent } from './prepared.ts'
-import { type Rejected, type SplitItem, splitBody } from './split.ts'
+import { type Rejected, type SplitItem, splitBody, withLines } from './split.ts'
 
 export interface PreparedBody {
   events: PackedEvents
@@ -40,7 +40,7 @@ export function prepareBody(
   const visit = (item: SplitItem): void => {
     const events = map(item)
     if (typeof events === 'string') {
-      refused.push({ index: item.index, error: events })
+      refused.push({ index: item.index, error: events, ...(item.at === undefined ? {} : { at: item.at }) })
       return
     }
     for (const event of events) {
@@ -49,7 +49,8 @@ export function prepareBody(
     }
   }
   const rejected = [...splitBody(body, visit, prepare.projection), ...refused]
-  return { events: packer.finish(), rejected: rejected.sort((a, b) => a.index - b.index), skewed }
+  const inOrder = rejected.sort((a, b) => a.index - b.index)
+  return { events: packer.finish(), rejected: withLines(body, inOrder), skewed }
 }
 
 /** The events of an item, or why it is refused. */

@@ -47,6 +47,11 @@ export class SplitItem {
     return this.body.bytes.subarray(this.range[0], this.range[1])
   }
 
+  /** Byte where its line begins; undefined where items are no lines. */
+  get at(): number | undefined {
+    return this.body.isLines ? this.range[0] : undefined
+  }
+
   /** The value with all its fields, to be written as JSON again. */
   whole(): unknown {
     return this.isWhole ? this.value : parseForWriting(this.body.bytes.toString('utf8', ...this.range))
@@ -56,6 +61,10 @@ export class SplitItem {
 export interface Rejected {
   index: number
   error: string
+  /** Line of the body it is on, from 1, where items are lines; given by `withLines`. */
+  line?: number
+  /** Byte of the body where its line begins, where items are lines. */
+  at?: number
 }
 
 type Visit = (item: SplitItem) => void
@@ -74,6 +83,7 @@ export type LineReader = (
 interface Body {
   bytes: Buffer
   isAscii: boolean
+  isLines: boolean
   projection: Projection | null
 }
 
@@ -101,11 +111,13 @@ export function splitBody(
   const all = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   const ascii = isAscii(all)
   if (!ascii && !isUtf8(all)) fail('invalid', 'the body is not valid UTF-8')
-  const body: Body = { bytes: all, isAscii: ascii, projection }
-  const readAll = (range: Range): Rejected[] =>
-    lines
+  const body: Body = { bytes: all, isAscii: ascii, isLines: false, projection }
+  const readAll = (range: Range): Rejected[] => {
+    body.isLines = true
+    return lines
       ? lines(range, ITEMS_MAX, (from, index) => readLine(body, from, range[1], index))
       : readLines(body, range, visit)
+  }
   const hasMark = all.length >= 3 && all[0] === 0xef && all[1] === 0xbb && all[2] === 0xbf
   const whole = trim(all, hasMark ? 3 : 0, all.length)
   const [start, end] = whole
@@ -127,7 +139,7 @@ export function splitBody(
 /** Parses one item that is already known to be JSON. @throws SvcError invalid */
 export function parseItem(raw: Uint8Array): unknown {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  const item = read({ bytes, isAscii: false, projection: null }, [0, raw.length], 0)
+  const item = read({ bytes, isAscii: false, isLines: false, projection: null }, [0, raw.length], 0)
   return typeof item === 'string' ? fail('invalid', `the item ${item}`) : item.value
 }
 
@@ -165,9 +177,9 @@ function readLines(body: Body, [start, end]: Range, visit: Visit): Rejected[] {
       continue
     }
     const { item, lineEnd } = readLine(body, from, end, index)
-    from = lineEnd
-    if (typeof item === 'string') rejected.push({ index, error: item })
+    if (typeof item === 'string') rejected.push({ index, error: item, at: from })
     else visit(item)
+    from = lineEnd
     index++
   }
   return rejected
@@ -185,6 +197,25 @@ function readLine(
   const found = bytes.indexOf(NEWLINE, from)
   const line = trim(bytes, from, found === -1 || found > end ? end : found)
   return { index, item: read(body, line, index), lineEnd: line[1] }
+}
+
+/**
+ * Refused items with the lines they are on, blank lines counted: in one pass, and of bodies alone that have some.
+ * @param rejected in their order.
+ */
+export function withLines(given: Uint8Array, rejected: readonly Rejected[]): Rejected[] {
+  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+  let line = 1
+  let next = -1
+  return rejected.map(({ index, error, at }) => {
+    if (at === undefined) return { index, error }
+    for (;;) {
+      const end = bytes.indexOf(NEWLINE, next + 1)
+      if (end === -1 || end >= at) return { index, error, line }
+      next = end
+      line++
+    }
+  })
 }
 
 function failTooMany(count: string): never {

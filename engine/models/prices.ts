@@ -2,6 +2,7 @@
  * What tokens cost: prices.json, and what an operator put over it. A price is found by the model named
  * in the reply, since a gateway decides which model answers (SPEC.md, Model providers 5).
  */
+import { dollars } from './dollars.ts'
 import shipped from './prices.json' with { type: 'json' }
 import type { ProviderKind, Usage } from './types.ts'
 
@@ -57,7 +58,7 @@ export function costOf(
     kind === 'providera' ? cache_read_input_tokens : Math.min(cache_read_input_tokens, input_tokens)
   const fresh = kind === 'providera' ? input_tokens : input_tokens - read
   const written = kind === 'providera' ? cache_creation_input_tokens * CACHE_WRITE : 0
-  return ((fresh + written + read * cached) * price.input + output_tokens * price.output) / MILLION
+  return dollars(((fresh + written + read * cached) * price.input + output_tokens * price.output) / MILLION)
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { ModelSpend, ModelUsageResult } from '../../schemas/types.ts'
 import type { Database, StoreHandle } from '../store/handle.ts'
 import type { Tallies } from '../tallies.ts'
+import { dollarsSql } from './dollars.ts'
 import type { Usage } from './types.ts'
 
 /** One run, one turn of Ask, or one call of guided setup; runs on several models have an entry for each. */
@@ -28,7 +29,7 @@ export interface UsageEntry {
 const DAY_MS = 86_400_000
 const SUMS = `sum(calls) AS calls, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
   sum(cache_creation_input_tokens) AS cache_creation_input_tokens,
-  sum(cache_read_input_tokens) AS cache_read_input_tokens, sum(cost_usd) AS cost_usd,
+  sum(cache_read_input_tokens) AS cache_read_input_tokens, ${dollarsSql('sum(cost_usd)')} AS cost_usd,
   sum(CASE WHEN cost_usd IS NULL THEN calls ELSE 0 END) AS uncosted_calls`
 const NOTHING: ModelSpend = {
   calls: 0,

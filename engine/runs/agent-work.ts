@@ -1,5 +1,7 @@
 /** What agents did, for lists of them: two statements for all. */
+
 import type { Agent } from '../../schemas/types.ts'
+import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
 
 type Work = Pick<Agent, 'stats' | 'last_run'>
@@ -21,7 +23,7 @@ export function workOfAgents(db: Database): (agent: string) => Work {
     db
       .prepare<[], Work['stats'] & { agent: string }>(
         `SELECT agent, count(*) AS runs, count(finished_at) AS finished, sum(state = 'succeeded') AS ok,
-           CAST(avg(finished_at - started_at) AS INTEGER) AS avg_duration_ms, sum(cost_usd) AS cost_usd,
+           CAST(avg(finished_at - started_at) AS INTEGER) AS avg_duration_ms, ${dollarsSql('sum(cost_usd)')} AS cost_usd,
            sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
            sum(uncosted_calls > 0) AS uncosted_runs
          FROM runs WHERE practice = 0 AND woken_by <> 'external' GROUP BY agent`,

@@ -1,6 +1,8 @@
 /** Runs as they are answered. */
+
 import type { AgentForecast, CheckedClaim, Run, RunDetail, RunHandoff, RunStep } from '../../schemas/types.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
+import { dollars } from '../models/dollars.ts'
 import type { HandoffRow, RunQueries, RunRow, StepRow } from './queries.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -45,7 +47,7 @@ export function presentRun(row: RunRow, projects: string[]): Run {
     output_tokens: row.output_tokens,
     cache_creation_input_tokens: row.cache_creation_input_tokens,
     cache_read_input_tokens: row.cache_read_input_tokens,
-    cost_usd: isCosted ? row.cost_usd : null,
+    cost_usd: isCosted ? dollars(row.cost_usd) : null,
     outcome: row.outcome,
     verdict: row.verdict,
     headline: row.headline,
@@ -107,14 +109,14 @@ export interface Spend {
 
 export function presentForecast({ runs, priced, cost, days, spent, budget }: Spend): AgentForecast {
   const perDay = runs / days
-  const perRun = priced > 0 ? cost / priced : null
-  const daily = perRun === null ? null : perRun * perDay
+  const perRun = priced > 0 ? dollars(cost / priced) : null
+  const daily = perRun === null ? null : dollars(perRun * perDay)
   return {
     runs_per_day: perDay,
     cost_per_run_usd: perRun,
     per_day_usd: daily,
-    per_month_usd: daily === null ? null : daily * 30,
-    spent_usd: spent,
+    per_month_usd: daily === null ? null : dollars(daily * 30),
+    spent_usd: dollars(spent),
     budget_usd: budget,
     days_left: budget === null || !daily ? null : Math.max(0, (budget - spent) / daily),
   }

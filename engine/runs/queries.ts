@@ -1,4 +1,5 @@
 /** The SQL of runs, their steps and handoffs. */
+import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
 
 export interface RunRow {
@@ -199,7 +200,7 @@ function prepare(db: Database) {
     }>(
       `UPDATE runs SET provider = @provider, model = @model, input_tokens = input_tokens + @input,
          output_tokens = output_tokens + @output, cache_creation_input_tokens = cache_creation_input_tokens + @created,
-         cache_read_input_tokens = cache_read_input_tokens + @read, cost_usd = cost_usd + @cost,
+         cache_read_input_tokens = cache_read_input_tokens + @read, cost_usd = ${dollarsSql('cost_usd + @cost')},
          uncosted_calls = uncosted_calls + @uncosted, reserved_usd = max(0, reserved_usd - @released),
          rounds = rounds + 1 WHERE id = @id`,
     ),

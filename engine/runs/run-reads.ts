@@ -16,6 +16,7 @@ import type { ReadContext } from '../timeline/context.ts'
 import { parseEventId, presentRow } from '../timeline/present.ts'
 import { answerRead } from '../timeline/read.ts'
 import { answerStats } from '../timeline/stats.ts'
+import { requireKnownAgent } from './known-agent.ts'
 import { presentForecast, presentRun, presentRunDetail } from './present.ts'
 import { type RunRow, runQueries } from './queries.ts'
 
@@ -120,6 +121,7 @@ function listRuns(ctx: ReadContext, filter: RunFilter, present: (row: RunRow) =>
     )
     .all({ ...values, limit, offset })
   const total = ctx.db.prepare<typeof values, number>(`SELECT count(*) ${where}`).pluck().get(values)!
+  if (total === 0 && agent !== null) requireKnownAgent(ctx.db, agent)
   return { runs: rows.map(present), total }
 }
 

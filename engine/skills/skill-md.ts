@@ -4,7 +4,7 @@
  */
 import matter from 'gray-matter'
 import { fail } from '../errors.ts'
-import { BODY_MAX_BYTES } from './skill-rules.ts'
+import { BODY_MAX_BYTES, DESCRIPTION_RULE, NAME_RULE } from './skill-rules.ts'
 
 /** Front matter and body together; a larger file cannot hold a skill that keeps the rules. */
 const FILE_MAX_BYTES = BODY_MAX_BYTES + 16_384
@@ -18,14 +18,17 @@ export function readSkillFile(bytes: Uint8Array): { name: unknown; description: 
   if (lines[0]?.trimEnd() !== '---')
     fail(
       'invalid',
-      'the file must begin with front matter: a line of three dashes, then name and description',
+      'the front matter is missing: the file must begin with a line of three dashes, then name: and description:, then a second line of three dashes',
     )
   if (!lines.slice(1).some((line) => line.trimEnd() === '---'))
-    fail('invalid', 'the front matter is not closed: a second line of three dashes is missing')
+    fail('invalid', 'the front matter is not closed: it must end with a second line of three dashes')
   const { data, content } = parse(text)
-  for (const key of ['name', 'description'] as const)
+  for (const [key, rule] of [
+    ['name', NAME_RULE],
+    ['description', DESCRIPTION_RULE],
+  ] as const)
     if (data[key] === undefined || data[key] === null || data[key] === '')
-      fail('invalid', `the front matter has no ${key}:`, { field: key })
+      fail('invalid', `the front matter has no ${key}; ${key} must be ${rule}`, { field: key })
   return { name: data.name, description: data.description, body: content }
 }
 

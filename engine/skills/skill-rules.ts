@@ -5,16 +5,16 @@ import { fail } from '../errors.ts'
 export const SKILL_NAME_MAX = 64
 export const DESCRIPTION_MAX = 1_024
 export const BODY_MAX_BYTES = 65_536
+/** What a name must be, to follow "name must be". */
+export const NAME_RULE = `1 to ${SKILL_NAME_MAX} characters of lowercase letters, digits and dashes`
+/** What a description must be, to follow "description must be". */
+export const DESCRIPTION_RULE = `one paragraph of 1 to ${DESCRIPTION_MAX} characters`
 
 /** @throws SvcError invalid */
 export function checkSkillName(name: unknown): string {
   if (typeof name !== 'string' || name === '') return fail('invalid', 'a name is required', { field: 'name' })
   if (name.length > SKILL_NAME_MAX || !/^[a-z0-9-]+$/.test(name))
-    fail(
-      'invalid',
-      `name must be 1 to ${SKILL_NAME_MAX} characters of lowercase letters, digits and dashes`,
-      { field: 'name' },
-    )
+    fail('invalid', `name must be ${NAME_RULE}`, { field: 'name' })
   return name
 }
 

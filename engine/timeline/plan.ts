@@ -160,6 +160,18 @@ function allSourceLabels(dictionary: Dictionary, names: SourceNames): number[] {
     .filter((id) => id !== undefined)
 }
 
+/**
+ * What should be known of labels in a request that match nothing.
+ * @param wanted names of labels. @returns a sentence; null where each was on some event.
+ */
+export function unknownLabels(db: Database, names: SourceNames, wanted: readonly string[]): string | null {
+  if (wanted.length === 0) return null
+  const known = new Set(labelNames(db))
+  const unknown = wanted.filter((name) => !known.has(name) && !names.numberLabels().has(name))
+  if (unknown.length === 0) return null
+  return `no event has the ${unknown.length === 1 ? 'label' : 'labels'} ${unknown.join(', ')}`
+}
+
 /** Every label name stored: of those that have keys by skipping through them, and of the new ones. */
 export function labelNames(db: Database): string[] {
   const sql = `WITH RECURSIVE n(name) AS (

@@ -18,6 +18,7 @@ import {
   queryOf,
   resolveWindow,
   type Scoped,
+  unknownLabels,
   type Window,
 } from './plan.ts'
 import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
@@ -85,7 +86,7 @@ function answerPage(ctx: ReadContext, reading: Reading, references: Row[]): Read
   const page = collect(ctx, reading, limit, reading.request.include_payload === true)
   const next = page.next && encodeNext(ctx, reading, { ...reading.cursor, after: page.next, skip: 0 })
   const rows = [...references, ...inOrder(reading, page.rows)]
-  return answer(reading, rows, next, page.scanned)
+  return answer(ctx, reading, rows, next, page.scanned)
 }
 
 /** Oldest first unless asked for desc: the newest rows of the window, shown as a timeline. */
@@ -181,9 +182,16 @@ function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], max
       : null
   const rows = sortRows(fitted.rows, reading.request.order === 'desc')
   const omitted = countOmitted(ctx, reading, fitted.left, page.next)
+  const answered = answer(
+    ctx,
+    reading,
+    rows,
+    nextCursor && encodeNext(ctx, reading, nextCursor),
+    page.scanned,
+  )
   return {
-    ...answer(reading, rows, nextCursor && encodeNext(ctx, reading, nextCursor), page.scanned),
-    tokens: fitted.tokens + tokensOf(renderTimeline(heading, [])),
+    ...answered,
+    tokens: fitted.tokens + tokensOf(renderTimeline(heading, [])) + tokensOf(answered.notice ?? ''),
     omitted,
   }
 }
@@ -224,10 +232,18 @@ function encodeNext(ctx: ReadContext, reading: Reading, cursor: Cursor): string 
   return ctx.cursors.encode(cursor, reading.identity)
 }
 
-function answer(reading: Reading, rows: Row[], next: string | null, scanned: number | undefined): ReadAnswer {
+function answer(
+  ctx: ReadContext,
+  reading: Reading,
+  rows: Row[],
+  next: string | null,
+  scanned: number | undefined,
+): ReadAnswer {
   const { request, window, cursor } = reading
+  const notice = rows.every((row) => row.reference) ? unknownOf(ctx, request) : null
+  const timeline = renderTimeline(renderHeading(request.selector, window.name), rows)
   return {
-    payload: renderTimeline(renderHeading(request.selector, window.name), rows),
+    payload: notice === null ? timeline : `${timeline.trimEnd()}\n${notice}\n`,
     count: rows.length,
     sources: [...new Set(rows.map((row) => row.source))].sort(),
     rows,
@@ -237,8 +253,17 @@ function answer(reading: Reading, rows: Row[], next: string | null, scanned: num
     from: iso(window.from),
     to: iso(window.shownTo),
     ...(scanned === undefined ? {} : { scanned }),
+    ...(notice === null ? {} : { notice }),
   }
 }
+
+/** A label that was mistyped looks like silence otherwise. */
+const unknownOf = (ctx: ReadContext, { selector = {} }: Scoped<ReadRequest>): string | null =>
+  unknownLabels(
+    ctx.db,
+    ctx.names,
+    Object.keys(selector).filter((name) => name !== 'key_value'),
+  )
 
 function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, Math.trunc(value)))

@@ -7,7 +7,7 @@ import type { Segment } from '../store/segments.ts'
 import { labelByOffset, labelsNamed } from './classify.ts'
 import type { ReadContext } from './context.ts'
 import { parseDuration } from './duration.ts'
-import { compilePlan, queryOf, type Scoped } from './plan.ts'
+import { compilePlan, queryOf, type Scoped, unknownLabels } from './plan.ts'
 
 const TOP_MAX = 50
 /** Labels of ours that may be counted under their plain names. */
@@ -39,14 +39,14 @@ export function answerStats(
   const ceiling = asOf === undefined ? ctx.index.tail.lastId : ctx.ceilingAt(asOf)
   const query = queryOf(plan, { from: now - 2 * length, to: now }, ceiling)
   const values = labelsNamed(ctx, BUILT_IN[request.by] ?? request.by)
-  const wanted = new Set(values.keys())
+  const counted = new Set(values.keys())
   const counts = new Map<number, { now: number; before: number }>()
   let current: Segment | null = null
   let byOffset: Uint32Array = new Uint32Array()
   eachPosition(ctx.index.all(), query, (id, ts, segment) => {
     if (segment !== current) {
       current = segment
-      byOffset = labelByOffset(segment, wanted)
+      byOffset = labelByOffset(segment, counted)
     }
     const labelId = byOffset[offsetOf(id)]!
     if (labelId === 0) return
@@ -56,7 +56,12 @@ export function answerStats(
     if (ts >= now - length) entry.now++
     else entry.before++
   })
-  return tabulate(request, window, mergeByValue(ctx, request.by, values, counts))
+  const table = tabulate(request, window, mergeByValue(ctx, request.by, values, counts))
+  if (table.values > 0) return table
+  const asked = [request.by, ...Object.keys(request.where ?? {})]
+  const wanted = asked.filter((name) => name !== 'key_value' && !Object.hasOwn(BUILT_IN, name))
+  const notice = unknownLabels(ctx.db, ctx.names, [...new Set(wanted)])
+  return notice === null ? table : { ...table, stats: `${table.stats}\n${notice}`, notice }
 }
 
 /** Source labels hold ids; two sources of one name (one deleted) count as one. */

@@ -19,7 +19,11 @@ export interface TriggerWrites {
     to: { url: string | null; name?: string | undefined; audience: Audience },
     by: Caller,
   ): Promise<SubscriptionCreated>
-  /** @param own only one that this caller made. @throws SvcError forbidden; not_found where asked for by id */
+  /**
+   * One that this caller may remove and that is removed already is no error, unless `strict`.
+   * @param own only one that this caller made.
+   * @throws SvcError forbidden; not_found, naming the id
+   */
   unsubscribe(
     id: string,
     by: Caller,
@@ -60,8 +64,10 @@ export function triggerWrites(parts: {
       const found = subscriptions.find(id)
       const isThere = found && (project === undefined || found.project === parts.requireProject(project))
       if (!isThere) {
-        if (strict) fail('not_found', `no subscription has the id ${id}`)
-        return { ok: true }
+        const madeBy = strict ? undefined : subscriptions.callerOfRemoved(id)
+        // A call that is repeated because its answer was lost succeeds again.
+        if (madeBy !== undefined && (!own || madeBy === by.id)) return { ok: true }
+        return fail('not_found', `no subscription has the id ${id}`)
       }
       if (own && found.caller !== by.id)
         fail('forbidden', 'another credential made this subscription; one with scope admin removes it')

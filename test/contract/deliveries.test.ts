@@ -276,11 +276,15 @@ describe('a subscription', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
-  it('is removed by its id, and an unknown one is no error', async () => {
+  it('is removed by its id, twice too, and an id that none has is refused by name', async () => {
     const { post, subscribe } = await open()
     const { subscription_id } = await subscribe()
     expect(await svc.post('/unsubscribe', { subscription_id })).toEqual({ ok: true })
     expect(await svc.post('/unsubscribe', { subscription_id })).toEqual({ ok: true })
+    expect(await svc.refused('POST', '/unsubscribe', { subscription_id: 'nosuch' })).toEqual([
+      404,
+      'no subscription has the id nosuch',
+    ])
     await post()
     expect((await svc.get<{ deliveries: Delivery[] }>('/api/deliveries')).deliveries).toEqual([])
   })

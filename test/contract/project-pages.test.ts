@@ -32,7 +32,7 @@ describe('what a project shows', () => {
     ['health', { state: expect.any(String), issues: expect.any(Array) }],
     ['results', { results: [], next_before: null }],
     ['results?show=findings', { results: [] }],
-    ['results?show=agent:nobody', { results: [] }],
+    ['results?show=agent:checkout-first-look', { results: [] }],
     ['findings', { findings: [] }],
     ['wiring', { wakes: [{ trigger: 'checkout-errors', agent: 'checkout-first-look', enabled: true }] }],
     ['deletion', { deletes: expect.any(Array), keys: 0, events: 0 }],
@@ -84,7 +84,11 @@ describe('what a project shows', () => {
     ])
     expect(today).toMatchObject({ found: 1 })
     expect(await svc.get(`/api/projects/${id}/results?show=agent:maria`)).toMatchObject({ results })
-    expect(await svc.get(`/api/projects/${id}/results?show=agent:other`)).toMatchObject({ results: [] })
+    for (const asked of [`/api/projects/${id}/results?show=agent:nosuch`, '/api/runs?agent=nosuch'])
+      expect(await svc.refused('GET', asked)).toEqual([404, 'no agent is named nosuch'])
+    // An agent without runs, and an outside one that has nothing else, are known.
+    for (const agent of ['checkout-first-look', 'maria'])
+      expect((await svc.call('GET', `/api/runs?agent=${agent}`)).status).toBe(200)
     const run = `/api/projects/${id}/results/${results[0]!.id}`
     await svc.post(`${run}/handled`, { handled: true })
     expect(await svc.get(run)).toMatchObject({

@@ -5,7 +5,8 @@ const KB64 = 65_536
 const RULES = {
   name: 'name must be 1 to 64 characters of lowercase letters, digits and dashes',
   paragraph: 'description must be one paragraph: it has a blank line',
-  frontMatter: 'the file must begin with front matter: a line of three dashes, then name and description',
+  frontMatter:
+    'the front matter is missing: the file must begin with a line of three dashes, then name: and description:, then a second line of three dashes',
 }
 
 let svc: Instance
@@ -247,10 +248,18 @@ describe('the rules of a skill, in the characters and bytes of the specification
     [
       'front matter that is not closed',
       '---\nname: a\ndescription: b\n',
-      'the front matter is not closed: a second line of three dashes is missing',
+      'the front matter is not closed: it must end with a second line of three dashes',
     ],
-    ['no name', file('description: b'), 'the front matter has no name:'],
-    ['no description', file('name: a'), 'the front matter has no description:'],
+    [
+      'no name',
+      file('description: b'),
+      'the front matter has no name; name must be 1 to 64 characters of lowercase letters, digits and dashes',
+    ],
+    [
+      'no description',
+      file('name: a'),
+      'the front matter has no description; description must be one paragraph of 1 to 1024 characters',
+    ],
     ['a capital in the name', file('name: A\ndescription: b'), RULES.name],
     ['a blank line in the description', file('name: a\ndescription: "x\\n\\ny"'), RULES.paragraph],
     [

@@ -64,8 +64,8 @@ describe('the engine', () => {
       ingested: 2,
       ids: ['evt_1', 'evt_2'],
       rejected: [
-        { index: 1, error: expect.stringMatching(/^is not valid JSON/) },
-        { index: 2, error: 'nests deeper than 100' },
+        { index: 1, line: 2, error: expect.stringMatching(/^is not valid JSON/) },
+        { index: 2, line: 3, error: 'nests deeper than 100' },
       ],
     })
     await expect(post(key, `[${deep}]`)).rejects.toMatchObject({

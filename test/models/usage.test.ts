@@ -1,5 +1,7 @@
 /** Prices, bounds of agents, what models were used for, and what the list of agents says of models. */
 import { describe, expect, it } from 'vitest'
+import { sumOf } from '../../engine/agent-tests/judge.ts'
+import { dollars } from '../../engine/models/dollars.ts'
 import type { UsageEntry } from '../../engine/models/usage.ts'
 import { T0 } from '../contract/instance.ts'
 import { instance } from './instance.ts'
@@ -84,6 +86,18 @@ describe('what models were used for', () => {
     ])
     expect(usage.window_days).toBe(2)
     expect((await svc.refused('GET', '/api/usage/model?days=367'))[0]).toBe(400)
+  })
+})
+
+describe('dollars', () => {
+  it('are summed without the noise of binary fractions: 0.1 and 0.2 are 0.3', async () => {
+    const { svc } = await instance()
+    for (const [id, costUsd] of Object.entries({ a: 0.1, b: 0.2, c: 0.7, d: 0.1 }))
+      await svc.engine.recordModelUsage(entry(id, { costUsd }))
+    const answer = (await svc.call('GET', '/api/usage/model')).text
+    expect(answer).toContain('"cost_usd":1.1,')
+    expect(answer).not.toMatch(/"cost_usd":[0-9]+\.[0-9]{10}/)
+    expect([dollars(0.1 + 0.2), dollars(1e-7), sumOf([0.1, 0.2])]).toEqual([0.3, 1e-7, 0.3])
   })
 })
 

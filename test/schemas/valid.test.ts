@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { allSchemas, check } from '../../schemas/index.ts'
+import { allSchemas, check, explain } from '../../schemas/index.ts'
 
 // They are compiled when they are first used, and not checked then.
 describe('the schemas', () => {
@@ -9,5 +9,25 @@ describe('the schemas', () => {
   it.each(allSchemas().map((schema) => [schema.$id, schema] as const))('%s is a schema', (id, schema) => {
     expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true)
     expect(() => check(id, null)).not.toThrow()
+  })
+})
+
+describe('what is said of a value that a list does not have', () => {
+  it.each([
+    ['request-agent-settings-write.json', { daily_cap: 'many' }, 'daily_cap must be integer or empty text'],
+    ['request-agent-settings-write.json', { daily_cap: 0 }, 'daily_cap must be at least 1'],
+    ['request-tracing-write.json', { enabled: 'yes' }, 'enabled must be boolean or empty text'],
+  ])('%s %j: never an empty list', (id, value, sentence) => {
+    expect(check(id, value)).toBe(sentence)
+  })
+
+  it('names empty text and null where they are allowed, and says so where nothing is', () => {
+    const fault = (allowedValues: unknown[]) =>
+      explain([{ keyword: 'enum', instancePath: '/x', schemaPath: '#/enum', params: { allowedValues } }])
+    expect([[''], ['a', '', null], []].map(fault)).toEqual([
+      'x must be empty text',
+      'x must be one of a, empty text, null',
+      'x has no value that is allowed',
+    ])
   })
 })

@@ -85,6 +85,7 @@ function printRows(io: Io, result: ReadResult, payloads: (string | null)[]): voi
     if (raw) io.out(`  ${paint(io, 'dim', escapeText(raw).replaceAll('\n', '\n  '))}\n`)
   })
   if (result.rows.length === 0) io.err(`no events from ${result.from} to ${result.to}\n`)
+  if (result.notice !== undefined) io.err(`${escapeText(result.notice)}\n`)
 }
 
 /** What the answer leaves out goes to standard error: the rows alone are the output. */

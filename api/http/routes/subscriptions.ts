@@ -39,9 +39,14 @@ export function subscriptionRoutes(app: FastifyInstance, { engine }: Doors): voi
   )
   app.post<{ Body: UnsubscribeRequest }>(
     '/unsubscribe',
-    describe(TAG, 'unsubscribe', 'Tell an address no more; an unknown one is no error', 200, null, {
-      body: body('request-unsubscribe.json'),
-    }),
+    describe(
+      TAG,
+      'unsubscribe',
+      'Tell an address no more; one removed already is no error, an unknown one is',
+      200,
+      null,
+      { body: body('request-unsubscribe.json') },
+    ),
     async (request) =>
       engine.unsubscribe(request.body.subscription_id, callerOf(request), {
         own: !isAdmin(request.identity),

@@ -24,6 +24,7 @@ export const getEvent = defineTool<ToolGetEvent, ToolGetEventResult>({
   scope: 'read',
   ofProject: false,
   hints: READS,
+  aliases: { event: 'id' },
   async run({ id, max_tokens: tokens = TOKENS }, { daemon, signal }) {
     const json = await daemon.text(`/api/events/${part(id)}`, { signal })
     const { event } = JSON.parse(json) as EventDetail
@@ -60,8 +61,9 @@ export const why = defineTool<ToolWhy, ToolWhyResult>({
   scope: 'read',
   ofProject: false,
   hints: READS,
-  async run({ event, trigger }, { daemon, signal }) {
-    const { event_id, records } = await daemon.get<WhyResult>(`/api/events/${part(event)}/why`, {
+  aliases: { event: 'id' },
+  async run({ id, trigger }, { daemon, signal }) {
+    const { event_id, records } = await daemon.get<WhyResult>(`/api/events/${part(id)}/why`, {
       query: { trigger },
       signal,
     })

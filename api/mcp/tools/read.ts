@@ -39,7 +39,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
     const payloads = rows
       .filter((row) => row.raw !== undefined)
       .map((row, i) => ({ id: row.id, payload: raws[i]! }))
-    const { count, sources, from, to, as_of, truncated, next_cursor, omitted = [] } = result
+    const { count, sources, from, to, as_of, truncated, next_cursor, omitted = [], notice } = result
     const heading = `${selectorText(args.selector)}, ${from} to ${to}: ${count} shown from ${sources.join(', ') || 'no source'}`
     const rest =
       next_cursor === null
@@ -49,7 +49,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
       ? `\n\nAs received:\n${payloads.map(({ id, payload }) => `${id} ${payload}`).join('\n')}`
       : ''
     return {
-      text: `${heading}\n${timeline || 'no events in this window; widen it, or look for the right label with list_entities'}${whole}${rest}`,
+      text: `${heading}\n${timeline || nothingText(notice)}${whole}${rest}`,
       content: {
         timeline,
         count,
@@ -60,11 +60,18 @@ export const read = defineTool<ToolRead, ToolReadResult>({
         truncated,
         next_cursor,
         omitted,
+        ...(notice === undefined ? {} : { notice }),
         ...(args.include_payload ? { payloads } : {}),
       },
     }
   },
 })
+
+/** @param notice a label that no event has */
+const nothingText = (notice: string | undefined): string =>
+  notice === undefined
+    ? 'no events in this window; widen it, or look for the right label with list_entities'
+    : `${notice}; look for the right one with list_entities`
 
 const selectorText = (selector: Record<string, unknown>): string =>
   Object.entries(selector)

@@ -18,7 +18,11 @@ export const stats = defineTool<ToolStats, ToolStatsResult>({
       rows,
       total,
       values,
+      notice,
     } = await daemon.post<StatsResult>('/api/stats', args, signal)
-    return { text: table, content: { table, by, window, rows, total, values } }
+    return {
+      text: table,
+      content: { table, by, window, rows, total, values, ...(notice === undefined ? {} : { notice }) },
+    }
   },
 })

@@ -3,6 +3,7 @@
  * every two seconds by every console that shows a graph: each is led by an index from what is of
  * today, or looks back a bounded number of rows (test/engine/graph/live-plan.test.ts).
  */
+import { dollarsSql } from '../../models/dollars.ts'
 import type { Database } from '../../store/handle.ts'
 
 /** Rows looked back through for the last time, where today has none. */
@@ -99,7 +100,7 @@ export const liveSql = {
   // Of all agents: narrowed to some, SQLite would go through all runs they ever had. What was made today
   // is open, or ended today.
   runs: `SELECT agent AS name, sum(made_at >= @midnight) AS today, sum(state = 'running') AS running,
-      sum(state = 'queued') AS queued, sum(cost_usd) AS spend,
+      sum(state = 'queued') AS queued, ${dollarsSql('sum(cost_usd)')} AS spend,
       sum(cost_usd > 0 OR (rounds > 0 AND uncosted_calls = 0)) AS priced
     FROM (
       SELECT agent, made_at, state, cost_usd, rounds, uncosted_calls FROM runs

@@ -2,7 +2,7 @@
 import { parseDigits } from '../json-digits.ts'
 import type { Projection } from '../json-project.ts'
 import type { MapItem, PreparedBody } from '../prepare-body.ts'
-import { type LineReader, type Rejected, splitBody } from '../split.ts'
+import { type LineReader, type Rejected, splitBody, withLines } from '../split.ts'
 import { eventTimeSpan, parseEventTime } from '../time.ts'
 import type { FlatPlan } from './flat-plan.ts'
 import { DONE, FULL, type Kernel, type NewLabels } from './kernel.ts'
@@ -38,13 +38,11 @@ export function prepareLines(
     packer = new KernelPacker(kernel, columns, body, id)
     for (let status = kernel.exports.run(); status !== DONE; status = kernel.exports.run()) {
       if (status === FULL) throw new KernelFull()
-      const { index, item, lineEnd } = read(
-        kernel.exports.lineStart() - columns.body,
-        kernel.exports.lineCount(),
-      )
+      const at = kernel.exports.lineStart() - columns.body
+      const { index, item, lineEnd } = read(at, kernel.exports.lineCount())
       const events = typeof item === 'string' ? item : map(item)
       if (typeof events === 'string') {
-        rejected.push({ index, error: events })
+        rejected.push({ index, error: events, at })
         packer.addLine([], [0, 0], lineEnd)
         continue
       }
@@ -74,5 +72,5 @@ export function prepareLines(
   }
   if (!packer) return null
   const { events, learn } = packer.finish(take)
-  return { prepared: { events, rejected, skewed }, learn }
+  return { prepared: { events, rejected: withLines(body, rejected), skewed }, learn }
 }

@@ -9,6 +9,7 @@ export interface SlackFinding {
   trigger: string | null
   verdict: string | null
   model: string | null
+  /** Label whose value the entity is; empty: unknown. */
   label: string
   entity: string
   headline: string | null
@@ -46,12 +47,12 @@ export function findingMessage(found: SlackFinding, publicUrl: string | null): F
   const shown = isWhole ? whole : [...sections(mrkdwn(excerptOf(found.note)))].slice(0, 1)
   const headline = found.headline ? [section(`*${escaped(oneLine(found.headline))}*`)] : []
   const next = found.nextStep ? [section(`*Next:* ${escaped(oneLine(found.nextStep))}`)] : []
-  const text = `${found.agent} on ${found.entity}: ${oneLine(found.headline ?? excerptOf(found.note, TEXT_MAX))}`
+  const text = `${found.agent} on ${entityOf(found)}: ${oneLine(found.headline ?? excerptOf(found.note, TEXT_MAX))}`
   return {
     first: {
       text: escaped(cut(text, HEADER_MAX + TEXT_MAX)),
       blocks: [
-        { type: 'header', text: { type: 'plain_text', text: cut(oneLine(found.entity), HEADER_MAX) } },
+        { type: 'header', text: { type: 'plain_text', text: cut(oneLine(entityOf(found)), HEADER_MAX) } },
         { type: 'section', fields: fieldsOf(found) },
         ...headline,
         ...shown.map(section),
@@ -72,7 +73,7 @@ function inThread(found: SlackFinding, parts: readonly string[]): SlackMessage[]
   const messages: SlackMessage[] = []
   for (let from = 0; from < parts.length; from += BLOCKS_MAX)
     messages.push({
-      text: escaped(cut(`The whole note of ${found.agent} on ${found.entity}`, TEXT_MAX)),
+      text: escaped(cut(`The whole note of ${found.agent} on ${entityOf(found)}`, TEXT_MAX)),
       blocks: parts.slice(from, from + BLOCKS_MAX).map(section),
     })
   return messages
@@ -95,6 +96,10 @@ function fieldsOf({ agent, trigger, verdict, model, at }: SlackFinding): Block[]
     field('When', `<!date^${seconds}^{date_short_pretty} {time}|${iso}>`),
   ]
 }
+
+/** The entity with its label, since a value alone may be one of several labels. */
+const entityOf = ({ label, entity }: Pick<SlackFinding, 'label' | 'entity'>): string =>
+  label ? `${label}=${entity}` : entity
 
 /** Links of ours, to the console alone. */
 function buttons({ runId, label, entity }: SlackFinding, publicUrl: string): Block {

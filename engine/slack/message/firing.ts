@@ -11,7 +11,7 @@ const PAYLOAD_MAX = 1_500
 /** @param publicUrl address of the console; null: without a button. */
 export function firingMessage(firing: FiringMessage, publicUrl: string | null): SlackMessage {
   const { trigger, key, entity, fired_at: at, payload, reason, dispatch_id: id } = firing
-  const who = entity ? `${entity.label} ${entity.value}` : key
+  const who = entity ? `${entity.label}=${entity.value}` : key
   const field = (name: string, value: string) => ({
     type: 'mrkdwn',
     text: `*${name}*\n${value}`,

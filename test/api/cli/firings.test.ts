@@ -386,6 +386,14 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
     expect(JSON.parse(stub.requests[0]!.body)).toEqual({ subscription_id: 'sub_1' })
   })
 
+  it('fails to unsubscribe an id that no subscription has, with the sentence that names it', async () => {
+    const detail = 'no subscription has the id nosuch'
+    const at = await daemon({ 'POST /unsubscribe': [404, { detail }] })
+    const ran = await svc(['unsubscribe', 'nosuch', ...at])
+    expect(ran.code).not.toBe(0)
+    expect([ran.out, ran.err]).toEqual(['', expect.stringContaining(detail)])
+  })
+
   it('lists subscriptions with how the last delivery went', async () => {
     const row: Subscription = {
       subscription_id: 'sub_1',

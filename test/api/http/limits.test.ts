@@ -337,8 +337,8 @@ describe('limits and errors', () => {
         ingested: 2,
         ids: expect.any(Array),
         rejected: [
-          { index: 1, error: 'nests deeper than 100' },
-          { index: 2, error: expect.stringContaining('not valid JSON') },
+          { index: 1, line: 2, error: 'nests deeper than 100' },
+          { index: 2, line: 3, error: expect.stringContaining('not valid JSON') },
         ],
       },
     ])

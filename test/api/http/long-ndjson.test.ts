@@ -54,11 +54,13 @@ describe('long NDJSON', () => {
     ])
     expect(answer.status).toBe(202)
     expect(answer.json.ingested).toBe(PER_PIECE + 5)
-    const rejected = answer.json.rejected as { index: number }[]
+    const rejected = answer.json.rejected as { index: number; line: number }[]
     expect(rejected).toHaveLength(100)
     expect(rejected.slice(0, 3).map(({ index }) => index)).toEqual([10, PER_PIECE + 1, PER_PIECE + 2])
+    // Lines as they were sent: from 1, the two blank ones counted.
+    expect(rejected.slice(0, 3).map(({ line }) => line)).toEqual([13, PER_PIECE + 4, PER_PIECE + 5])
     const late = await send([linesOf(0, 9_000), 'no\n', linesOf(0, 5)])
-    expect(late.json).toMatchObject({ ingested: 9_005, rejected: [{ index: 9_000 }] })
+    expect(late.json).toMatchObject({ ingested: 9_005, rejected: [{ index: 9_000, line: 9_001 }] })
     const all = await send([bad, bad])
     expect(all.status).toBe(400)
     expect(all.json).toMatchObject({ detail: expect.stringContaining('no item could be stored; item 0') })

@@ -49,7 +49,7 @@ describe('pieces of NDJSON', () => {
   })
 
   it('are one for an empty body', async () => {
-    expect(await cut([])).toEqual([{ bytes: Buffer.alloc(0), items: 0 }])
+    expect(await cut([])).toEqual([{ bytes: Buffer.alloc(0), items: 0, lines: 0 }])
   })
 
   it('refuse a line longer than a piece, and more than is taken in all', async () => {

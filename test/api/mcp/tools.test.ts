@@ -137,8 +137,18 @@ describe('the tools', () => {
   it('say why an event fired each trigger', async () => {
     const { content } = await use('read', { selector: { service: 'checkout' } })
     const id = /\((evt_\d+)\)/.exec(String(content.timeline))![1]!
-    const { content: told } = await use('why', { event: id })
+    const { content: told } = await use('why', { id })
     expect((told.records as Fields[])[0]).toMatchObject({ trigger: 'any' })
+  })
+
+  it('get_event and why take the same argument, and event as why had it before', async () => {
+    const { content } = await use('read', { selector: { service: 'checkout' } })
+    const id = /\((evt_\d+)\)/.exec(String(content.timeline))![1]!
+    for (const name of ['get_event', 'why']) {
+      const { content: answered } = await use(name, { id })
+      const { content: before } = await use(name, { event: id })
+      expect(before).toEqual(answered)
+    }
   })
 
   it('record a finding that is then listed, read and on the timeline', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SvcError } from '../../../engine/errors.ts'
-import { parseItem, type SplitItem, splitBody as visit } from '../../../engine/ingest/split.ts'
+import { parseItem, type SplitItem, splitBody as visit, withLines } from '../../../engine/ingest/split.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 const textOf = (raw: Uint8Array) => Buffer.from(raw).toString()
@@ -100,9 +100,23 @@ describe('a bad line', () => {
     for (const { error } of rejected) expect(error).toMatch(/^is not valid JSON at byte \d+$/)
   })
 
+  it('is told by its line, blank ones counted; items of an array have none', () => {
+    const told = (text: string) => {
+      const body = bytes(text)
+      return withLines(body, splitBody(body).rejected).map(({ index, line }) => [index, line])
+    }
+    expect(told('\n1\n\n x\r\n2\n \t\ny\nz')).toEqual([
+      [1, 4],
+      [3, 7],
+      [4, 8],
+    ])
+    expect(told(`\ufeff1\nx`)).toEqual([[1, 2]])
+    expect(told(`[1,\n${'['.repeat(101)}${']'.repeat(101)}]`)).toEqual([[1, undefined]])
+  })
+
   it('is told by its place, never by its content', () => {
     const { rejected } = splitBody(bytes('{"a":1}\n{"password":"hunter2", "position 99": x}'))
-    expect(rejected).toEqual([{ index: 1, error: 'is not valid JSON at byte 38' }])
+    expect(rejected).toEqual([{ index: 1, error: 'is not valid JSON at byte 38', at: 8 }])
   })
 })
 

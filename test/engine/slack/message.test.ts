@@ -70,8 +70,9 @@ describe('a finding in Slack', () => {
   it('is whole in one message that fits, with its fields and no buttons without an address', () => {
     const { first, thread } = findingMessage(found, null)
     expect(thread).toEqual([])
-    expect(first.text).toBe('first-look on check&lt;out&gt;: It broke')
+    expect(first.text).toBe('first-look on service=check&lt;out&gt;: It broke')
     const text = JSON.stringify(first.blocks)
+    expect(first.blocks[0]).toMatchObject({ type: 'header', text: { text: 'service=check<out>' } })
     for (const part of [
       '*Agent*\\nfirst-look',
       '*Trigger*\\n`errors`',

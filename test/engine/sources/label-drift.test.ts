@@ -88,6 +88,14 @@ describe('label drift is told', () => {
     expect(await engine.updateTrigger('t', right, BY)).not.toHaveProperty('warnings')
   })
 
+  it('at a save that changes nothing, once more', async () => {
+    const { engine } = await worldWithEvents()
+    const first = await engine.createTrigger(write, BY)
+    const { version } = await engine.getTrigger('t')
+    expect((await engine.updateTrigger('t', write, BY)).warnings).toEqual(first.warnings)
+    expect(await engine.getTrigger('t')).toMatchObject({ version })
+  })
+
   it('in a plan, before anything is written', async () => {
     const { engine } = await worldWithEvents()
     const { name, ...spec } = write

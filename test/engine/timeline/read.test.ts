@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { tokensOf } from '../../../engine/timeline/fit.ts'
 import { answerRead } from '../../../engine/timeline/read.ts'
+import { answerStats } from '../../../engine/timeline/stats.ts'
 import type { ReadRequest } from '../../../schemas/types.ts'
 import { addSource, event, openHarness, random, T0 } from '../store/store-harness.ts'
 
@@ -74,6 +75,34 @@ describe('a read', () => {
       truncated: false,
       as_of: '2026-11-20T13:00:00.000Z',
     })
+  })
+
+  it('says that no event has a label that was asked for, and nothing where one has it', () => {
+    const { append, read, ctx, app } = setUp()
+    append([event({ service: 'checkout' }, T0)], { sourceId: app })
+    const unknown = read({ selector: { nosuch: 'x', service: 'checkout' } })
+    expect(unknown).toMatchObject({ count: 0, notice: 'no event has the label nosuch' })
+    expect(unknown.payload).toContain('\nno event has the label nosuch\n')
+    expect(read({ selector: { nosuch: 'x', other: 'y' }, max_tokens: 500 }).notice).toBe(
+      'no event has the labels nosuch, other',
+    )
+    const known: ReadRequest['selector'][] = [
+      { service: 'cart' },
+      { status: 1 },
+      { key_value: 'x' },
+      { service: 'checkout' },
+    ]
+    for (const selector of known) expect(read({ selector })).not.toHaveProperty('notice')
+    expect(answerStats(ctx, { by: 'nosuch' }, NOW)).toMatchObject({
+      rows: [],
+      notice: 'no event has the label nosuch',
+      stats: expect.stringContaining('no event has the label nosuch'),
+    })
+    expect(answerStats(ctx, { by: 'source', where: { nosuch: 'x' } }, NOW).notice).toBe(
+      'no event has the label nosuch',
+    )
+    for (const by of ['source', 'event_type', 'service', 'status'])
+      expect(answerStats(ctx, { by }, NOW)).not.toHaveProperty('notice')
   })
 
   it('is a strict AND, compares numbers by their JSON form, and matches the entity by key_value', () => {
