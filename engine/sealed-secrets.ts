@@ -17,7 +17,7 @@ interface Place {
 /** Named in a sentence; the rest is counted. */
 const NAMED = 10
 
-export interface UnreadableSecrets {
+interface UnreadableSecrets {
   /** In words, such as `signature_secret of source app`; none: all can be opened. */
   names: string[]
   /** What cannot be opened and what to do; null: all can be. */
