@@ -334,7 +334,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     bootReport: async () => ({
       ...booted,
       failed: [...(store.loss ? [store.loss] : []), ...booted.failed],
-      warned: [sealed.sentence()].filter((sentence) => sentence !== null),
+      warned: [sealed.look().sentence].filter((sentence) => sentence !== null),
     }),
     previewLabel: async (body) => sources.previewLabel(body),
     sourceFields: async (name, limit) => sources.fields(name, limit),

@@ -125,6 +125,8 @@ export interface EngineStatus {
   pctUsed: number
   /** Why it is not well, if so. */
   detail: string | null
+  /** Stored secrets that the key file cannot open, in words. */
+  unreadableSecrets: string[]
   eventsStored: number
   bySource: { source: string; ingested: number; rejected: number; state: string }[]
   /** What was done since the process started. */

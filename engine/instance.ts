@@ -49,11 +49,13 @@ export function statusOf(parts: StatusParts, now: number): EngineStatus {
   const { capacity, sources, ctx, pipeline, reads, tallies, sealed, faults } = parts
   const m = capacity.measure(now)
   const refusal = capacity.refusal(now)
+  const unreadable = sealed.look()
   return {
     ingestPaused: refusal !== null,
     pctUsed: m.pctUsed,
     detail:
-      [refusal, sealed.sentence(), ...faults].filter((sentence) => sentence !== null).join('; ') || null,
+      [refusal, unreadable.sentence, ...faults].filter((sentence) => sentence !== null).join('; ') || null,
+    unreadableSecrets: unreadable.names,
     eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
     bySource: sources.live().map((source) => ({
       source: source.name,

@@ -17,12 +17,16 @@ interface Place {
 /** Named in a sentence; the rest is counted. */
 const NAMED = 10
 
+interface UnreadableSecrets {
+  /** In words, such as `signature_secret of source app`; none: all can be opened. */
+  names: string[]
+  /** What cannot be opened and what to do; null: all can be. */
+  sentence: string | null
+}
+
 /** A list that is kept while all can be opened, and made anew while some cannot. */
 export interface SealedSecrets {
-  /** In words, such as `signature_secret of source app`. */
-  unreadable(): string[]
-  /** What cannot be opened and what to do, in a sentence; null: all can be. */
-  sentence(): string | null
+  look(): UnreadableSecrets
 }
 
 /** @param keyFile path, for the sentence. */
@@ -36,14 +40,16 @@ export function watchSealedSecrets(db: Database, secrets: Secrets, keyFile: stri
     return found
   }
   return {
-    unreadable,
-    sentence: () => {
-      const found = unreadable()
-      if (found.length === 0) return null
-      const more = found.length > NAMED ? ` and ${found.length - NAMED} more` : ''
-      return `${keyFile} does not open ${found.length} stored ${found.length === 1 ? 'secret' : 'secrets'}: ${found.slice(0, NAMED).join(', ')}${more}; stop the daemon and put back the secret.key they were stored with, or enter them again`
+    look: () => {
+      const names = unreadable()
+      return { names, sentence: names.length === 0 ? null : sentenceOf(names, keyFile) }
     },
   }
+}
+
+function sentenceOf(found: readonly string[], keyFile: string): string {
+  const more = found.length > NAMED ? ` and ${found.length - NAMED} more` : ''
+  return `${keyFile} does not open ${found.length} stored ${found.length === 1 ? 'secret' : 'secrets'}: ${found.slice(0, NAMED).join(', ')}${more}; stop the daemon and put back the secret.key they were stored with, or enter them again`
 }
 
 function unreadableOf(db: Database, secrets: Secrets): string[] {

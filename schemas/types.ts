@@ -5907,6 +5907,12 @@ export interface Health {
    * Why it is not ok.
    */
   detail?: string
+  /**
+   * Stored secrets that secret.key does not open, such as signature_secret of source app; absent where it opens all. The first 200.
+   *
+   * @maxItems 200
+   */
+  unreadable_secrets?: string[]
   slack_connect_url?: string
   workspaces_url?: string
   workspace_api_url?: string

@@ -69,6 +69,9 @@ export interface RunRow {
   version: number
 }
 
+/** A run that waits, as its index has it. */
+export type WaitingRow = Pick<RunRow, 'seq' | 'agent' | 'definition_hash' | 'label' | 'entity' | 'practice'>
+
 export interface StepRow {
   run_id: string
   n: number
@@ -119,6 +122,24 @@ export type NewRun = Pick<RunRow, (typeof NEW_RUN)[number]>
 
 export type RunQueries = ReturnType<typeof prepare>
 
+const WAITING = 'seq, agent, definition_hash, label, entity, practice'
+
+/** What a claim asks of the runs that are open; each is led by an index. */
+export const waitingSql = {
+  /** Those at work. The index of open runs is used only where its own condition is said. */
+  running: `SELECT id, agent, label, entity, practice FROM runs
+    WHERE state IN ('queued', 'running') AND state = 'running' ORDER BY seq`,
+  /** The first run of the next agent, or of its next definition. */
+  nextLine: `SELECT ${WAITING}, definition FROM runs WHERE state = 'queued' AND (agent, definition_hash) > (?, ?)
+    ORDER BY agent, definition_hash, seq LIMIT 1`,
+  /** The run behind one, of the same agent and definition. */
+  after: `SELECT ${WAITING} FROM runs WHERE state = 'queued' AND agent = ? AND definition_hash = ? AND seq > ?
+    ORDER BY seq LIMIT 1`,
+  /** Runs of an agent that count for its day. */
+  startedSince: `SELECT count(*) FROM runs WHERE agent = ? AND started_at > ? AND state <> 'capped'
+    AND woken_by <> 'external'`,
+} as const
+
 const prepared = new WeakMap<Database, RunQueries>()
 
 /** The statements of a connection, prepared once. */
@@ -154,17 +175,20 @@ function prepare(db: Database) {
     fold: db.prepare<[number | null, string | null, string | null, string]>(
       'UPDATE runs SET wakes = wakes + 1, firing_id = ?, dispatch_id = ?, trigger_name = ? WHERE id = ?',
     ),
-    open: db.prepare<[], RunRow>("SELECT * FROM runs WHERE state IN ('queued', 'running') ORDER BY seq"),
+    hasOpen: db
+      .prepare<[], number>("SELECT EXISTS (SELECT 1 FROM runs WHERE state IN ('queued', 'running'))")
+      .pluck(),
+    running: db.prepare<[], Pick<RunRow, 'id' | 'agent' | 'label' | 'entity' | 'practice'>>(
+      waitingSql.running,
+    ),
+    nextLine: db.prepare<[string, string], WaitingRow & Pick<RunRow, 'definition'>>(waitingSql.nextLine),
+    waitingAfter: db.prepare<[string, string, number], WaitingRow>(waitingSql.after),
+    bySeq: db.prepare<[number], RunRow>('SELECT * FROM runs WHERE seq = ?'),
     begin: db.prepare<[number, number, number, string, string]>(
       'UPDATE runs SET as_of = coalesce(as_of, ?), started_at = ?, deadline_at = ?, provider = ? WHERE id = ?',
     ),
     extend: db.prepare<[number, string]>('UPDATE runs SET deadline_at = ? WHERE id = ?'),
-    /** Runs of an agent that count for its day. */
-    startedSince: db
-      .prepare<[string, number], number>(
-        `SELECT count(*) FROM runs WHERE agent = ? AND started_at > ? AND state <> 'capped' AND woken_by <> 'external'`,
-      )
-      .pluck(),
+    startedSince: db.prepare<[string, number], number>(waitingSql.startedSince).pluck(),
     /**
      * What was spent and is reserved, of one agent: also by runs that are no longer kept, and not by an
      * agent of its name that was deleted before it was made.
@@ -174,7 +198,8 @@ function prepare(db: Database) {
         `WITH made AS (SELECT coalesce(max(created_at), 0) AS at FROM agents WHERE name = @agent AND state <> 'deleted')
          SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage, made
              WHERE surface = 'agent' AND agent = @agent AND model_usage.at >= made.at)
-           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs, made WHERE agent = @agent AND made_at >= made.at)`,
+           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs, made
+             WHERE agent = @agent AND reserved_usd > 0 AND made_at >= made.at)`,
       )
       .pluck(),
     /** The same of agents and Ask together. */

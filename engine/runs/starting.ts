@@ -1,6 +1,6 @@
 /**
- * Runs as they are started: those that a stopped daemon left first, then those that wait, fair among
- * agents: whose agent has the fewest at work comes first, and of those who waited longest.
+ * Runs as they are started: those that a stopped daemon left first, then those that wait, in turn
+ * (waiting.ts).
  */
 import type { AgentSpec } from '../../schemas/types.ts'
 import { move } from '../lifecycle/advance.ts'
@@ -10,15 +10,12 @@ import type { Finishing } from './finishing.ts'
 import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
 import type { Claimed, Origin, StartedRun, Step, StepData } from './types.ts'
+import { inTurn } from './waiting.ts'
 
 const DAY_MS = 86_400_000
 const DEADLINE_MS = 15 * 60_000
-/** Of one agent at once, where it says nothing else. */
-const CONCURRENCY = 4
 /** Runs of a chain after its first (SPEC.md, Limits: handoff chain). */
 const CHAIN_MAX = 3
-/** Waiting runs looked at in one go. */
-const LOOKED_AT = 5_000
 
 const stepOf = ({ data, ...step }: StepRow): Step => ({ ...step, data: JSON.parse(data) }) as unknown as Step
 
@@ -106,7 +103,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     queries.saveStep.run(id, (last?.n ?? 0) + 1, 'note', last?.round ?? 0, now, 0, JSON.stringify(data))
   }
 
-  function resume(row: RunRow, now: number): StartedRun | null {
+  function resume(row: Pick<RunRow, 'id'>, now: number): StartedRun | null {
     const { state } = move(db, { kind: 'run', id: row.id, name: row.id }, { type: 'interrupted', at: now })
     if (state !== 'running') {
       finishing.close(row.id, 'it was interrupted again and again', now)
@@ -144,50 +141,20 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     return startedOf(queries.byId.get(row.id)!, [])
   }
 
-  /** Of those that wait, who comes next; each agent and each entity within its bounds. */
-  function* next(open: readonly RunRow[], running: readonly RunRow[]): Iterable<RunRow> {
-    const atWork = new Map<string, number>()
-    const busy = new Set<string>()
-    const entityOf = ({ agent, label, entity }: RunRow) => JSON.stringify([agent, label, entity])
-    const take = (row: RunRow) => {
-      atWork.set(row.agent, (atWork.get(row.agent) ?? 0) + 1)
-      // A practice run is nobody's turn.
-      if (!row.practice) busy.add(entityOf(row))
-    }
-    for (const row of running) take(row)
-    const waiting = open.filter(({ state }) => state === 'queued').slice(0, LOOKED_AT)
-    const isFree = (row: RunRow) => {
-      const most = (JSON.parse(row.definition) as AgentSpec).concurrency ?? CONCURRENCY
-      return (atWork.get(row.agent) ?? 0) < most && (row.practice === 1 || !busy.has(entityOf(row)))
-    }
-    for (;;) {
-      let first: RunRow | null = null
-      for (const row of waiting) {
-        if (!isFree(row)) continue
-        if (!first || (atWork.get(row.agent) ?? 0) < (atWork.get(first.agent) ?? 0)) first = row
-      }
-      if (!first) return
-      waiting.splice(waiting.indexOf(first), 1)
-      take(first)
-      yield first
-    }
-  }
-
   return {
     /** @param underWay runs that somebody follows already */
     claimRuns: (limit: number, underWay: readonly string[]): Claimed => {
       const claimed: Claimed = { started: [], ended: [] }
-      if (queries.open.get() === undefined) return claimed
+      if (!queries.hasOpen.get()) return claimed
       return store.tx(() => {
         const now = clock.now()
-        const open = queries.open.all()
         const followed = new Set(underWay)
-        const running = open.filter(({ state }) => state === 'running')
+        const running = queries.running.all()
         const most = Math.min(
           limit,
           parts.limits().concurrency - running.filter(({ id }) => followed.has(id)).length,
         )
-        const add = (row: RunRow, run: StartedRun | null) => {
+        const add = (row: Pick<RunRow, 'id'>, run: StartedRun | null) => {
           if (run) claimed.started.push(run)
           else claimed.ended.push(row.id)
         }
@@ -195,9 +162,10 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
           if (followed.has(row.id) || claimed.started.length >= most) continue
           add(row, resume(row, now))
         }
-        for (const row of next(open, running)) {
-          if (claimed.started.length >= most) break
+        if (claimed.started.length >= most) return claimed
+        for (const row of inTurn(queries, running)) {
           add(row, start(row, now))
+          if (claimed.started.length >= most) break
         }
         return claimed
       })

@@ -46,7 +46,7 @@ async function fill(): Promise<void> {
 it('a data file with its own secret.key is well', async () => {
   await fill()
   const engine = open()
-  expect((await engine.status()).detail).toBeNull()
+  expect(await engine.status()).toMatchObject({ detail: null, unreadableSecrets: [] })
   expect((await engine.bootReport()).warned).toEqual([])
   await engine.close()
 })
@@ -59,7 +59,10 @@ it('restored without its secret.key, the start log and the status name each secr
     'token of credential repo, key of setting model_provider:a, setting slack_bot_token, api_key of setting tracing'
   const sentence = `${join(folder, 'secret.key')} does not open 5 stored secrets: signature_secret of source orders, ${others}; stop the daemon and put back the secret.key they were stored with, or enter them again`
   expect((await engine.bootReport()).warned).toEqual([sentence])
-  expect((await engine.status()).detail).toBe(sentence)
+  expect(await engine.status()).toMatchObject({
+    detail: sentence,
+    unreadableSecrets: ['signature_secret of source orders', ...others.split(', ')],
+  })
   await engine.updateSource(
     'orders',
     {

@@ -4,6 +4,9 @@ import type { Health } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { answers } from '../validate.ts'
 
+/** As many as the schema allows. */
+const SECRETS_NAMED = 200
+
 export function healthRoutes(
   app: FastifyInstance,
   { engine, auth, config, stopping, otlpGrpc }: Doors,
@@ -25,6 +28,7 @@ export function healthRoutes(
       // A project key learns no more than somebody without a credential.
       if (!request.identity || request.identity.project !== null) return base
       const status = await engine.status()
+      const unreadable = status.unreadableSecrets
       const detail = [status.detail, ...(config.bootFailures ?? [])].filter(Boolean).join('; ')
       return {
         ...base,
@@ -35,6 +39,7 @@ export function healthRoutes(
         pct_used: status.pctUsed,
         ingest_paused: status.ingestPaused,
         ...(detail ? { detail } : {}),
+        ...(unreadable.length ? { unreadable_secrets: unreadable.slice(0, SECRETS_NAMED) } : {}),
       } satisfies Health
     },
   )

@@ -7,10 +7,17 @@ export const ROOT = 'svc_root_test-token-with-enough-length'
 export const T0 = Date.parse('2026-11-20T12:00:00Z')
 
 export async function openDoor(
-  options: { secured?: boolean; maxDbSize?: number; publicUrl?: string; allowedHosts?: string[] } = {},
+  options: {
+    secured?: boolean
+    maxDbSize?: number
+    publicUrl?: string
+    allowedHosts?: string[]
+    /** Path; none: in memory. */
+    dataFile?: string
+  } = {},
 ) {
   const clock = { at: T0, now: () => clock.at }
-  const engine = createEngine({ dataFile: null, clock, maxDbSize: options.maxDbSize })
+  const engine = createEngine({ dataFile: options.dataFile ?? null, clock, maxDbSize: options.maxDbSize })
   const app = await buildServer({
     engine,
     clock,
