@@ -41,7 +41,7 @@ export function guardOpenStart(env: Environment, auth: Config['auth']): void {
     })
   if (lost.length === 0) return
   throw new ConfigError(
-    `svc would start open, without any login, although a variable that restricted access is set:\n${lost.join('\n')}\n${UPGRADE}`,
+    `this would start svc open, without any login, although a variable that restricted access is set:\n${lost.join('\n')}\n${UPGRADE}`,
   )
 }
 

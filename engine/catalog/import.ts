@@ -74,25 +74,40 @@ function ofTemplate(
   )
 }
 
+/** What a project had stopped while it was paused. */
+interface Paused {
+  sources: boolean
+  /** Whether it stopped any part itself: of a shared part, the project that is paused last does. */
+  isNoted: boolean
+}
+
 /**
  * Projects that are paused run while the file is staged, so that it speaks of what runs when they
- * do; they are paused again at the end, which comes out even. @returns id → whether sources were too.
+ * do; they are paused again at the end, which changes nothing by itself.
  */
-function resumePaused(edit: Edit): Map<string, boolean> {
-  const paused = new Map<string, boolean>()
-  for (const [id, doc] of projectsOf(edit))
-    if (doc.paused) paused.set(id, Object.keys(doc.stopped?.sources ?? {}).length > 0)
+function resumePaused(edit: Edit): Map<string, Paused> {
+  const paused = new Map<string, Paused>()
+  for (const [id, { paused: isPaused, stopped }] of projectsOf(edit)) {
+    const sources = Object.keys(stopped?.sources ?? {}).length > 0
+    const isNoted = sources || Object.keys(stopped?.triggers ?? {}).length > 0
+    if (isPaused) paused.set(id, { sources, isNoted })
+  }
   for (const id of paused.keys()) resumeProject(edit, id)
   return paused
 }
 
-function pauseAgain({ edit, catalog, at }: ImportRun, paused: ReadonlyMap<string, boolean>): void {
+function pauseAgain({ edit, catalog, at }: ImportRun, paused: ReadonlyMap<string, Paused>): void {
   const said = new Map((catalog.projects ?? []).map((entry, i) => [entry.name, { entry, i }]))
-  for (const [id, doc] of projectsOf(edit)) {
+  // In an order of their own, whatever that of the rows: the same file leaves the same notes each time.
+  const noted = (id: string) => Number(paused.get(id)?.isNoted ?? false)
+  const ordered = [...projectsOf(edit)].sort(
+    ([a, { name: first }], [b, { name: second }]) => noted(a) - noted(b) || (first < second ? -1 : 1),
+  )
+  for (const [id, doc] of ordered) {
     const listed = said.get(doc.name)
     const isPaused =
       listed && doc.template !== DEFAULT_TEMPLATE ? listed.entry.paused === true : paused.has(id)
     if (isPaused && !doc.draft)
-      at(['projects', listed?.i ?? 0], () => pauseProject(edit, id, paused.get(id) ?? false))
+      at(['projects', listed?.i ?? 0], () => pauseProject(edit, id, paused.get(id)?.sources ?? false))
   }
 }

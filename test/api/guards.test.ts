@@ -51,7 +51,7 @@ describe('the startup guards', () => {
     'refuse to start open where %s was made of an old name, and let a secured start pass',
     (name) => {
       expect(() => guardOpenStart({ [name]: 'secret-value' }, { mode: 'open' })).toThrow(
-        /would start open.*\n {2}SVC_.* set SVC_AUTH_TOKEN/,
+        /would start svc open.*\n {2}SVC_.* set SVC_AUTH_TOKEN/,
       )
       expect(() => guardOpenStart({ [name]: 'secret-value' }, { mode: 'open' })).not.toThrow('secret-value')
       expect(() => guardOpenStart({ [name]: 'x' }, { mode: 'stored' })).not.toThrow()

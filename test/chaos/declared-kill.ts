@@ -67,7 +67,14 @@ export async function lookAtEach(killing: Killing): Promise<string[]> {
   for (let n = 1; n <= Number(printed) + 1; n++) {
     // The key of the secrets, and whatever else is beside the data file, is that of the run.
     const image = copyOf(folder, join(scratch, 'image'))
-    for (const name of ['svc.db', 'svc.db-wal', 'svc.db-shm', 'svc.db.lock', 'svc.db.incarnation'])
+    for (const name of [
+      'svc.db',
+      'svc.db-wal',
+      'svc.db-shm',
+      'svc.db.lock',
+      'svc.db.incarnation',
+      'svc.db.witness',
+    ])
       rmSync(join(image, name), { force: true })
     if (existsSync(join(images, String(n)))) cpSync(join(images, String(n)), image, { recursive: true })
     seen.push(look(join(image, 'svc.db')))

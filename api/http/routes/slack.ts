@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { SlackBotTokenWrite, SlackSigningSecretWrite } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body } from '../validate.ts'
+import { body, optionalBody } from '../validate.ts'
 import { describe } from './route.ts'
 
 const TAG = 'slack'
@@ -76,7 +76,7 @@ export function slackRoutes(app: FastifyInstance, { engine }: Doors): void {
   app.post(
     '/api/slack/channels/changed',
     describe(TAG, 'dropSlackChannels', 'Read the channels anew at the next list', 200, null, {
-      body: body('request-slack-channels-changed.json'),
+      body: optionalBody('request-slack-channels-changed.json'),
     }),
     async () => engine.dropSlackChannels(),
   )

@@ -87,7 +87,9 @@ describe('svc catalog', () => {
     ])
     const again = await run(`catalog plan ${file}`)
     expect([again.code, again.out]).toEqual([0, 'no change: 4 as they are\n'])
-    expect((await run('changes list')).out).toMatch(/1 .* catalog +project Shop created; source gw created; .* +review/)
+    expect((await run('changes list')).out).toMatch(
+      /1 .* catalog +project Shop created; source gw created; .* +review/,
+    )
   })
 
   it('tells every problem with file, line and column', async () => {

@@ -10,7 +10,8 @@ async function door(options: Parameters<typeof openDoor>[0] = {}) {
   return opened
 }
 
-const LINE = JSON.stringify({ sessionId: 's1', type: 'user', message: { content: 'hello' } })
+const lineOf = (content: string) => JSON.stringify({ sessionId: 's1', type: 'user', message: { content } })
+const LINE = lineOf('hello')
 
 describe('POST /ingest/claude_code', () => {
   it('makes its source with the first line, and goes on to it', async () => {
@@ -20,7 +21,9 @@ describe('POST /ingest/claude_code', () => {
     expect([nothing.status, nothing.json()]).toEqual([202, { ingested: 0 }])
     expect((await call('GET', '/api/sources')).text).toBe('[]')
     for (let i = 0; i < 2; i++)
-      expect((await call('POST', '/ingest/claude_code', LINE)).json()).toMatchObject({ ingested: 1 })
+      expect((await call('POST', '/ingest/claude_code', lineOf(`${i}`))).json()).toMatchObject({
+        ingested: 1,
+      })
     const sources = (await call('GET', '/api/sources')).json() as unknown as Source[]
     expect(sources.map(({ name, connector }) => [name, connector])).toEqual([['claude_code', 'claude_code']])
     const labels = sources[0]!.config.labels as { name: string; primary?: boolean }[]

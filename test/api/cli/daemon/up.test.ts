@@ -166,7 +166,7 @@ describe('svc up', () => {
 
   it.each([
     [['up'], { NAVFLOW_DB: 'x' }, 'NAVFLOW_DB -> SVC_DB'],
-    [['up'], { SVC_INGEST_TOKEN: 'x' }, 'svc would start open, without any login'],
+    [['up'], { SVC_INGEST_TOKEN: 'x' }, 'this would start svc open, without any login'],
     [['up'], { SVC_DEMO_LOKI_URL: 'loki' }, 'SVC_DEMO_LOKI_URL must be an absolute http or https address'],
     [['up', '--auth='], {}, '--auth='],
     [['up', '--port', 'x'], {}, '--port'],
