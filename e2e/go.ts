@@ -15,14 +15,15 @@ export async function goTo(page: Page, url: string): Promise<void> {
 
 /**
  * Waits for the page's own signs that it is ready: it names its path once it listens to its keys, and the
- * browser calls it idle once nothing that was to run is left, such as the listeners of what was just drawn.
+ * browser calls it idle once nothing that was to run is left, such as the listeners of what was just drawn; a page
+ * that keeps moving, such as a graph with pulses, is taken as ready after two seconds.
  */
 export async function settled(page: Page): Promise<void> {
   // Asked by evaluate, which the console's content security policy does not bear on.
   await expect
     .poll(() => page.evaluate('document.documentElement.dataset.page === location.pathname'))
     .toBe(true)
-  await page.evaluate('new Promise((resolve) => requestIdleCallback(() => resolve()))')
+  await page.evaluate('new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: 2_000 }))')
 }
 
 /** Presses keys, one after another, each once the page is ready for it. */

@@ -1,8 +1,9 @@
 /** A project as a graph: read, walked by keys, live, exported, and with 300 parts. */
 import { readFileSync } from 'node:fs'
 import { expect, type Page } from '@playwright/test'
+import { test } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
-import { type RunningDaemon, test } from './daemon.ts'
+import type { RunningDaemon } from './daemon.ts'
 import { press } from './go.ts'
 
 const two = (n: number): string => String(n).padStart(3, '0')

@@ -96,7 +96,7 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
   expect(slack.posted).toHaveLength(1)
   expect(slack.posted[0]).toMatchObject({
     channel: 'C0ALERTS',
-    text: 'triage on pay: pay fails on every order',
+    text: 'triage on service=pay: pay fails on every order',
   })
   expect(slack.posted[0]!.blocks).toContain(`https://svc.example.com/runs/${run.id}`)
 })
