@@ -113,9 +113,14 @@ export class WideReads {
 
   private send(job: Job): void {
     this.thread ??= this.open()
-    this.thread.call(job.method, job.args).then(
-      (value) => this.finish(job, () => job.resolve(value as never)),
-      (error: Error) => this.finish(job, () => job.reject(error)),
+    const thread = this.thread
+    // What a thread that was ended says of a read is no answer to it: the read was sent again.
+    const settle = (answer: () => void) => {
+      if (this.thread === thread) this.finish(job, answer)
+    }
+    thread.call(job.method, job.args).then(
+      (value) => settle(() => job.resolve(value as never)),
+      (error: Error) => settle(() => job.reject(error)),
     )
   }
 

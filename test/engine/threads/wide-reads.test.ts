@@ -5,6 +5,7 @@ interface Call {
   thread: number
   what: string
   answer(value: unknown): void
+  reject(error: Error): void
 }
 
 /** Wide reads over threads that answer when told to, and a clock moved by hand. */
@@ -19,10 +20,15 @@ function open() {
       const thread = ++threads
       return {
         call: (_method, args) =>
-          new Promise<never>((resolve) => {
-            calls.push({ thread, what: String(args[0]), answer: resolve as (value: unknown) => void })
+          new Promise<never>((resolve, reject) => {
+            calls.push({ thread, what: String(args[0]), answer: resolve as (value: unknown) => void, reject })
           }),
-        end: async () => void ended.push(thread),
+        // As a worker that is terminated: what it was at, or what waited for its start, fails.
+        end: async () => {
+          ended.push(thread)
+          for (const call of calls)
+            if (call.thread === thread) call.reject(new Error(`thread ${thread} ended with code 1`))
+        },
       }
     },
     {
