@@ -45,7 +45,7 @@ const LoginPage = lazy(() => import('./pages/login/login-page.tsx'))
 
 const waiting = (
   <Center h="60vh">
-    <Loader aria-label="Loading" />
+    <Loader role="img" aria-label="Loading" />
   </Center>
 )
 

@@ -36,7 +36,7 @@ export function GraphCanvas({ height = '70vh', tools, marks = NO_MARKS, ...props
   if (!layout)
     return (
       <Center style={{ height }}>
-        <Loader aria-label="Laying the graph out" />
+        <Loader role="img" aria-label="Laying the graph out" />
       </Center>
     )
   const canvas: Canvas = { ...props, marks, drawn, layout, lit, view, setView, scheme }

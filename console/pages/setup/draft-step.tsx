@@ -66,7 +66,7 @@ function StepList({ planning: { steps } }: { planning: SetupPlanning }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: sub-steps are only added, behind the others.
         <li key={`${at} ${i}`} data-state={state}>
           {state === 'running' ? (
-            <Loader size={14} aria-label="under way" />
+            <Loader role="img" size={14} aria-label="under way" />
           ) : state === 'done' ? (
             <Check size={15} aria-label="done" />
           ) : (

@@ -38,7 +38,7 @@ export function BacktestPanel({ definition, number, window, onWindow, trial }: P
         <Group justify="space-between" gap="xs">
           <Group gap="xs">
             <Title order={2}>It would have fired</Title>
-            {isRunning && <Loader size={14} aria-label="Trying it out" />}
+            {isRunning && <Loader role="img" size={14} aria-label="Trying it out" />}
           </Group>
           <SegmentedControl
             size="xs"

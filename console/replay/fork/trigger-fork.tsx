@@ -91,7 +91,7 @@ function Fork({
           <Mark tone="quiet" title="Nothing is saved, and nobody is told">
             practice
           </Mark>
-          {trial.isRunning && <Loader size={14} aria-label="Trying it out" />}
+          {trial.isRunning && <Loader role="img" size={14} aria-label="Trying it out" />}
         </Group>
         {definition === null ? (
           <Text size="sm" c="dimmed">
