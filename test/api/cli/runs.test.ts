@@ -73,7 +73,11 @@ describe('svc runs list', () => {
       err: 'the newest 1 of 2; --limit shows more\n',
     })
     expect((await runs('list', '--status', 'fine')).code).toBe(1)
-    expect(await runs('list', '--agent', 'none')).toMatchObject({ out: 'no runs\n' })
+    expect(await runs('list', '--entity', 'cart')).toMatchObject({ out: 'no runs\n' })
+    expect(await runs('list', '--agent', 'none')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('none'),
+    })
   })
 })
 
