@@ -1,7 +1,8 @@
 /** `node bin/node.mjs FILE [ARGS]`: runs a module of this project under a Node that is new enough. */
 import { resolve } from 'node:path'
-import { launch, RuntimeError } from './runtime.mjs'
+import { endWithNpm, launch, RuntimeError } from './runtime.mjs'
 
+endWithNpm()
 const [file = '', ...args] = process.argv.slice(2)
 try {
   await launch(resolve(file), args)

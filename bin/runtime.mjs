@@ -5,6 +5,7 @@
  */
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import module from 'node:module'
 import { constants } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -13,6 +14,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** Where fetched Nodes are kept; ignored by git. */
 const KEPT = join(root, '.node')
+
+/** What V8 has compiled, by the version of Node; ignored by git. */
+const COMPILED = join(root, 'dist', '.compiled')
 
 /** Set for the Node that is handed over to, which takes it away again: it chooses no further. */
 const CHOSEN = 'SVC_NODE_CHOSEN'
@@ -50,7 +54,14 @@ export async function launch(file, args) {
   const node = isChosen ? process.execPath : await chooseNode()
   if (node !== process.execPath) return handOver(node, file, args)
   process.argv = [process.execPath, file, ...args]
+  keepCompiled()
   await import(pathToFileURL(file).href)
+}
+
+/** Keeps what V8 compiles, beside what it is made from: a third of the processor time of a start goes into it. */
+function keepCompiled() {
+  // Named through the module: an old Node, which only hands over, does not have it.
+  if (process.env.NODE_DISABLE_COMPILE_CACHE === undefined) module.enableCompileCache?.(COMPILED)
 }
 
 /** @returns {Promise<string>} path of the Node to run under */
@@ -231,6 +242,22 @@ function handOver(node, file, args) {
       done(undefined)
     })
   })
+}
+
+/**
+ * Ends this process in good order when the shell that npm started it in is gone: npm passes a signal on to that
+ * shell alone, so a supervisor that stops `npm start` would leave the daemon behind. Does nothing outside npm.
+ * @param {number} [everyMs] how often it is looked whether the shell is there, in milliseconds
+ */
+export function endWithNpm(everyMs = 500) {
+  if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return
+  const shell = process.ppid
+  const look = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(look)
+    process.kill(process.pid, 'SIGTERM')
+  }, everyMs)
+  look.unref()
 }
 
 /** Ends this process in good order when the one that started it is gone, so that no daemon stays behind. */

@@ -114,6 +114,8 @@ export async function buildDaemon(outdir = 'dist') {
     throw new ScriptError(`the daemon does not build:\n${error.message}`)
   })
   finishDaemon(outdir, Object.keys(result.metafile.outputs))
+  // What V8 compiled of the build before.
+  rmSync(join(root, outdir, '.compiled'), { recursive: true, force: true })
 }
 
 async function buildConsole() {

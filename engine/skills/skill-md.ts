@@ -2,9 +2,13 @@
  * SKILL.md: YAML front matter with name and description between two lines of three dashes, then the
  * body as Markdown; other front matter keys are ignored (SPEC.md, Skill).
  */
-import matter from 'gray-matter'
+import { createRequire } from 'node:module'
+import type matter from 'gray-matter'
 import { fail } from '../errors.ts'
 import { BODY_MAX_BYTES, DESCRIPTION_RULE, NAME_RULE } from './skill-rules.ts'
+
+/** Loaded when a skill is first read or written: three threads would each load its forty modules at their start. */
+const load = (): typeof matter => createRequire(import.meta.url)('gray-matter')
 
 /** Front matter and body together; a larger file cannot hold a skill that keeps the rules. */
 const FILE_MAX_BYTES = BODY_MAX_BYTES + 16_384
@@ -35,7 +39,7 @@ export function readSkillFile(bytes: Uint8Array): { name: unknown; description: 
 /** The file of a skill; reading it gives the same skill. */
 export function writeSkillFile(skill: { name: string; description: string; body: string }): string {
   const { name, description, body } = skill
-  return matter.stringify(`\n${body}\n`, { name, description })
+  return load().stringify(`\n${body}\n`, { name, description })
 }
 
 function decode(bytes: Uint8Array): string {
@@ -56,7 +60,7 @@ function parse(text: string): { data: Record<string, unknown>; content: string }
 function parseYaml(text: string): { data: unknown; content: string } {
   try {
     // Its own options: without them the library answers a repeated text from a cache.
-    return matter(text, {})
+    return load()(text, {})
   } catch (error) {
     const line = (error as { mark?: { line?: number } }).mark?.line
     return fail(

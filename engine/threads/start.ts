@@ -49,6 +49,7 @@ import type { Engine } from '../whole-engine.ts'
 import { type AgentsAtWork, startAgents } from './agents.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { packCalls } from './call-bytes.ts'
+import { limitHeaps } from './heaps.ts'
 import { startPlanning } from './planning.ts'
 import { pollingNames, startPolling } from './polling.ts'
 import { startReading } from './reading.ts'
@@ -128,6 +129,7 @@ const CHECKPOINTER_AFTER_MS = 1_000
  * writer has, for the writer takes the lock and migrates. @throws StartError
  */
 export async function startEngine(options: StartOptions): Promise<Engine> {
+  limitHeaps()
   const entry = new URL(
     import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs',
     import.meta.url,

@@ -1,7 +1,10 @@
 /** One engine thread as the main thread sees it: calls by id, answers by promise. */
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { TailMessage } from '../engine.ts'
 import { StartError, SvcError } from '../errors.ts'
+import { THREAD_HEAP } from './heaps.ts'
 import type { FromThread, ThreadOptions, ToReader, ToThread } from './protocol.ts'
 
 export interface ThreadEvents {
@@ -11,12 +14,12 @@ export interface ThreadEvents {
   onSourcesChanged(): void
 }
 
-/**
- * Heaps of a thread, in MB. Past an old generation of 1 GB V8 lets a heap grow fourfold before it collects,
- * and since Node 22 a young one takes up to 96: measured (2026-11, Node 24, 200,000 events, reads, lists and
- * backtests) the process took 580 MB at the most without limits, 444 with these.
- */
-const HEAP = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1_024 }
+/** The environment of this process; what V8 compiles is kept by a thread where it is by the process. */
+function threadEnv(): NodeJS.ProcessEnv {
+  const folder = getCompileCacheDir()
+  // The folder of this Node is inside the one that is named.
+  return folder ? { ...process.env, NODE_COMPILE_CACHE: dirname(folder) } : process.env
+}
 
 export class EngineThread {
   private nextId = 1
@@ -44,7 +47,8 @@ export class EngineThread {
       workerData: options,
       transferList: transfer,
       name: `svc-${options.role}`,
-      resourceLimits: HEAP,
+      resourceLimits: THREAD_HEAP,
+      env: threadEnv(),
     })
     this.ready = new Promise((resolve, reject) => this.listenToWorker(resolve, reject))
     // Several start at once: the first failure is told, the others need nobody to wait for them.

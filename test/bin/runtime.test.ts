@@ -23,6 +23,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { npmCommand } from '../../bin/runtime.mjs'
 import { run } from '../../scripts/run.mjs'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -246,6 +247,28 @@ describe('a Node that is too old', () => {
     const rest = read(child)
     child.kill('SIGKILL')
     // The pipe closes when the program, which has it too, is gone.
+    expect((await rest).trim()).toBe('ended in good order')
+  })
+})
+
+describe('a script of npm', () => {
+  it('ends in good order when npm is told to stop, although npm tells its shell alone', async () => {
+    const scripts = { go: 'node bin/node.mjs dist/svc.mjs' }
+    const pack = { type: 'module', engines: { node: '>=20.0.0' }, scripts }
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(pack))
+    writeProgram(`
+      process.on('SIGTERM', () => { console.log('ended in good order'); process.exit(0) })
+      setInterval(() => {}, 1000)
+      console.log('ready')
+    `)
+    const { command, args } = npmCommand()
+    const npm = spawn(command, [...args, 'run', '--silent', 'go'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(npm.stdout!, 'data')
+    const rest = read(npm)
+    npm.kill('SIGTERM')
     expect((await rest).trim()).toBe('ended in good order')
   })
 })

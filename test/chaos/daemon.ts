@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -42,6 +43,8 @@ export async function startDaemon(
       SVC_LOG_FORMAT: 'json',
       SVC_LOG_LEVEL: 'warn',
       SVC_OTLP_GRPC_PORT: 'off',
+      // As the command keeps it, which is not started here: its process is the one to kill.
+      NODE_COMPILE_CACHE: join(dirname(bundle), '.compiled'),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,6 +5,7 @@
  * leaves what it wrote, no more and no less. Its one argument is a Run as JSON.
  */
 import { copyFileSync, existsSync, mkdirSync, writeSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { BOOT, OPERATIONS, openWorld } from './declared-operations.ts'
 import { foreseeRandom, installFaults } from './faults.ts'
@@ -38,6 +39,8 @@ function die(): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
+// It never ends by itself, which is when Node would write what it has compiled.
+flushCompileCache()
 foreseeRandom()
 const boot = BOOT[operation]
 if (boot) {

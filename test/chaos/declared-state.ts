@@ -1,4 +1,6 @@
 /** The whole content of a data file, to be compared; read with nothing of ours between. */
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 
 /** What differs from one start to the next, and says nothing about what is declared; so does the count of commits. */
@@ -43,6 +45,14 @@ function rowsOf(db: BetterSqlite3.Database, table: string, hide: readonly string
       return `${table} ${JSON.stringify(shown.map(([, value]) => (Buffer.isBuffer(value) ? value.toString('hex') : value)))}`
     })
     .sort()
+}
+
+/** What tells apart the bytes of a data file with its log; the same for two that are both not there. */
+export function digestFile(file: string): string {
+  const hash = createHash('sha256')
+  for (const path of [file, `${file}-wal`])
+    hash.update(existsSync(path) ? readFileSync(path) : '').update('\0')
+  return hash.digest('hex')
 }
 
 /** The lines that only one of two dumps has, for messages. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalEngine } from '../../engine/local.ts'
 import { buildWorld, OPERATIONS, openWorld } from './declared-operations.ts'
-import { dumpDifference, dumpFile } from './declared-state.ts'
+import { digestFile, dumpDifference, dumpFile } from './declared-state.ts'
 import { foreseeRandom, installFaults } from './faults.ts'
 
 const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'svc-throw-'))
@@ -80,13 +80,17 @@ describe('a disk that fails at any one statement', () => {
 
       const { engine, file, remove } = copyOfWorld()
       const [before, beforeAnswers] = [dump(file), await answers(engine)]
+      let bytes = ''
       for (let n = 1; n <= statements; n++) {
         faults.arm((count) => {
           if (count === n) throw new DiskFault(`statement ${n} failed`)
         })
         await expect(run(engine, operation)).rejects.toMatchObject(DISK_FULL)
         faults.arm(noFault)
-        expect(dumpDifference(before, dump(file))).toEqual([])
+        // A statement that was undone mostly leaves the files as they were.
+        const now = digestFile(file)
+        if (now !== bytes) expect(dumpDifference(before, dump(file))).toEqual([])
+        bytes = now
         expect(await answers(engine)).toBe(beforeAnswers)
       }
       await run(engine, operation)

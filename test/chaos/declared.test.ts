@@ -68,7 +68,7 @@ describe('a first start that is killed before any of its statements', () => {
     const seen = await lookAtEach({ base: nothing, scratch, operation, look })
     steps.push(seen.at(-1)!)
     expect(new Set(steps).size).toBe(3)
-    if (!steps.includes(seen[0]!)) console.log('DIFF', dumpDifference(steps[0]!, seen[0]!))
+    expect(dumpDifference(steps[0]!, seen[0]!)).toEqual([])
     const reached = seen.map((state) => steps.indexOf(state))
     expect(reached).toEqual(reached.toSorted())
     expect(new Set(reached)).toEqual(new Set([0, 1, 2]))
