@@ -9,11 +9,11 @@ export const THREAD_HEAP = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeM
 
 const FLAGS = [
   // A heap is collected when it has grown by three tenths of what lived at the last collection.
-  '--heap-growing-percent=30',
+  '--heap_growing_percent=30',
   // Of threads that begin after this: their young heaps have their whole size at once …
-  '--min-semi-space-size=4',
+  '--min_semi_space_size=4',
   // … since none grows any further, which is for that of the main thread, which no limit of a worker covers.
-  '--semi-space-growth-factor=1',
+  '--semi_space_growth_factor=1',
 ]
 
 /**
