@@ -47,7 +47,7 @@ export function EditorCanvas({
       onOpen={onOpen}
       onMove={move}
       {...(isEditing ? { editing } : {})}
-      height={isEditing ? '62vh' : '70vh'}
+      height={`calc(${isEditing ? '62vh' : '70vh'} - var(--banner, 0px))`}
     />
   )
 }
