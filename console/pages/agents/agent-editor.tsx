@@ -35,6 +35,7 @@ export function AgentEditor({ start, stored, save, onSaved, warnings, onTakeThei
       said: (result) => `${result.name} is saved${result.note ? `: ${result.note}` : ''}`,
       onDone: (result) => onSaved?.(result),
       quiet: true,
+      showsWarnings: true,
     },
   )
   return (

@@ -36,6 +36,7 @@ export function TriggerEditor({ start, stored, save, onSaved, warnings, onTakeTh
     said: (result) => `${result.name} is saved`,
     onDone: (result) => onSaved?.(result),
     quiet: true,
+    showsWarnings: true,
   })
   const definition = isComplete(draft) ? definitionOf(draft, stored) : null
   const isChanged = JSON.stringify(definition) !== JSON.stringify(definitionOf(start, stored))
