@@ -17,7 +17,7 @@ test('warnings of a save are on the page it leads to, and stay in the form that 
   await page.getByRole('combobox', { name: 'Field of filter 1' }).fill('zone')
   await page.getByRole('textbox', { name: 'Value of filter 1' }).fill('a')
   await page.getByRole('button', { name: 'Add trigger' }).click()
-  const warning = page.getByRole('main').getByText(/zone/).and(page.getByRole('listitem'))
+  const warning = page.getByRole('main').getByText(/names label zone, which is on none of the last/)
   await expect(page.getByRole('heading', { name: 'by-zone' })).toBeVisible()
   await expect(warning).toBeVisible()
   await page.getByRole('tab', { name: 'Edit' }).click()

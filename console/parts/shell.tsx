@@ -172,7 +172,7 @@ function HealthBanner() {
         title={isError ? 'No connection' : data?.ingest_paused ? 'Ingest is refused' : 'Degraded'}
         role="status"
       >
-        {text}
+        {text.charAt(0).toUpperCase() + text.slice(1)}
       </Alert>
     </div>
   )

@@ -6,7 +6,7 @@
 import type { ProjectHealth } from '../../schemas/types.ts'
 import { kindWord, type PartKind } from '../changes/declared.ts'
 import { openVariable, variableFault } from '../secret-variables.ts'
-import type { ProjectDoc } from '../wiring/project-doc.ts'
+import { type ProjectDoc, partsOf } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
 import type { Declared } from './declared.ts'
 import { driftsOf } from './label-drift.ts'
@@ -33,11 +33,14 @@ export function projectHealth(declared: Declared, word: string, hasProvider: boo
     ...wiringIssues(id, doc),
   ]
   const [first] = issues
-  if (!first) return { state: 'working', message: 'Everything it needs is in place', issues }
+  if (!first) return { state: 'working', message: wellOf(doc), issues }
   const errors = issues.filter(({ severity }) => severity === 'error').length
   const many = `${issues.length} things need attention${errors ? `, ${errors} of them now` : ''}`
   return { state: 'attention', message: issues.length === 1 ? first.message : many, issues }
 }
+
+const wellOf = (doc: ProjectDoc): string =>
+  partsOf(doc).length === 0 ? 'Nothing is in it yet' : 'Everything it needs is in place'
 
 function providerIssues(declared: Declared, doc: ProjectDoc, hasProvider: boolean): Issue[] {
   if (hasProvider || wokenAgents(declared, doc).size === 0) return []
