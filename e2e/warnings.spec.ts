@@ -24,7 +24,7 @@ test('warnings of a save are on the page it leads to, and stay in the form that 
   await expect(warning).toHaveCount(0)
   await page.getByRole('textbox', { name: 'In plain words' }).fill('a zone is named')
   await page.getByRole('button', { name: 'Save' }).click()
-  await expect(page.getByText('by-zone is saved')).toBeVisible()
+  await expect(page.getByText('by-zone is saved').last()).toBeVisible()
   await expect(warning).toBeVisible()
 })
 

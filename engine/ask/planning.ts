@@ -222,7 +222,7 @@ function refuseSecrets(secrets: readonly string[], given: Record<string, unknown
 function refuseInAddress(value: unknown, at: string): void {
   const [told] = secretParts(value)
   if (told !== undefined)
-    fail('invalid', `${at} has a secret in it, ${told}: leave the field out and name it under needs`)
+    fail('invalid', `${at} has a secret in it (${told}): leave the field out and name it under needs`)
 }
 
 function listed(names: readonly string[]): string {

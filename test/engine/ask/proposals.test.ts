@@ -98,7 +98,7 @@ describe('a card', () => {
     })
     expect(address.told).toMatchObject({
       ok: false,
-      preview: expect.stringContaining('config.url has a secret in it, api_key: leave the field out'),
+      preview: expect.stringContaining('config.url has a secret in it (api_key): leave the field out'),
     })
     // What else is wrong is told, and is no card.
     const wrong = await source({ config: { table: 'orders', cursor: 'id' }, needs: ['dsn'] })
