@@ -231,6 +231,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const egress = createEgress({ allowPrivate: options.webhookAllowPrivate ?? false, timers: systemTimers })
   const slack = openSlack({
     ...{ store, secrets, clock, egress, env: options.slack, agent: runs.agent, timers: systemTimers },
+    variables: declared.env,
     // Ask comes last, for it reads all of it.
     ask: laterAsk(() => asking),
     onError: (error) => void onFault(error),

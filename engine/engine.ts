@@ -117,7 +117,7 @@ export interface TailFilter {
   /** Resume after this event id (Last-Event-ID); rows stored since are sent first. */
   afterId?: string
 }
-export type TailMessage = { rows: Row[] } | { missed: number; afterId: string }
+export type TailMessage = { rows: Row[] } | { missed: number; afterId: string } | { notice: string }
 
 /** Counters for /metrics and /health; counts only. */
 export interface EngineStatus {
@@ -159,7 +159,10 @@ export interface EngineCore {
   entityValues(label: string, limit: number, prefix?: string): Promise<LabelFacet>
   /** One event with its payload; 404 when unknown or purged. */
   event(id: string): Promise<Row>
-  /** Calls `listener` for every commit with matching rows until `stop` is called. */
+  /**
+   * Calls `listener` for every commit with matching rows until `stop` is called; first with a notice, where a
+   * label of the filter is on no event. @throws SvcError not_found for a source that is not there
+   */
   tail(filter: TailFilter, listener: (message: TailMessage) => void): Promise<{ stop: () => void }>
   // sources
   listConnectors(): Promise<Record<string, Connector>>

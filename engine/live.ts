@@ -1,6 +1,7 @@
 /** Live tails: every commit is offered to the listeners whose filter it fits. */
 import type { Row, TailFilter, TailMessage } from './engine.ts'
 import { labelStart, textOf } from './ingest/packed.ts'
+import type { Backlog } from './reads.ts'
 import { type AppendedBatch, sizeOfBatch, tsOf } from './store/append.ts'
 import type { Dictionary } from './store/dictionary.ts'
 import { eventId, iso, offsetOfEvent } from './timeline/present.ts'
@@ -127,7 +128,7 @@ export class Live {
  */
 export async function follow(
   listen: (send: (message: TailMessage) => void) => Promise<() => void>,
-  backlog: () => Promise<{ rows: Row[]; more: boolean }>,
+  backlog: () => Promise<Backlog>,
   afterId: string | undefined,
   listener: (message: TailMessage) => void,
 ): Promise<{ stop: () => void }> {
@@ -136,7 +137,11 @@ export async function follow(
     if (held) held.push(message)
     else listener(message)
   })
-  const { rows, more } = await backlog()
+  const { rows, more, notice } = await backlog().catch((error: unknown) => {
+    stop()
+    throw error
+  })
+  if (notice !== null) listener({ notice })
   // How many were missed is not known; that some were is what counts.
   if (more) listener({ missed: 1, afterId: afterId ?? '' })
   if (rows.length) listener({ rows })

@@ -11,7 +11,7 @@ import type { ReadContext } from './timeline/context.ts'
 import { readDocument } from './timeline/documents.ts'
 import { answerEntities, answerEntityValues } from './timeline/entities.ts'
 import { answerHistogram } from './timeline/histogram.ts'
-import { compilePlan, queryOf } from './timeline/plan.ts'
+import { compilePlan, queryOf, unknownOf } from './timeline/plan.ts'
 import { parseEventId, presentRow } from './timeline/present.ts'
 import { answerRead } from './timeline/read.ts'
 import { answerStats } from './timeline/stats.ts'
@@ -19,12 +19,24 @@ import { answerStats } from './timeline/stats.ts'
 /** Rows a resumed tail is given at most before it is told of a gap. */
 const BACKLOG_MAX = 1_000
 
+/** What a tail begins with. */
+export interface Backlog {
+  rows: Row[]
+  /** There were more. */
+  more: boolean
+  /** A label of the filter that no event has; null: each was on some event. */
+  notice: string | null
+}
+
 export type Reads = Pick<
   EngineCore,
   'read' | 'stats' | 'histogram' | 'entities' | 'entityValues' | 'event'
 > & {
-  /** Rows stored after an event id that fit a tail's filter, oldest first. */
-  backlog(filter: TailFilter): Promise<{ rows: Row[]; more: boolean }>
+  /**
+   * Rows stored after an event id that fit a tail's filter, oldest first, and what should be known of the
+   * filter. @throws SvcError not_found for a source that is not there
+   */
+  backlog(filter: TailFilter): Promise<Backlog>
   counters: { reads: number }
 }
 
@@ -59,15 +71,16 @@ function readEvent(ctx: ReadContext, id: string, now: number): Row {
   )
 }
 
-function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): { rows: Row[]; more: boolean } {
-  const after = filter.afterId === undefined ? null : parseEventId(filter.afterId)
-  if (after === null) return { rows: [], more: false }
+function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): Backlog {
   const plan = compilePlan(
     { selector: filter.selector, sources: filter.sources },
     ctx.db,
     ctx.dictionary,
     ctx.names,
   )
+  const notice = unknownOf(ctx, filter.selector)
+  const after = filter.afterId === undefined ? null : parseEventId(filter.afterId)
+  if (after === null) return { rows: [], more: false, notice }
   const query = queryOf(
     plan,
     { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER },
@@ -80,5 +93,5 @@ function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): { rows:
     .map((position) => position.id)
     .sort((a, b) => a - b)
   const rows = ctx.rows.read(ids, false).map((row) => presentRow(row, ctx.dictionary, ctx.names, now))
-  return { rows: plan.filter ? rows.filter(plan.filter) : rows, more: positions.length > BACKLOG_MAX }
+  return { rows: plan.filter ? rows.filter(plan.filter) : rows, more: positions.length > BACKLOG_MAX, notice }
 }

@@ -1,7 +1,7 @@
 /**
  * Retention of what is recorded about events: firings with their deliveries, why events fired nothing,
- * runs with their steps (but for those that are an agent's examples), proposals that were decided and
- * conversations with Ask go when they are older than events are kept. What they cost stays: usage
+ * runs with their steps (but for those that are an agent's examples, and their firings), proposals that were
+ * decided and conversations with Ask go when they are older than events are kept. What they cost stays: usage
  * and budgets are of a lifetime.
  */
 import type { StoreHandle } from './store/handle.ts'
@@ -26,6 +26,8 @@ export class Records {
       `DELETE FROM firings WHERE id IN (
          SELECT f.id FROM firings f WHERE f.last_at < ? AND f.state IN ('fired', 'dropped')
            AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.firing_id = f.id AND d.state IN ('pending', 'running'))
+           AND f.id NOT IN (SELECT r.firing_id FROM agent_examples e JOIN runs r ON r.id = e.run_id
+                            WHERE r.firing_id IS NOT NULL)
          ORDER BY f.id LIMIT ${CHUNK})`,
       `DELETE FROM evaluations WHERE id IN (SELECT id FROM evaluations WHERE at < ? ORDER BY id LIMIT ${CHUNK})`,
       `DELETE FROM runs WHERE id IN (

@@ -3,6 +3,7 @@
  * secret.key, or beside another one. They are looked for in the rows themselves, so that none that
  * is used rarely is found out about only then.
  */
+import { placeOf, sealedParts } from './address-secrets.ts'
 import { SvcError } from './errors.ts'
 import { isSealed, type Secrets } from './secrets.ts'
 import type { Database } from './store/handle.ts'
@@ -14,6 +15,8 @@ interface Place {
   words: string
 }
 
+/** How the words for a proposal begin: its changes cannot be entered again, but be proposed again. */
+const PROPOSED = 'changes of proposal '
 /** Named in a sentence; the rest is counted. */
 const NAMED = 10
 
@@ -49,7 +52,8 @@ export function watchSealedSecrets(db: Database, secrets: Secrets, keyFile: stri
 
 function sentenceOf(found: readonly string[], keyFile: string): string {
   const more = found.length > NAMED ? ` and ${found.length - NAMED} more` : ''
-  return `${keyFile} does not open ${found.length} stored ${found.length === 1 ? 'secret' : 'secrets'}: ${found.slice(0, NAMED).join(', ')}${more}; stop the daemon and put back the secret.key they were stored with, or enter them again`
+  const isAnyProposed = found.some((words) => words.startsWith(PROPOSED))
+  return `${keyFile} does not open ${found.length} stored ${found.length === 1 ? 'secret' : 'secrets'}: ${found.slice(0, NAMED).join(', ')}${more}; stop the daemon and put back the secret.key they were stored with, or enter them again${isAnyProposed ? ' and decline what is proposed' : ''}`
 }
 
 function unreadableOf(db: Database, secrets: Secrets): string[] {
@@ -111,7 +115,8 @@ function columnsOf(db: Database): Place[] {
     .prepare(
       `SELECT token AS sealed, 'credentials/' || name || '/token' AS aad, 'token of credential ' || name AS words FROM credentials
        UNION ALL SELECT url, 'subscriptions/' || id || '/url', 'address of subscription ' || name FROM subscriptions WHERE removed_at IS NULL AND masked <> ''
-       UNION ALL SELECT secret, 'subscriptions/' || id || '/secret', 'secret of subscription ' || name FROM subscriptions WHERE removed_at IS NULL`,
+       UNION ALL SELECT secret, 'subscriptions/' || id || '/secret', 'secret of subscription ' || name FROM subscriptions WHERE removed_at IS NULL
+       UNION ALL SELECT operations, 'proposals/' || id || '/operations', '${PROPOSED}' || id FROM proposals WHERE state = 'open'`,
     )
     .all() as Place[]
   return rows.filter(({ sealed }) => isSealed(sealed))
@@ -133,10 +138,17 @@ function settingsOf(db: Database): Place[] {
   })
 }
 
-/** Sealed fields of a JSON document; a sealed text by itself is the field `value`. */
+/**
+ * Sealed fields of a JSON document, those inside addresses by field and parameter; a sealed text by itself is
+ * the field `value`.
+ */
 function fieldsOf(json: string): [field: string, sealed: string][] {
   const doc = JSON.parse(json) as unknown
   if (isSealed(doc)) return [['value', doc]]
   if (typeof doc !== 'object' || doc === null) return []
-  return Object.entries(doc).filter((entry): entry is [string, string] => isSealed(entry[1]))
+  return Object.entries(doc).flatMap(([name, value]): [string, string][] =>
+    isSealed(value)
+      ? [[name, value]]
+      : sealedParts(value).map(({ part, sealed }) => [placeOf(name, part), sealed]),
+  )
 }

@@ -21,7 +21,10 @@ export interface VariableUse {
   field: string
   /** The name without its braces. */
   variable: string
-  /** Host its value is sent to; null: it is sent nowhere, such as a signature that is checked here. */
+  /**
+   * Host its value is sent to; null: it is sent nowhere, such as a signature that is checked here, or is an
+   * address itself.
+   */
   host: string | null
 }
 

@@ -3,6 +3,8 @@
  * Nothing is decided by it, so it may be forgotten: what is true is in the rows.
  */
 
+import { dollars } from './models/dollars.ts'
+
 export type TallyName =
   | 'firings'
   | 'runs'
@@ -25,7 +27,7 @@ export class Tallies {
   add(name: TallyName, labels: Record<string, string>, by = 1): void {
     const key = JSON.stringify([name, labels])
     const tally = this.known.get(key)
-    if (tally) tally.value += by
+    if (tally) tally.value = name === 'model_spend_usd' ? dollars(tally.value + by) : tally.value + by
     else this.known.set(key, { name, labels, value: by })
   }
 

@@ -5958,6 +5958,10 @@ export interface HistogramResult {
    */
   total: number
   buckets: HistogramBucket[]
+  /**
+   * What should be known of an answer without events: a label that no event has.
+   */
+  notice?: string
 }
 /**
  * Who is calling.
@@ -10177,7 +10181,7 @@ export interface ReadResult {
    */
   omitted?: Omission[]
   /**
-   * What should be known of an answer without events, such as a label that no event has.
+   * What should be known of an answer: a label that no event has, or that a search for a text stopped before it was over.
    */
   notice?: string
 }
@@ -13615,6 +13619,15 @@ export interface TailGap {
    * Last id sent before the gap.
    */
   after_id: string
+}
+/**
+ * Sent at the beginning of a live tail of a label that no event has.
+ */
+export interface TailNotice {
+  /**
+   * Which label that is.
+   */
+  notice: string
 }
 /**
  * A named action of projects of a template.

@@ -14,6 +14,7 @@ import { JsonField } from './json-field.tsx'
 interface Property {
   type?: string
   description?: string
+  enum?: unknown[]
   maxLength?: number
   items?: { properties?: Record<string, Property> }
   'x-secret'?: boolean
@@ -127,6 +128,8 @@ const errorSchema = (errors: Readonly<Record<string, string>>): ErrorSchema =>
 function uiOf(schema: RJSFSchema): UiSchema {
   const ui: UiSchema = { 'ui:submitButtonOptions': { norender: true }, 'ui:label': false }
   for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Property>)) {
+    // The kit leaves the description out of choices.
+    if (property.enum) ui[name] = { 'ui:options': { description: property.description } }
     if (property['x-widget'] === 'json') ui[name] = { 'ui:field': 'JsonField' }
     if (property['x-credential'] || property['x-widget'] === 'credential')
       ui[name] = { 'ui:field': 'CredentialField' }

@@ -21,7 +21,12 @@ import { type GraphCanvasProps, type GraphMarks, NO_MARKS } from './types.ts'
 
 const FIRST_VIEW: CanvasView = { folded: new Set(), focusPath: false, outline: false, full: false }
 
-export function GraphCanvas({ height = '70vh', tools, marks = NO_MARKS, ...props }: GraphCanvasProps) {
+export function GraphCanvas({
+  height = 'calc(70vh - var(--banner, 0px))',
+  tools,
+  marks = NO_MARKS,
+  ...props
+}: GraphCanvasProps) {
   const [view, change] = useState(FIRST_VIEW)
   const setView = useCallback((next: Partial<CanvasView>) => change((was) => ({ ...was, ...next })), [])
   const { graph, selected } = props

@@ -13,7 +13,8 @@ export function warningsIn(result: unknown): string[] {
 
 /**
  * @param said what to tell when it worked; nothing when it gives nothing.
- * @param onDone called after that. Refusals are told, unless `quiet`: then the caller shows them.
+ * @param onDone called after that. Refusals are told, unless `quiet`: then the caller shows them; so are
+ *   warnings, unless `showsWarnings`.
  */
 export function useChange<Input, Result>(
   change: (input: Input) => Promise<Result>,
@@ -21,10 +22,12 @@ export function useChange<Input, Result>(
     said,
     onDone,
     quiet = false,
+    showsWarnings = false,
   }: {
     said?: (result: Result, input: Input) => string
     onDone?: (result: Result, input: Input) => void
     quiet?: boolean
+    showsWarnings?: boolean
   } = {},
 ): UseMutationResult<Result, Error, Input> {
   const queries = useQueryClient()
@@ -34,7 +37,7 @@ export function useChange<Input, Result>(
       const text = said?.(result, input)
       if (text) notifications.show({ message: text })
       const warnings = warningsIn(result)
-      if (warnings.length)
+      if (warnings.length && !showsWarnings)
         notifications.show({
           color: 'yellow',
           title: 'Worth a look',

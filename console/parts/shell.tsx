@@ -18,7 +18,7 @@ import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { spotlight } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
 import { BookOpen, LogOut, Moon, Search, Sun, TriangleAlert } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
@@ -161,18 +161,37 @@ function HealthBanner() {
     : data && data.status !== 'ok'
       ? (data.detail ?? `The daemon is ${data.status}.`)
       : null
+  const box = useRef<HTMLDivElement>(null)
+  useBannerSpace(box, text !== null)
   if (!text) return null
   return (
-    <Alert
-      mb="md"
-      color={isError ? 'red' : 'yellow'}
-      icon={<TriangleAlert size={18} aria-hidden />}
-      title={isError ? 'No connection' : data?.ingest_paused ? 'Ingest is refused' : 'Degraded'}
-      role="status"
-    >
-      {text}
-    </Alert>
+    <div ref={box} style={{ paddingBottom: 'var(--mantine-spacing-md)' }}>
+      <Alert
+        color={isError ? 'red' : 'yellow'}
+        icon={<TriangleAlert size={18} aria-hidden />}
+        title={isError ? 'No connection' : data?.ingest_paused ? 'Ingest is refused' : 'Degraded'}
+        role="status"
+      >
+        {text.charAt(0).toUpperCase() + text.slice(1)}
+      </Alert>
+    </div>
   )
+}
+
+/** Pages that fill the window leave room for it: `--banner` is its height, with the space below. */
+function useBannerSpace(box: RefObject<HTMLElement | null>, isShown: boolean): void {
+  useLayoutEffect(() => {
+    const [shown, root] = [box.current, document.documentElement]
+    if (!isShown || !shown) return
+    const tell = () => root.style.setProperty('--banner', `${shown.offsetHeight}px`)
+    tell()
+    const watching = new ResizeObserver(tell)
+    watching.observe(shown)
+    return () => {
+      watching.disconnect()
+      root.style.removeProperty('--banner')
+    }
+  }, [box, isShown])
 }
 
 function SchemeSwitch() {

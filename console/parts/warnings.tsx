@@ -1,5 +1,7 @@
 /** What should be known of a change although it is allowed, such as a label that no event has. */
-import { Alert, List } from '@mantine/core'
+import { Alert, Box, List } from '@mantine/core'
+import { useLocation } from 'react-router'
+import { warningsIn } from '../lib/use-change.ts'
 
 export function Warnings({ of }: { of: readonly string[] | undefined }) {
   if (!of?.length) return null
@@ -19,3 +21,19 @@ export function Warnings({ of }: { of: readonly string[] | undefined }) {
     </Alert>
   )
 }
+
+/** Warnings of the save that led here, which came along with the way to the page (`savedState`). */
+export function SavedWarnings() {
+  const warnings = warningsIn(useLocation().state)
+  if (warnings.length === 0) return null
+  return (
+    <Box mb="md">
+      <Warnings of={warnings} />
+    </Box>
+  )
+}
+
+/** What a way to another page takes along of an answer, so that its warnings are read there. */
+export const savedState = (result: unknown): { state: { warnings: string[] } } => ({
+  state: { warnings: warningsIn(result) },
+})

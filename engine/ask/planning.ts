@@ -14,9 +14,10 @@ import type {
   Verdict,
 } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
+import { secretParts } from '../address-secrets.ts'
 import type { ChangeKind } from '../changes/declared.ts'
 import type { Edit } from '../changes/edit.ts'
-import { secretFields } from '../connectors/config.ts'
+import { addressFields, secretFields } from '../connectors/config.ts'
 import { stageNewAgent } from '../declared/agent-writes.ts'
 import type { Declared } from '../declared/declared.ts'
 import { stageOperation } from '../declared/operations.ts'
@@ -142,6 +143,7 @@ function stageSource(
 ): Staged {
   refuseInternal(body.connector)
   refuseSecrets(secretFields(body.connector), body.config ?? {}, 'config')
+  for (const field of addressFields(body.connector)) refuseInAddress(body.config?.[field], `config.${field}`)
   return {
     name: body.name,
     needs,
@@ -169,6 +171,7 @@ function stageTemplate(
       `no template has the key ${body.template}; there are ${listed(keys.map(({ key }) => key))}`,
     )
   refuseSecrets(secretParams(file), body.params ?? {}, 'params')
+  for (const [name, value] of Object.entries(body.params ?? {})) refuseInAddress(value, `params.${name}`)
   requireParamCredentials(declared, body.template, body.params)
   return {
     name: body.name,
@@ -193,6 +196,7 @@ interface AgentArgs {
 function stageAgent(declared: Declared, { reasoning: _why, delivery, ...rest }: Args<AgentArgs>): Staged {
   requireNamed(declared, 'trigger', rest.trigger)
   const url = delivery?.kind === 'webhook' ? delivery.url : undefined
+  refuseInAddress(url, 'delivery.url')
   const body: AgentWrite = { ...rest, ...(url ? { webhook_url: url } : {}) }
   return {
     name: rest.name,
@@ -212,6 +216,13 @@ function requireNamed({ kinds }: Declared, kind: ChangeKind, name: string): void
 function refuseSecrets(secrets: readonly string[], given: Record<string, unknown>, at: string): void {
   const told = secrets.find((field) => given[field] !== undefined && given[field] !== '')
   if (told) fail('invalid', `${at}.${told} is a secret: leave it out and name it under needs`)
+}
+
+/** The same of an address: a model that was told one has its secret. @param at the field, for the sentence */
+function refuseInAddress(value: unknown, at: string): void {
+  const [told] = secretParts(value)
+  if (told !== undefined)
+    fail('invalid', `${at} has a secret in it (${told}): leave the field out and name it under needs`)
 }
 
 function listed(names: readonly string[]): string {

@@ -20,7 +20,7 @@ import { fingerprintOf } from './fingerprint.ts'
 import { guardProblems } from './guards.ts'
 import { refuse, stageCatalog } from './import.ts'
 import { nameOfFile, type RememberedFiles } from './remembered.ts'
-import { isPlain, secretPlaces, withValues } from './secret-places.ts'
+import { hiddenAt, isPlainAt, secretPlaces, withValues } from './secret-places.ts'
 import { notCompared, warningsOf } from './warnings.ts'
 
 const SECTIONS = ['sources', 'triggers', 'agents', 'mcp_servers', 'projects', 'skills'] as const
@@ -125,8 +125,8 @@ function withoutSecrets(yaml: string, catalog: Catalog, declared: Declared): str
 
 function plainOnes(catalog: Catalog, { templates }: Declared, value: () => string) {
   return secretPlaces(catalog, templates)
-    .filter((place) => isPlain(place.value))
-    .map((place): [typeof place, string] => [place, value()])
+    .filter(isPlainAt)
+    .map((place): [typeof place, string] => [place, hiddenAt(place, value)])
 }
 
 function countsOf(catalog: Catalog) {

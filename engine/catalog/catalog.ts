@@ -81,7 +81,10 @@ export function openCatalog(declared: Declared): CatalogFiles {
 
 /** The instance, with a mask where the file has a secret in plain text and the instance has one, too. */
 function masked(declared: Declared, said: Catalog, current: Catalog): Catalog {
-  const plain = secretPlaces(said, declared.templates).filter(({ value }) => isPlain(value) || value === MASK)
+  // An address is masked in the instance's own export already.
+  const plain = secretPlaces(said, declared.templates).filter(
+    ({ value, isAddress }) => !isAddress && (isPlain(value) || value === MASK),
+  )
   return plain.reduce((catalog, place) => {
     const index = (catalog[place.section] as { name?: string }[] | undefined)?.findIndex(
       ({ name }) => name === place.name,

@@ -15,13 +15,14 @@ import type {
   TemplateFile,
   TriggerSpec,
 } from '../../schemas/types.ts'
+import { maskAddresses } from '../address-secrets.ts'
 import type { Doc, PartKind, Stored } from '../changes/declared.ts'
 import { equal } from '../changes/fields.ts'
-import { secretFields } from '../connectors/config.ts'
+import { addressFields, secretFields } from '../connectors/config.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { AGENT_SECRETS } from '../parts/agent-spec.ts'
 import { MCP_SERVER_SECRETS } from '../parts/mcp-server-spec.ts'
-import { isReference } from '../parts/secret-fields.ts'
+import { isReference, maskNamed, type SecretNames } from '../parts/secret-fields.ts'
 import { saidOf } from '../projects/project-spec.ts'
 import { CUSTOM_TEMPLATE, DEFAULT_TEMPLATE, type ProjectDoc, partsOf } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
@@ -70,7 +71,10 @@ function ownerName(
 
 function sourceEntry(world: ExportWorld, { name, doc }: Stored): CatalogSource {
   const { connector, poll, config, paused } = doc as unknown as CatalogSource
-  const shown = bare((config ?? {}) as Doc, secretFields(connector))
+  const shown = bare((config ?? {}) as Doc, {
+    secrets: secretFields(connector),
+    addresses: addressFields(connector),
+  })
   const users = [...world.docs.values()]
     .filter((project) => project.uses.source?.[name] && isTemplated(project))
     .map((project) => project.name)
@@ -146,7 +150,9 @@ function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
   const paused = doc.paused ? { paused: true } : {}
   if (isTemplated(doc)) {
     const params = withoutDefaults(
-      bare(doc.params ?? {}, world.templates.secretParams(doc.template)),
+      maskAddresses(
+        bare(doc.params ?? {}, { secrets: world.templates.secretParams(doc.template), addresses: [] }),
+      ),
       world.templates.get(doc.template),
     )
     const shown = Object.keys(params).length ? { params: { ...params } } : {}
@@ -190,11 +196,10 @@ function withoutDefaults(params: Doc, file: TemplateFile | undefined): Doc {
   )
 }
 
-/** Fields without secrets; a reference to one is no secret. */
-function bare(fields: Doc, secrets: readonly string[]): Doc {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => !secrets.includes(name) || isReference(value)),
-  )
+/** Fields without secrets, those in addresses masked; a reference to one is no secret. */
+function bare(fields: Doc, { secrets, addresses }: SecretNames): Doc {
+  const left = Object.entries(fields).filter(([name, value]) => !secrets.includes(name) || isReference(value))
+  return maskNamed(Object.fromEntries(left), { secrets: [], addresses })
 }
 
 function narrowed(whole: Catalog, sources: ReadonlySet<string>): Catalog {

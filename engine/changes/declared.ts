@@ -57,6 +57,11 @@ export interface DeclaredKind {
   remove(stored: Stored, stroke: Stroke): void
   /** The document as it may leave the engine. */
   mask(doc: Doc): Doc
+  /**
+   * The document with its secret fields masked, and its addresses as they are: what plans of releases that
+   * knew no secrets in addresses were digested with. A kind that has no addresses leaves it out.
+   */
+  maskFields?(doc: Doc): Doc
   /** The variables of the environment that a document refers to; a kind without any leaves it out. */
   variables?(doc: Doc): VariableUse[]
   /** Whether a field, named by a pointer, is a set of entries by name, left out when it is empty. */

@@ -69,6 +69,10 @@ export class GuardedKind implements DeclaredKind {
     return this.inner.mask(doc)
   }
 
+  maskFields(doc: Doc): Doc {
+    return this.inner.maskFields?.(doc) ?? this.inner.mask(doc)
+  }
+
   variables(doc: Doc): VariableUse[] {
     return this.inner.variables?.(doc) ?? []
   }

@@ -1,8 +1,10 @@
 /**
  * Documents as of a change-set, read from the record of changes without the key file: what is sealed
- * in them shows as a mask, as wherever documents leave the engine.
+ * in them, and what is secret in an address, shows as a mask, as wherever documents leave the engine.
  */
 
+import { maskAddresses } from '../address-secrets.ts'
+import { isSealed } from '../secrets.ts'
 import type { Database } from '../store/handle.ts'
 import type { ChangeKind, Doc } from './declared.ts'
 import { MASK } from './plan.ts'
@@ -14,7 +16,6 @@ const TABLES = {
   mcp_server: 'mcp_servers',
   skill: 'skills',
 } as const
-const SEALED = 'enc:v1:'
 
 interface Recorded {
   change_set: number
@@ -44,7 +45,7 @@ export function maskedDocuments(db: Database): DocumentAt {
     const id = `${kind}:${key}${version}`
     if (!parsed.has(id)) {
       const text = recorded ? recorded.text : unrecorded(db, kind, key)
-      parsed.set(id, text === null ? undefined : shown(text))
+      parsed.set(id, text === null ? undefined : shown(kind, text))
     }
     return parsed.get(id)
   }
@@ -64,13 +65,12 @@ function unrecorded(db: Database, kind: ChangeKind, key: string): string | null 
   )
 }
 
-function shown(text: string): Doc {
+/** What a trigger compares with is no address of ours, and is evaluated as it is. */
+function shown(kind: ChangeKind, text: string): Doc {
   const {
     '@id': _id,
     '@name': _name,
     ...doc
-  } = JSON.parse(text, (_key, value: unknown) =>
-    typeof value === 'string' && value.startsWith(SEALED) ? MASK : value,
-  ) as Record<string, unknown>
-  return doc
+  } = JSON.parse(text, (_key, value: unknown) => (isSealed(value) ? MASK : value)) as Record<string, unknown>
+  return kind === 'trigger' ? doc : maskAddresses(doc)
 }

@@ -4,11 +4,14 @@
  */
 import { check, schemaOf } from '../../schemas/index.ts'
 import type { Label } from '../../schemas/types.ts'
+import { addressSecrets } from '../address-secrets.ts'
 import { fail } from '../errors.ts'
 import { validateLabels } from '../ingest/label.ts'
 import { connectorOf } from './index.ts'
 
 const FAULTS_TOLD = 5
+/** Shorter values of a parameter, such as code=7, are too common in text to be taken out of it. */
+const PARAMETER_MIN = 4
 
 type Properties = Record<
   string,
@@ -19,6 +22,12 @@ type Properties = Record<
 export function secretFields(kind: string): string[] {
   const properties = propertiesOf(kind)
   return Object.keys(properties).filter((name) => properties[name]!['x-secret'])
+}
+
+/** Names of the config fields that hold an address, which may have a secret in it. @throws SvcError invalid */
+export function addressFields(kind: string): string[] {
+  const properties = propertiesOf(kind)
+  return Object.keys(properties).filter((name) => properties[name]!['x-format'] === 'url')
 }
 
 /** The config field that names a stored credential; undefined: it takes none. @throws SvcError invalid */
@@ -32,6 +41,8 @@ export function secretsIn(kind: string, config: Readonly<Record<string, unknown>
   const secrets = secretFields(kind).flatMap((name) =>
     typeof config[name] === 'string' && config[name] !== '' ? [config[name]] : [],
   )
+  const inAddresses = addressFields(kind).flatMap((name) => addressSecrets(config[name]))
+  secrets.push(...inAddresses.filter(({ length }) => length >= PARAMETER_MIN))
   const { username, password } = config
   return password ? [...secrets, `${String(username ?? '')}:${String(password)}`] : secrets
 }
@@ -44,8 +55,7 @@ const OWN_ADDRESS: Readonly<Record<string, string>> = { github: 'https://api.git
  * connection URL, say themselves where. @throws SvcError invalid: unknown connector
  */
 export function addressOf(kind: string, config: Readonly<Record<string, unknown>>): string | null {
-  const properties = propertiesOf(kind)
-  const field = Object.keys(properties).find((name) => properties[name]!['x-format'] === 'url')
+  const [field] = addressFields(kind)
   if (field === undefined) return null
   const given = config[field]
   return typeof given === 'string' && given.trim() !== '' ? given : (OWN_ADDRESS[kind] ?? null)

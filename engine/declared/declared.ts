@@ -5,7 +5,7 @@
 
 import { forgetAgentTests } from '../agent-tests/queries.ts'
 import { ChangeSets } from '../changes/change-sets.ts'
-import type { ChangeKind, DeclaredKind } from '../changes/declared.ts'
+import type { ChangeKind, DeclaredKind, Doc } from '../changes/declared.ts'
 import { GuardedKind } from '../changes/guarded-kind.ts'
 import type { Clock } from '../clock.ts'
 import type { Keys } from '../keys/keys.ts'
@@ -14,6 +14,7 @@ import { AGENT_SECRETS } from '../parts/agent-spec.ts'
 import { MCP_SERVER_SECRETS } from '../parts/mcp-server-spec.ts'
 import { PartKind } from '../parts/part-kind.ts'
 import type { PartTable } from '../parts/rows.ts'
+import type { SecretNames } from '../parts/secret-fields.ts'
 import { followEdit } from '../projects/follow.ts'
 import { ProjectKind } from '../projects/project-kind.ts'
 import { type ProjectQueries, projectQueries } from '../projects/queries.ts'
@@ -59,14 +60,16 @@ export function openDeclared(parts: DeclaredParts): Declared {
   const part = (
     kind: 'trigger' | 'agent' | 'mcp_server',
     table: PartTable,
-    secretFields: readonly string[],
-    sentTo?: Readonly<Record<string, string>>,
-  ) => new PartKind({ db, secrets, kind, table, secretFields, sentTo, pausable: kind === 'trigger' })
+    secretNames: SecretNames,
+    sentTo?: Readonly<Record<string, string | null>>,
+  ) => new PartKind({ db, secrets, kind, table, secretNames, sentTo, pausable: kind === 'trigger' })
   const guarded = (kind: DeclaredKind) => new GuardedKind(db, kind)
   const kinds: Record<ChangeKind, DeclaredKind> = {
     source: guarded(new SourceKind(sources.store)),
-    trigger: guarded(part('trigger', 'triggers', [])),
-    agent: guarded(part('agent', 'agents', AGENT_SECRETS, { webhook_token: 'webhook_url' })),
+    trigger: guarded(part('trigger', 'triggers', { secrets: [], addresses: [] })),
+    agent: guarded(
+      part('agent', 'agents', AGENT_SECRETS, { webhook_token: 'webhook_url', slack_webhook: null }),
+    ),
     mcp_server: guarded(part('mcp_server', 'mcp_servers', MCP_SERVER_SECRETS, { auth_value: 'url' })),
     skill: guarded(skill),
     project: new ProjectKind({ db, secrets, secretParams: (template) => templates.secretParams(template) }),
@@ -75,7 +78,8 @@ export function openDeclared(parts: DeclaredParts): Declared {
   const follow = {
     db,
     queries: projects,
-    mask: (kind: ChangeKind, doc: Parameters<DeclaredKind['mask']>[0]) => kinds[kind].mask(doc),
+    mask: (kind: ChangeKind, doc: Doc) => kinds[kind].mask(doc),
+    maskFields: (kind: ChangeKind, doc: Doc) => kinds[kind].maskFields?.(doc) ?? kinds[kind].mask(doc),
     fingerprint: (text: string) => secrets.fingerprint(text),
     moveSkill: skill.moveUsers.bind(skill),
     revokeKeys: (project: string, { by }: { by: Parameters<Keys['revokeOfProject']>[1] }) =>

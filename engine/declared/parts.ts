@@ -10,6 +10,7 @@ import type {
   TriggerSpec,
 } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
+import { maskAddresses } from '../address-secrets.ts'
 import type { PartKind, Stored } from '../changes/declared.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
@@ -182,7 +183,7 @@ function presentAgent(
     concludes: spec.concludes ?? false,
     verdicts: spec.verdicts ?? [],
     slack_channel: spec.slack_channel ?? '',
-    webhook_url: spec.webhook_url ?? '',
+    webhook_url: maskAddresses(spec.webhook_url ?? ''),
     webhook_key_label: spec.webhook_key_label ?? '',
     github: spec.github ?? '',
     slack_configured: Boolean(spec.slack_channel || slack_webhook),
@@ -206,7 +207,7 @@ function presentMcpServer(
   const { url, auth_header, auth_value, headers } = stored.doc as unknown as McpServerSpec
   return {
     name: stored.name,
-    url,
+    url: maskAddresses(url),
     auth_header: auth_header ?? (auth_value ? 'Authorization' : ''),
     auth_value_configured: Boolean(auth_value) || stored.unreadable.includes('auth_value'),
     auth_credential: storedName(auth_value),

@@ -3,10 +3,10 @@
  * counts: its sources, what its plan misses, what is wired, a model provider, the variables it refers
  * to, how the last runs of its agents ended, and whether what it sends arrives. docs/health.md lists it.
  */
-import type { McpServerSpec, ProjectHealth } from '../../schemas/types.ts'
+import type { ProjectHealth } from '../../schemas/types.ts'
 import { kindWord, type PartKind } from '../changes/declared.ts'
-import { isReference } from '../parts/secret-fields.ts'
-import type { ProjectDoc } from '../wiring/project-doc.ts'
+import { openVariable, variableFault } from '../secret-variables.ts'
+import { type ProjectDoc, partsOf } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
 import type { Declared } from './declared.ts'
 import { driftsOf } from './label-drift.ts'
@@ -33,11 +33,14 @@ export function projectHealth(declared: Declared, word: string, hasProvider: boo
     ...wiringIssues(id, doc),
   ]
   const [first] = issues
-  if (!first) return { state: 'working', message: 'Everything it needs is in place', issues }
+  if (!first) return { state: 'working', message: wellOf(doc), issues }
   const errors = issues.filter(({ severity }) => severity === 'error').length
   const many = `${issues.length} things need attention${errors ? `, ${errors} of them now` : ''}`
   return { state: 'attention', message: issues.length === 1 ? first.message : many, issues }
 }
+
+const wellOf = (doc: ProjectDoc): string =>
+  partsOf(doc).length === 0 ? 'Nothing is in it yet' : 'Everything it needs is in place'
 
 function providerIssues(declared: Declared, doc: ProjectDoc, hasProvider: boolean): Issue[] {
   if (hasProvider || wokenAgents(declared, doc).size === 0) return []
@@ -98,30 +101,36 @@ function missingIssues({ projects }: Declared, id: string): Issue[] {
     }))
 }
 
-/** Variables that MCP servers refer to; those of sources are a fault of the source. */
+const REFERRING = { mcp_server: ['MCP server', 'mcp-servers'], agent: ['Agent', 'agents'] } as const
+
+/** Variables that MCP servers and agents refer to; those of sources are a fault of the source. */
 function variableIssues({ kinds, env }: Declared, doc: ProjectDoc): Issue[] {
-  return Object.keys(doc.uses.mcp_server ?? {})
-    .sort()
-    .flatMap((name): Issue[] => {
-      const { auth_value } = (kinds.mcp_server.find(name)?.doc ?? {}) as unknown as McpServerSpec
-      const variable = isReference(auth_value) ? /^\$\{(.+)\}$/.exec(auth_value!)?.[1] : undefined
-      if (variable === undefined || env[variable]?.trim()) return []
-      return [
-        {
-          severity: 'error',
-          message: `MCP server ${name} refers to the variable ${variable}, which is not set`,
-          fix: 'Set the variable and start again, or enter the credential',
-          view: `/mcp-servers/${encodeURIComponent(name)}`,
-        },
-      ]
-    })
+  return (['mcp_server', 'agent'] as const).flatMap((kind) =>
+    Object.keys(doc.uses[kind] ?? {})
+      .sort()
+      .flatMap((name) => {
+        const found = kinds[kind].find(name)
+        const uses = (found && kinds[kind].variables?.(found.doc)) || []
+        const [word, path] = REFERRING[kind]
+        return uses
+          .filter(({ variable }) => typeof openVariable(variable, env) === 'string')
+          .map(
+            ({ variable }): Issue => ({
+              severity: 'error',
+              message: `${word} ${name} refers to the variable ${variable}, which ${variableFault(variable, env) === null ? 'is not set' : 'may not be opened'}`,
+              fix: 'Set the variable and start again, or enter the secret itself',
+              view: `/${path}/${encodeURIComponent(name)}`,
+            }),
+          )
+      }),
+  )
 }
 
 function runIssues({ store, clock }: Declared, id: string, doc: ProjectDoc): Issue[] {
   return lastRuns(store.db, id, clock.now())
     .filter(({ agent }) => doc.uses.agent?.[agent])
     .flatMap((last) => {
-      const { agent, run, state, error, failed, delivery, delivery_error } = last
+      const { agent, run, state, error, failed, delivery, delivery_error, slack, slack_error } = last
       const view = `/runs/${run}`
       const issues: Issue[] = []
       if (state === 'capped')
@@ -143,6 +152,13 @@ function runIssues({ store, clock }: Declared, id: string, doc: ProjectDoc): Iss
           severity: 'error',
           message: `The last finding of agent ${agent} did not reach its webhook: ${delivery_error ?? delivery}`,
           fix: 'Check the address and its token',
+          view: `/agents/${encodeURIComponent(agent)}`,
+        })
+      if (slack === 'failed')
+        issues.push({
+          severity: 'error',
+          message: `The last finding of agent ${agent} was not posted to Slack: ${slack_error ?? 'no reason is recorded'}`,
+          fix: 'Check the channel of the agent, and Slack in the settings',
           view: `/agents/${encodeURIComponent(agent)}`,
         })
       return issues

@@ -15,6 +15,8 @@ interface LastRun {
   failed: number
   delivery: string | null
   delivery_error: string | null
+  slack: string | null
+  slack_error: string | null
 }
 
 type Ended = Omit<LastRun, 'failed'>
@@ -23,8 +25,8 @@ type Ended = Omit<LastRun, 'failed'>
 export function lastRuns(db: Database, project: string, now: number): LastRun[] {
   const ended = db
     .prepare<{ project: string; since: number }, Ended>(
-      `SELECT agent, run, state, error, delivery, delivery_error FROM (
-         SELECT r.agent, r.id AS run, r.state, r.error, r.delivery, r.delivery_error, r.seq,
+      `SELECT agent, run, state, error, delivery, delivery_error, slack, slack_error FROM (
+         SELECT r.agent, r.id AS run, r.state, r.error, r.delivery, r.delivery_error, r.slack, r.slack_error, r.seq,
            row_number() OVER (PARTITION BY r.agent ORDER BY r.seq DESC) AS n
          FROM run_projects p JOIN runs r ON r.id = p.run_id
          WHERE p.project = @project AND r.finished_at > @since AND r.practice = 0 AND r.woken_by <> 'external'

@@ -1,5 +1,6 @@
 /** A declared MCP server as it can be connected to: references in its credential become values. */
 import type { McpServerSpec } from '../../schemas/types.ts'
+import { addressSecrets, hasMaskedSecret } from '../address-secrets.ts'
 import { isReference, storedName } from '../parts/secret-fields.ts'
 import { openVariable } from '../secret-variables.ts'
 import type { McpServerRef } from './types.ts'
@@ -25,7 +26,14 @@ export function resolveServer(
   { env, credential }: ResolveWith,
 ): McpServerRef | string {
   const { url, auth_header, auth_value, headers } = spec
-  const server: McpServerRef = { name, url, headers: { ...headers } }
+  if (hasMaskedSecret(url)) return 'the secret in its url cannot be read here; enter it again'
+  const inUrl = addressSecrets(url).filter(({ length }) => length >= SECRET_MIN)
+  const server: McpServerRef = {
+    name,
+    url,
+    headers: { ...headers },
+    ...(inUrl.length ? { secrets: inUrl } : {}),
+  }
   if (!auth_value) return server
   let value = auth_value
   if (isReference(auth_value)) {
@@ -38,5 +46,6 @@ export function resolveServer(
     return 'its credential has characters that a header cannot carry'
   // The token alone too: a server may echo it without the word before it.
   const secrets = [value, value.replace(/^\S+ /, '')].filter(({ length }) => length >= SECRET_MIN)
+  secrets.push(...inUrl)
   return { ...server, headers: { ...server.headers, [auth_header || 'Authorization']: value }, secrets }
 }

@@ -1,16 +1,20 @@
 /** The rules of a declared agent that its schema cannot say, and its canonical form. */
 import { check } from '../../schemas/index.ts'
 import type { AgentHandoff, AgentSpec, ToolPolicy, Verdict } from '../../schemas/types.ts'
+import { keepAddressSecrets } from '../address-secrets.ts'
 import { MASK } from '../changes/plan.ts'
 import { fail } from '../errors.ts'
 import { patternFault } from '../ingest/pattern.ts'
 import { refuseMoved } from '../moved-secret.ts'
 import { parseDuration } from '../timeline/duration.ts'
-import { keepSecrets } from './secret-fields.ts'
+import { keepSecrets, type SecretNames } from './secret-fields.ts'
 
 export const HANDOFF_COOLDOWN = '30m'
 export const ROUNDS = { plain: 6, withMcp: 12, limit: 24 }
-export const AGENT_SECRETS = ['slack_webhook', 'webhook_token'] as const
+export const AGENT_SECRETS = {
+  secrets: ['slack_webhook', 'webhook_token'],
+  addresses: ['webhook_url'],
+} as const satisfies SecretNames
 
 /** A verdict may be given as a word alone. */
 export type GivenVerdicts = readonly (string | Verdict)[]
@@ -32,6 +36,7 @@ export function normaliseAgent(given: GivenAgent): AgentSpec {
       fail('invalid', `verdicts[${i}].verdict ${verdict} is listed twice`, { field: `verdicts[${i}]` })
   })
   checkTools(spec)
+  keepAddressSecrets(spec.webhook_url, undefined, 'webhook_url')
   // The token belongs to the receiver: without one it would go to the next that is entered.
   if (!spec.webhook_url) delete spec.webhook_token
   return withoutDefaults(spec)

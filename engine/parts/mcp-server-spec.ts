@@ -1,12 +1,16 @@
 /** The rules of a declared MCP server that its schema cannot say, and its canonical form. */
 import { check } from '../../schemas/index.ts'
 import type { McpServerSpec } from '../../schemas/types.ts'
+import { keepAddressSecrets } from '../address-secrets.ts'
 import { MASK } from '../changes/plan.ts'
 import { fail } from '../errors.ts'
 import { refuseMoved } from '../moved-secret.ts'
-import { keepSecrets } from './secret-fields.ts'
+import { keepSecrets, type SecretNames } from './secret-fields.ts'
 
-export const MCP_SERVER_SECRETS = ['auth_value'] as const
+export const MCP_SERVER_SECRETS = {
+  secrets: ['auth_value'],
+  addresses: ['url'],
+} as const satisfies SecretNames
 
 /** Headers of the connection and of the protocol: ours to set. */
 const OURS =
@@ -63,6 +67,7 @@ function checkUrl(text: string): void {
       field: 'url',
     })
   if (text.includes('#')) fail('invalid', 'url must not contain a fragment (#)', { field: 'url' })
+  keepAddressSecrets(text, undefined, 'url')
 }
 
 function checkHeader(name: string, value: string, authHeader: string | undefined): void {

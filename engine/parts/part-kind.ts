@@ -10,16 +10,16 @@ import { hostOf, type VariableUse, variableIn } from '../secret-variables.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Database } from '../store/handle.ts'
 import { type PartQueries, type PartRow, type PartTable, partQueries } from './rows.ts'
-import { maskFields, openFields, sealFields } from './secret-fields.ts'
+import { maskFields, maskNamed, openFields, type SecretNames, sealFields } from './secret-fields.ts'
 
 export interface PartKindParts {
   db: Database
   secrets: Secrets
   kind: Extract<Kind, 'trigger' | 'agent' | 'mcp_server' | 'skill'>
   table: PartTable
-  secretFields: readonly string[]
-  /** Secret fields that may refer to a variable, each with the field of the address it is sent to. */
-  sentTo?: Readonly<Record<string, string>>
+  secretNames: SecretNames
+  /** Secret fields that may refer to a variable, each with the field of the address it is sent to; null: it is one. */
+  sentTo?: Readonly<Record<string, string | null>>
   /** Whether its machine can be paused; the document then says `paused`. */
   pausable: boolean
 }
@@ -51,7 +51,7 @@ export class PartKind implements DeclaredKind {
 
   open(sealed: string): Doc {
     const { '@id': _id, '@name': name, ...fields } = JSON.parse(sealed) as Sealed
-    return openFields(fields, this.parts.secretFields, this.place(name), this.parts.secrets).open
+    return openFields(fields, this.parts.secretNames, this.place(name), this.parts.secrets).open
   }
 
   create(key: string, doc: Doc, stroke: Stroke, revive: string | null): string {
@@ -79,22 +79,27 @@ export class PartKind implements DeclaredKind {
     const row = this.queries.byName(stored.key)!
     this.retire(row, stroke)
     // The record of changes keeps the secrets, sealed, for undo; the row needs them no longer.
+    const { secrets } = this.parts.secretNames
     const bare = Object.fromEntries(
-      Object.entries(JSON.parse(row.spec) as Sealed).filter(
-        ([name]) => !this.parts.secretFields.includes(name),
-      ),
+      Object.entries(JSON.parse(row.spec) as Sealed).filter(([name]) => !secrets.includes(name)),
     )
-    this.queries.update(row.id, JSON.stringify(bare), stroke.changeSet, stroke.at)
+    this.queries.update(row.id, JSON.stringify(this.mask(bare)), stroke.changeSet, stroke.at)
   }
 
   mask(doc: Doc): Doc {
-    return maskFields(doc, this.parts.secretFields)
+    return maskNamed(doc, this.parts.secretNames)
+  }
+
+  maskFields(doc: Doc): Doc {
+    return maskFields(doc, this.parts.secretNames.secrets)
   }
 
   variables(doc: Doc): VariableUse[] {
     return Object.entries(this.parts.sentTo ?? {}).flatMap(([field, address]) => {
       const variable = variableIn(doc[field])
-      return variable === null ? [] : [{ field, variable, host: hostOf(doc[address]) }]
+      return variable === null
+        ? []
+        : [{ field, variable, host: address === null ? null : hostOf(doc[address]) }]
     })
   }
 
@@ -128,7 +133,7 @@ export class PartKind implements DeclaredKind {
     const sealed = JSON.parse(row.spec) as Sealed
     const { open, unreadable } = openFields(
       sealed,
-      this.parts.secretFields,
+      this.parts.secretNames,
       this.place(row.name),
       this.parts.secrets,
     )
@@ -147,7 +152,7 @@ export class PartKind implements DeclaredKind {
   }
 
   private seal(name: string, doc: Doc, before?: { open: Doc; sealed: Doc }): Doc {
-    return sealFields(doc, this.parts.secretFields, this.place(name), this.parts.secrets, before)
+    return sealFields(doc, this.parts.secretNames, this.place(name), this.parts.secrets, before)
   }
 
   private place(name: string): string {

@@ -4,11 +4,20 @@
  * `credential:<name>` to a stored credential, is no secret: it is shown, exported and resolved when
  * it is used (SPEC.md, Catalog YAML).
  */
+import { keepAddressSecrets, maskAddresses, openAddresses, sealAddresses } from '../address-secrets.ts'
 import { MASK } from '../changes/plan.ts'
 import { fail, SvcError } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
 
 type Fields = Readonly<Record<string, unknown>>
+
+/** Where a document has secrets. */
+export interface SecretNames {
+  /** Fields that are secret as a whole. */
+  secrets: readonly string[]
+  /** Fields that hold addresses, of which parameters may be secret. */
+  addresses: readonly string[]
+}
 
 /** Whether a value refers to a secret kept elsewhere. */
 export const isReference = (value: unknown): boolean =>
@@ -25,12 +34,17 @@ export const storedName = (value: unknown): string | null =>
  */
 export function sealFields(
   fields: Fields,
-  names: readonly string[],
+  { secrets: names, addresses }: SecretNames,
   place: string,
   secrets: Secrets,
   before?: { open: Fields; sealed: Fields },
 ): Fields {
   const sealed: Record<string, unknown> = { ...fields }
+  for (const name of addresses) {
+    if (fields[name] === undefined) continue
+    const known = before && { open: before.open[name], sealed: before.sealed[name] }
+    sealed[name] = sealAddresses(fields[name], `${place}/${name}`, secrets, known)
+  }
   for (const name of names) {
     const value = fields[name]
     if (typeof value !== 'string' || value === '' || isReference(value)) continue
@@ -42,15 +56,21 @@ export function sealFields(
   return sealed
 }
 
-/** Opens the named fields; those that cannot be read are left out and named. */
+/** Opens the named fields; those that cannot be read are left out, in an address masked, and named. */
 export function openFields(
   fields: Fields,
-  names: readonly string[],
+  { secrets: names, addresses }: SecretNames,
   place: string,
   secrets: Secrets,
 ): { open: Fields; unreadable: string[] } {
   const open: Record<string, unknown> = { ...fields }
   const unreadable: string[] = []
+  for (const name of addresses) {
+    if (fields[name] === undefined) continue
+    const found = openAddresses(fields[name], `${place}/${name}`, secrets)
+    open[name] = found.open
+    if (found.unreadable) unreadable.push(name)
+  }
   for (const name of names) {
     const value = fields[name]
     if (typeof value !== 'string' || value === '' || isReference(value)) continue
@@ -66,6 +86,13 @@ export function openFields(
 }
 
 /** The fields as they may leave the engine. */
+export function maskNamed(fields: Fields, { secrets, addresses }: SecretNames): Fields {
+  const masked: Record<string, unknown> = { ...maskFields(fields, secrets) }
+  for (const name of addresses) if (masked[name] !== undefined) masked[name] = maskAddresses(masked[name])
+  return masked
+}
+
+/** The fields with those that are secret as a whole masked; addresses stay as they are. */
 export function maskFields(fields: Fields, names: readonly string[]): Fields {
   const masked: Record<string, unknown> = { ...fields }
   for (const name of names)
@@ -75,15 +102,18 @@ export function maskFields(fields: Fields, names: readonly string[]): Fields {
 }
 
 /**
- * Fields given to replace the stored ones, where a blank or masked secret keeps what is stored.
- * @throws SvcError invalid for a mask with nothing behind it.
+ * Fields given to replace the stored ones, where a blank or masked secret keeps what is stored, and so does
+ * a mask in an address of the same host.
+ * @throws SvcError invalid for a mask with nothing behind it, or of another host.
  */
 export function keepSecrets(
   given: Fields,
   stored: { doc: Fields; unreadable: readonly string[] } | undefined,
-  names: readonly string[],
+  { secrets: names, addresses }: SecretNames,
 ): Fields {
   const kept: Record<string, unknown> = { ...given }
+  for (const name of addresses)
+    if (kept[name] !== undefined) kept[name] = keepAddressSecrets(kept[name], stored?.doc[name], name)
   for (const name of names) {
     const value = given[name]
     if (value !== undefined && value !== '' && value !== null && value !== MASK) continue

@@ -3,6 +3,7 @@
  * ask with comes from the store by a port, for secrets are in it; the network is where the poller's is.
  */
 import type { DiscoverRequest, SourceTestResult, SourceWrite } from '../../schemas/types.ts'
+import { maskAddresses } from '../address-secrets.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { secretsIn } from '../connectors/config.ts'
 import type { PollConnector, Reach } from '../connectors/connector.ts'
@@ -90,14 +91,16 @@ function eventsOf({ connector, config }: ToAsk, items: readonly string[], now: n
 }
 
 async function discover(
-  { connector, config }: ToAsk,
+  { connector, config, isStored }: ToAsk,
   { fetch, env, clock, timers }: TrialParts,
 ): Promise<Record<string, unknown>> {
   const over = new AbortController()
   try {
     const asked = connectorOf(connector).discover!(config, { fetch, env, clock, signal: over.signal })
     const found = await within(timers, DISCOVER_MS, undefined, asked)
-    return typeof found === 'string' ? fail('invalid', tooSlow(DISCOVER_MS)) : found.value
+    if (typeof found === 'string') return fail('invalid', tooSlow(DISCOVER_MS))
+    // What the caller gave is given back as it is; of what is stored, the secret in its address is not.
+    return isStored ? maskAddresses(found.value) : found.value
   } catch (error) {
     const sentence = sentenceOf(error)
     if (sentence === null) throw error

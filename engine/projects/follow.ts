@@ -16,6 +16,8 @@ export interface FollowParts {
   queries: ProjectQueries
   /** Fields of a kind that are secret, anywhere in its document. */
   mask(kind: PartKind, doc: Doc): Doc
+  /** As mask, with addresses as they are (`DeclaredKind.maskFields`). */
+  maskFields(kind: PartKind, doc: Doc): Doc
   /** A keyed hash of a text, as of the plan. */
   fingerprint(text: string): string
   /** Moves a skill by its machine. */
@@ -118,18 +120,30 @@ function followOwnership(parts: FollowParts, staged: readonly Staged[], stroke: 
   for (const entry of staged) {
     const { kind, key, stored, doc } = entry
     if (kind === 'project') continue
-    const secrets = (of: Doc | null | undefined) =>
-      of ? secretsOf(of, parts.mask(kind, of), parts.fingerprint) : undefined
     for (const row of parts.queries.plannedNamed(kind, key)) {
-      const { digest, adopted, ...plan } = JSON.parse(row.plan) as Planned
-      // A plan of an older release does not say its secrets: they are those there until now.
-      const planned = plan.secrets ?? (row.state === 'planned' ? secrets(stored?.doc) : secrets(doc))
+      const planned = JSON.parse(row.plan) as Planned
+      const before = row.state === 'planned' ? stored?.doc : doc
+      // A plan of a release that knew no secrets in addresses was digested with them as they are.
+      const masks = [parts.mask, parts.maskFields].map((mask) => (of: Doc) => mask(kind, of))
       const isAsPlanned =
-        doc !== null && digestOf(parts.mask(kind, doc)) === digest && secrets(doc) === planned
-      const event = ownershipEvent(row, doc !== null, isAsPlanned, adopted === true)
+        doc !== null && masks.some((mask) => matches(planned, doc, before, mask, parts.fingerprint))
+      const event = ownershipEvent(row, doc !== null, isAsPlanned, planned.adopted === true)
       if (event) moveOwnership(parts.db, { id: row.id, kind, name: row.name }, event, stroke)
     }
   }
+}
+
+/** @param before the document whose secrets count where a plan of an older release does not say its own. */
+function matches(
+  { digest, secrets }: Planned,
+  doc: Doc,
+  before: Doc | null | undefined,
+  mask: (of: Doc) => Doc,
+  fingerprint: FollowParts['fingerprint'],
+): boolean {
+  if (digestOf(mask(doc)) !== digest) return false
+  const secretsIn = (of: Doc | null | undefined) => (of ? secretsOf(of, mask(of), fingerprint) : undefined)
+  return secretsIn(doc) === (secrets ?? secretsIn(before))
 }
 
 function ownershipEvent(

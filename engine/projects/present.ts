@@ -3,6 +3,7 @@
 import { lifecycles } from '../../machines/index.ts'
 import { accepts, type Snapshot } from '../../machines/step.ts'
 import type { Project, ProjectCard, ProjectObject } from '../../schemas/types.ts'
+import { maskAddresses } from '../address-secrets.ts'
 import type { DeclaredKind, Doc, PartKind, Stored } from '../changes/declared.ts'
 import { partKinds } from '../changes/declared.ts'
 import { maskFields } from '../parts/secret-fields.ts'
@@ -113,7 +114,7 @@ function blankSecrets(params: Doc, names: readonly string[]): Record<string, unk
   return Object.fromEntries(
     Object.entries(masked).map(([name, value]) => [
       name,
-      names.includes(name) && value !== params[name] ? '' : value,
+      names.includes(name) && value !== params[name] ? '' : maskAddresses(value),
     ]),
   )
 }

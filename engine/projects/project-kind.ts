@@ -2,7 +2,7 @@
 import type { DeclaredKind, Doc, Stored, Stroke } from '../changes/declared.ts'
 import { equal } from '../changes/fields.ts'
 import { advance, firstSnapshot } from '../lifecycle/advance.ts'
-import { maskFields, openFields, sealFields } from '../parts/secret-fields.ts'
+import { maskNamed, openFields, type SecretNames, sealFields } from '../parts/secret-fields.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Database } from '../store/handle.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
@@ -81,10 +81,9 @@ export class ProjectKind implements DeclaredKind {
 
   remove(stored: Stored, stroke: Stroke): void {
     this.advance(stored.key, stored.doc, 'delete', stroke)
-    const names = this.secretsOf(stored.doc)
-    const params = Object.fromEntries(
-      Object.entries((stored.doc.params ?? {}) as Doc).filter(([name]) => !names.includes(name)),
-    )
+    const { secrets } = this.secretsOf(stored.doc)
+    const shown = (this.mask(stored.doc).params ?? {}) as Doc
+    const params = Object.fromEntries(Object.entries(shown).filter(([name]) => !secrets.includes(name)))
     const spec = JSON.stringify({ ...withoutState(stored.doc), params })
     this.queries.update(stored.key, stored.name, spec, stroke.changeSet, stroke.at)
   }
@@ -92,7 +91,7 @@ export class ProjectKind implements DeclaredKind {
   mask(doc: Doc): Doc {
     const { plan: _plan, ...shown } = doc
     if (!doc.params) return shown
-    return { ...shown, params: maskFields(doc.params as Doc, this.secretsOf(doc)) }
+    return { ...shown, params: maskNamed(doc.params as Doc, this.secretsOf(doc)) }
   }
 
   isSet(path: string): boolean {
@@ -146,8 +145,13 @@ export class ProjectKind implements DeclaredKind {
     return { ...doc, params }
   }
 
-  private secretsOf(doc: Doc): readonly string[] {
-    return this.parts.secretParams(String(doc.template))
+  /** Any parameter may be an address, or hold some. */
+  private secretsOf(doc: Doc): SecretNames {
+    const secrets = this.parts.secretParams(String(doc.template))
+    return {
+      secrets,
+      addresses: Object.keys((doc.params ?? {}) as Doc).filter((name) => !secrets.includes(name)),
+    }
   }
 }
 

@@ -11,12 +11,14 @@ import type {
   ProposalsResult,
   TriggerDefinition,
 } from '../../schemas/types.ts'
+import { maskAddresses } from '../address-secrets.ts'
 import type { Edit } from '../changes/edit.ts'
 import type { Declared } from '../declared/declared.ts'
 import { stageOperation } from '../declared/operations.ts'
 import type { WriteBy } from '../declared/write.ts'
-import { fail } from '../errors.ts'
+import { fail, SvcError } from '../errors.ts'
 import { acceptedBy, advance, firstSnapshot, recordCreated } from '../lifecycle/advance.ts'
+import type { Secrets } from '../secrets.ts'
 import { type ProposalRow, proposalQueries } from './queries.ts'
 
 /** So that a credential that may only read cannot fill the disk. */
@@ -107,14 +109,13 @@ export function proposalCalls(declared: Declared): ProposalCalls {
       store.tx(() => {
         const row = require(id)
         decide(id, 'approve', by)
-        const text = secrets.open(row.operations, `proposals/${id}/operations`)
-        const operations = JSON.parse(text) as Operation[]
+        const operations = operationsOf(row, secrets)
         const why = [row.why, `proposed by ${row.proposer}`].filter(Boolean).join('; ')
         const { plan, changeSet } = changes.commit(
           { ...by, origin: row.origin, why },
           stage(operations, row.base),
         )
-        if (JSON.stringify(onlyChanges(plan)) !== row.plan)
+        if (JSON.stringify(maskAddresses(onlyChanges(plan))) !== JSON.stringify(shownPlan(row)))
           fail(
             'conflict',
             `what proposal ${id} would change is no longer what was planned: others changed it since version ${row.base}; propose it again`,
@@ -174,6 +175,22 @@ function triggersOf({ changes }: ChangePlan, edit: Edit): Proposal['triggers'] {
     })
 }
 
+/** @throws SvcError invalid where the data file was restored without the key they were sealed with */
+function operationsOf({ id, operations }: ProposalRow, secrets: Secrets): Operation[] {
+  try {
+    return JSON.parse(secrets.open(operations, `proposals/${id}/operations`)) as Operation[]
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    return fail(
+      'invalid',
+      `what proposal ${id} would change cannot be read with this secret.key; decline it, and have it proposed again`,
+    )
+  }
+}
+
+/** Plans of older releases have addresses as they were entered. */
+const shownPlan = ({ plan }: ProposalRow): ChangePlan => maskAddresses(JSON.parse(plan) as ChangePlan)
+
 function present(row: ProposalRow): Proposal {
   return {
     id: row.id,
@@ -186,7 +203,7 @@ function present(row: ProposalRow): Proposal {
     why: row.why,
     summary: row.summary,
     base: row.base,
-    plan: JSON.parse(row.plan) as ChangePlan,
+    plan: shownPlan(row),
     triggers: JSON.parse(row.triggers) as Proposal['triggers'],
     decided_at: row.decided_at === null ? null : new Date(row.decided_at).toISOString(),
     decided_by: row.decided_by,

@@ -80,8 +80,7 @@ class Loop {
 
   private async begin(): Promise<void> {
     const { run } = this
-    const timeline = await this.timeline()
-    const { message, shown } = firstMessage(run, timeline)
+    const { message, shown } = run.told ?? firstMessage(run, await this.timeline())
     const tools = [...ownTools(run), concludeTool(run.definition), ...this.external]
     await this.write('prompt', 0, { system: systemOf(run), message, tools, marker: run.marker, shown })
   }

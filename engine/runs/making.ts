@@ -2,6 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { AgentSpec } from '../../schemas/types.ts'
+import { maskAddresses } from '../address-secrets.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
@@ -36,7 +37,9 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
   function definitionOf(agent: AgentSpec): Pick<NewRun, 'definition' | 'definition_hash'> {
     const { slack_webhook: _hook, webhook_token: _token, ...spec } = agent
     // In the order of the names: an agent that was edited back, or tried and then saved, is the same one.
-    const fields = Object.entries(spec).filter(([, value]) => value !== '')
+    // What is secret in the receiver's address is the agent's own, and is read from there when it is sent.
+    const shown = { ...spec, ...(spec.webhook_url ? { webhook_url: maskAddresses(spec.webhook_url) } : {}) }
+    const fields = Object.entries(shown).filter(([, value]) => value !== '')
     const definition = JSON.stringify(Object.fromEntries(fields.sort(byName)))
     return { definition, definition_hash: hashOf(definition) }
   }

@@ -1,6 +1,7 @@
 /** Runs as they are answered. */
 
 import type { AgentForecast, CheckedClaim, Run, RunDetail, RunHandoff, RunStep } from '../../schemas/types.ts'
+import { maskAddresses } from '../address-secrets.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
 import { dollars } from '../models/dollars.ts'
 import type { HandoffRow, RunQueries, RunRow, StepRow } from './queries.ts'
@@ -76,8 +77,14 @@ export function presentRunDetail(queries: RunQueries, row: RunRow): RunDetail {
       .filter((one) => one.practice === row.practice)
       .map(present),
     servers: JSON.parse(row.servers) as RunDetail['servers'],
-    definition: JSON.parse(row.definition) as Record<string, unknown>,
+    definition: shownDefinition(row),
   }
+}
+
+/** Runs of older releases have the address of the receiver as it was entered. */
+function shownDefinition(row: RunRow): Record<string, unknown> {
+  const { webhook_url: url, ...definition } = JSON.parse(row.definition) as Record<string, unknown>
+  return url === undefined ? definition : { ...definition, webhook_url: maskAddresses(url) }
 }
 
 function presentStep({ n, kind, round, at, ms, data }: StepRow): RunStep {

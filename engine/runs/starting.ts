@@ -27,6 +27,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     const definition = JSON.parse(row.definition) as AgentSpec
     const projects = queries.projectsOf.all(row.id)
     const earlier = queries.earlier.get(row.agent, row.label, row.entity, row.as_of!)
+    const told = toldBefore(row)
     return {
       id: row.id,
       agent: row.agent,
@@ -44,13 +45,24 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
           ? { at: earlier.finished_at!, verdict: earlier.verdict, finding: earlier.note ?? '' }
           : null,
       skills: parts.skills(projects),
-      marker: markerOf(parts.secret, row.dispatch_id ?? row.root_run_id),
+      marker: told?.marker ?? markerOf(parts.secret, row.dispatch_id ?? row.root_run_id),
       steps: steps.map(stepOf),
       tape:
         row.tape && row.rerun_of !== null
           ? { run: row.rerun_of, steps: queries.steps.all(row.rerun_of).map(stepOf) }
           : null,
+      told,
     }
+  }
+
+  /**
+   * A test tells the agent the same as the run of its example was told, although the events, and what was
+   * fired and found of them, may be gone by retention: that run stays, and its tape with it.
+   */
+  function toldBefore({ woken_by, rerun_of }: RunRow): StepData['prompt'] | null {
+    if (woken_by !== 'test' || rerun_of === null) return null
+    const prompt = queries.steps.all(rerun_of).find(({ kind }) => kind === 'prompt')
+    return prompt === undefined ? null : (JSON.parse(prompt.data) as StepData['prompt'])
   }
 
   function originOf(row: RunRow, projects: readonly string[]): Origin {

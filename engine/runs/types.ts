@@ -113,6 +113,8 @@ export interface StartedRun {
   steps: Step[]
   /** It is answered by the tape of another run; null: by a model. */
   tape: { run: string; steps: Step[] } | null
+  /** What the run of its example was told, from that run's tape; null: it is told what there is. */
+  told: Pick<StepData['prompt'], 'message' | 'shown'> | null
 }
 
 /** A step to be written: under the number of one that is there it completes that. */

@@ -1,5 +1,6 @@
 /** What is posted to the receiver of an agent's findings (reference: key and labels are the specification's). */
 import type { CheckedClaim } from '../../schemas/types.ts'
+import { hasMaskedSecret } from '../address-secrets.ts'
 import { openVariable, variableIn } from '../secret-variables.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { parseEventId, presentRow } from '../timeline/present.ts'
@@ -47,10 +48,14 @@ export function writeBackOf(
     duration_s: (row.finished_at! - row.started_at!) / 1_000,
     prompt_hash: row.definition_hash,
   }
+  const url = now?.webhook_url || then.webhook_url || ''
+  const lost = hasMaskedSecret(url) ? 'webhook_url: the secret in it cannot be had; enter it again' : null
+  const { token, fault } = tokenOf(now?.webhook_token || null, parts.env)
   return {
     runId: row.id,
-    url: now?.webhook_url || then.webhook_url || '',
-    ...tokenOf(now?.webhook_token || null, parts.env),
+    url,
+    token,
+    fault: lost ?? fault,
     body: JSON.stringify(body),
     tries: row.delivery_tries + 1,
   }

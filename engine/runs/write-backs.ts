@@ -2,6 +2,8 @@
  * Findings posted to the receiver of their agent (SPEC.md, Outbound 5). Rows are the queue: what a
  * stopped daemon did not send is sent by the next.
  */
+
+import { addressSecrets } from '../address-secrets.ts'
 import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
 import { createPosting, type Posting } from '../posting.ts'
@@ -84,9 +86,10 @@ export function startWriteBacks({
       return
     }
     // A receiver may repeat what it was sent; what it wrote is cut after the secrets are out of it.
+    const sent = [token, ...addressSecrets(url)]
     const error = answer.ok
-      ? `HTTP ${answer.status}: ${storedFault(answer.body.toString(), [token]).slice(0, BODY_SHOWN)}`
-      : storedFault(answer.message, [token])
+      ? `HTTP ${answer.status}: ${storedFault(answer.body.toString(), sent).slice(0, BODY_SHOWN)}`
+      : storedFault(answer.message, sent)
     const isFinal = answer.ok
       ? answer.status < 500 && answer.status !== 429 && answer.status !== 408
       : answer.fault === 'not_allowed' || answer.fault === 'invalid'

@@ -9,7 +9,13 @@ import type { PartRow } from '../parts/rows.ts'
 
 export class SkillKind extends PartKind {
   constructor(parts: Pick<PartKindParts, 'db' | 'secrets'>) {
-    super({ ...parts, kind: 'skill', table: 'skills', secretFields: [], pausable: false })
+    super({
+      ...parts,
+      kind: 'skill',
+      table: 'skills',
+      secretNames: { secrets: [], addresses: [] },
+      pausable: false,
+    })
   }
 
   override update(stored: Stored, doc: Doc, stroke: Stroke): string {

@@ -22,16 +22,19 @@ export function openSlack(parts: {
   egress: Egress
   env: SlackEnvironment | undefined
   agent(name: string): AgentSpec | null
+  /** What `${NAME}` refers to. */
+  variables: Readonly<Record<string, string | undefined>>
   ask: AskTurnCalls
   timers: Timers
   onError(error: Error): void
 }): SlackCalls & SlackPorts {
-  const { store, secrets, clock, egress, env = emptySlackEnvironment, agent, ask, timers, onError } = parts
+  const { store, secrets, clock, egress, env = emptySlackEnvironment, ask, timers, onError } = parts
+  const { agent, variables } = parts
   const settings = openSlackSettings({ store, secrets, clock, env })
   const writes = slackWrites(settings)
   return {
     ...writes,
-    ...slackPosts({ store, clock, settings, publicUrl: env.publicUrl, agent }),
+    ...slackPosts({ store, clock, settings, publicUrl: env.publicUrl, agent, env: variables }),
     ...slackCalls({
       ...{ port: writes, api: createSlackApi({ egress, clock }) },
       ...{ ask, egress, clock, timers, onError },

@@ -90,12 +90,13 @@ const bodyOf = (one: SlackPost, { text, blocks }: SlackMessage, channel: string,
 })
 
 /** An incoming webhook has no threads: the message is all there is. */
-async function viaHook({ hook, message }: SlackPost, { egress }: Parts): Promise<SlackRefusal | null> {
+async function viaHook({ hook, fault, message }: SlackPost, { egress }: Parts): Promise<SlackRefusal | null> {
   const refused = (error: string, isFinal: boolean) => ({
     ...{ ok: false as const, code: '', retryAfterMs: null },
     error,
     isFinal,
   })
+  if (fault !== null) return refused(fault, true)
   if (hook === null) return refused('the agent names no channel of Slack any more', true)
   const answer = await egress.send({
     url: hook,

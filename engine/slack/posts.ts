@@ -5,6 +5,7 @@
 import type { AgentSpec } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import type { RunRow } from '../runs/queries.ts'
+import { openVariable, variableIn } from '../secret-variables.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import { type FindingMessage, findingMessage } from './message/finding.ts'
 import type { SlackAccess, SlackSettings } from './settings.ts'
@@ -15,6 +16,8 @@ export interface SlackPost {
   /** Id of the channel; null: the address of an incoming webhook is used. */
   channel: string | null
   hook: string | null
+  /** Why the address cannot be had; null: it can. */
+  fault: string | null
   message: FindingMessage
   /** Of the message in the channel, once it is there. */
   ts: string | null
@@ -54,8 +57,10 @@ export function slackPosts(parts: {
   publicUrl: string | null
   /** The agent as it is, secrets in the clear; null: there is none of that name. */
   agent(name: string): AgentSpec | null
+  /** What `${NAME}` refers to. */
+  env: Readonly<Record<string, string | undefined>>
 }): SlackPostPort {
-  const { store, clock, settings, publicUrl, agent } = parts
+  const { store, clock, settings, publicUrl, agent, env } = parts
   const { db } = store
   const due = db.prepare<[number, number], RunRow & SlackRow>(
     "SELECT * FROM runs WHERE slack = 'pending' AND slack_due_at <= ? ORDER BY slack_due_at LIMIT ?",
@@ -80,7 +85,7 @@ export function slackPosts(parts: {
     return {
       runId: row.id,
       channel: row.slack_channel ?? channel,
-      hook: channel === null ? (now?.slack_webhook ?? null) : null,
+      ...hookOf(channel === null ? now?.slack_webhook : undefined, env),
       message: findingMessage(foundOf(row), publicUrl),
       ts: row.slack_ts,
       parts: row.slack_parts,
@@ -100,6 +105,19 @@ export function slackPosts(parts: {
     noteSlackPost: async (posted) => void store.tx(() => note.run(posted)),
     nextSlackPost: async () => next.get() ?? null,
   }
+}
+
+/** The address of an incoming webhook; one that refers to a variable is what the variable says. */
+function hookOf(
+  given: string | null | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<SlackPost, 'hook' | 'fault'> {
+  const variable = variableIn(given)
+  if (variable === null) return { hook: given ?? null, fault: null }
+  const found = openVariable(variable, env)
+  return typeof found === 'string'
+    ? { hook: null, fault: `slack_webhook: ${found}` }
+    : { hook: found.value, fault: null }
 }
 
 interface SlackRow {

@@ -1,10 +1,12 @@
 /**
  * The secrets in a source's config: sealed in its row, open in memory for ingest, a mask wherever
- * they leave the engine. Which fields are secret is said by the connector's schema (x-secret).
+ * they leave the engine. Which fields are secret is said by the connector's schema (x-secret); of an
+ * address, those of its parameters that are.
  */
 
+import { keepAddressSecrets, maskAddresses, openAddresses, sealAddresses } from '../address-secrets.ts'
 import { MASK } from '../changes/plan.ts'
-import { addressOf, secretFields } from '../connectors/config.ts'
+import { addressFields, addressOf, secretFields } from '../connectors/config.ts'
 import { fail, SvcError } from '../errors.ts'
 import { refuseMoved } from '../moved-secret.ts'
 import { isReference } from '../parts/secret-fields.ts'
@@ -38,6 +40,10 @@ export class ConfigSecrets {
       if (typeof value !== 'string' || isReference(value)) continue
       sealed[name] = open[name] === value ? was[name] : this.secrets.seal(value, placeOf(sourceId, name))
     }
+    for (const name of addressFields(kind)) {
+      const known = { open: open[name], sealed: was[name] }
+      sealed[name] = sealAddresses(config[name], placeOf(sourceId, name), this.secrets, known)
+    }
     return JSON.stringify(sealed)
   }
 
@@ -58,6 +64,12 @@ export class ConfigSecrets {
         unreadable.push(name)
       }
     }
+    for (const name of addressFields(row.connector)) {
+      if (config[name] === undefined) continue
+      const found = openAddresses(config[name], placeOf(row.id, name), this.secrets)
+      config[name] = found.open
+      if (found.unreadable) unreadable.push(name)
+    }
     return { config, unreadable }
   }
 
@@ -70,7 +82,7 @@ export class ConfigSecrets {
   strip(row: SealedRow): string {
     const config = JSON.parse(row.config) as Config
     for (const name of secretFields(row.connector)) delete config[name]
-    return JSON.stringify(config)
+    return JSON.stringify(withMaskedAddresses(row.connector, config))
   }
 }
 
@@ -93,6 +105,9 @@ export function keepSecrets(kind: string, { config: stored, unreadable }: OpenCo
       merged[name] = stored[name]
     }
   }
+  for (const name of addressFields(kind))
+    if (merged[name] !== undefined)
+      merged[name] = keepAddressSecrets(merged[name], stored[name], `config.${name}`)
   return merged
 }
 
@@ -102,6 +117,14 @@ export function maskSecrets(kind: string, { config, unreadable }: OpenConfig): C
   for (const name of secretFields(kind))
     if ((config[name] !== undefined && !isReference(config[name])) || unreadable.includes(name))
       masked[name] = MASK
+  return withMaskedAddresses(kind, masked)
+}
+
+/** A config with what is secret in its addresses as masks. */
+export function withMaskedAddresses(kind: string, config: Config): Config {
+  const masked = { ...config }
+  for (const name of addressFields(kind))
+    if (masked[name] !== undefined) masked[name] = maskAddresses(masked[name])
   return masked
 }
 
@@ -110,6 +133,7 @@ export function refuseMask(kind: string, given: Config): void {
   const masked = secretFields(kind).find((name) => given[name] === MASK)
   if (masked !== undefined)
     fail('invalid', `config.${masked} is the mask of a secret; enter the secret itself`, { field: 'config' })
+  for (const name of addressFields(kind)) keepAddressSecrets(given[name], undefined, `config.${name}`)
 }
 
 function placeOf(sourceId: number, field: string): string {

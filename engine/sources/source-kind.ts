@@ -9,6 +9,7 @@ import { connectorOf } from '../connectors/index.ts'
 import { advance, firstSnapshot, recordCreated } from '../lifecycle/advance.ts'
 import { maskFields } from '../parts/secret-fields.ts'
 import { hostOf, type VariableUse, variableIn } from '../secret-variables.ts'
+import { withMaskedAddresses } from './config-secrets.ts'
 import type { SourceStore } from './parts.ts'
 import { defaultPoll } from './poll-interval.ts'
 import type { SourceRow } from './queries.ts'
@@ -77,6 +78,12 @@ export class SourceKind implements DeclaredKind {
   }
 
   mask(doc: Doc): Doc {
+    const masked = this.maskFields(doc)
+    if (!masked.config) return masked
+    return { ...masked, config: withMaskedAddresses(String(doc.connector), configOf(masked)) }
+  }
+
+  maskFields(doc: Doc): Doc {
     if (!doc.config) return doc
     return { ...doc, config: maskFields(configOf(doc), secretFields(String(doc.connector))) }
   }

@@ -32,6 +32,8 @@ const SAMPLE_CONNECTOR = 'webhook'
 export interface ToAsk {
   connector: string
   config: Record<string, unknown>
+  /** Of a source that is stored: what is answered with its config is masked. */
+  isStored?: boolean
 }
 
 export class SourceTrials {
@@ -72,7 +74,8 @@ export class SourceTrials {
     if (!connector.discover)
       fail('invalid', `the ${body.connector} connector does not support discovery`, { field: 'connector' })
     const resolved = this.resolve(body.connector, this.given(body))
-    return typeof resolved === 'string' ? fail('invalid', resolved, { field: 'config' }) : resolved
+    if (typeof resolved === 'string') return fail('invalid', resolved, { field: 'config' })
+    return { ...resolved, ...(body.name === undefined ? {} : { isStored: true }) }
   }
 
   /** The config that was given, with the secrets of the source it is for. Empty values stand for absent ones. */

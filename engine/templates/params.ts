@@ -1,5 +1,6 @@
 /** The parameters of a project made from a template (SPEC.md, Project: params). */
 import type { TemplateFile, TemplateParam, TemplateParams } from '../../schemas/types.ts'
+import { keepAddressSecrets } from '../address-secrets.ts'
 import { MASK } from '../changes/plan.ts'
 import { fail } from '../errors.ts'
 import { originOf, refuseMoved } from '../moved-secret.ts'
@@ -39,7 +40,10 @@ export function checkParams(file: TemplateFile, given: Params, stored: Params = 
   }
   const params: Params = {}
   for (const [name, rules] of Object.entries(properties)) {
-    const value = chosen(rules, Object.hasOwn(given, name) ? given[name] : '', stored[name], env)
+    const told = Object.hasOwn(given, name) ? given[name] : ''
+    // An address comes back as it is shown, with masks for the secrets in it.
+    const kept = rules['x-secret'] ? told : keepAddressSecrets(told, stored[name], `params.${name}`)
+    const value = chosen(rules, kept, stored[name], env)
     if (!isEmpty(value)) params[name] = value
   }
   const isGiven = (name: string) =>

@@ -6,7 +6,7 @@ import { eachPosition } from '../store/scan.ts'
 import type { Segment } from '../store/segments.ts'
 import { labelByOffset, labelsNamed } from './classify.ts'
 import type { ReadContext } from './context.ts'
-import { compilePlan, queryOf, resolveWindow } from './plan.ts'
+import { compilePlan, queryOf, resolveWindow, unknownOf } from './plan.ts'
 import { iso } from './present.ts'
 
 const BUCKETS_MAX = 200
@@ -52,11 +52,14 @@ export function answerHistogram(ctx: ReadContext, request: HistogramRequest, now
       [...bySource].filter(([, counts]) => counts[i]! > 0).map(([name, counts]) => [name, counts[i]!]),
     ),
   }))
+  const total = totals.reduce((sum, count) => sum + count, 0)
+  const notice = total === 0 ? unknownOf(ctx, request.selector) : null
   return {
     from: iso(window.from),
     to: iso(window.shownTo),
     bucket_ms: bucketMs,
-    total: totals.reduce((sum, count) => sum + count, 0),
+    total,
     buckets,
+    ...(notice === null ? {} : { notice }),
   }
 }

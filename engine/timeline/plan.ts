@@ -172,6 +172,17 @@ export function unknownLabels(db: Database, names: SourceNames, wanted: readonly
   return `no event has the ${unknown.length === 1 ? 'label' : 'labels'} ${unknown.join(', ')}`
 }
 
+/** The same of a selector. A label that was mistyped looks like silence otherwise. */
+export const unknownOf = (
+  { db, names }: { db: Database; names: SourceNames },
+  selector: Readonly<Record<string, unknown>> = {},
+): string | null =>
+  unknownLabels(
+    db,
+    names,
+    Object.keys(selector).filter((name) => name !== 'key_value'),
+  )
+
 /** Every label name stored: of those that have keys by skipping through them, and of the new ones. */
 export function labelNames(db: Database): string[] {
   const sql = `WITH RECURSIVE n(name) AS (

@@ -18,7 +18,7 @@ import {
   queryOf,
   resolveWindow,
   type Scoped,
-  unknownLabels,
+  unknownOf,
   type Window,
 } from './plan.ts'
 import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
@@ -240,7 +240,8 @@ function answer(
   scanned: number | undefined,
 ): ReadAnswer {
   const { request, window, cursor } = reading
-  const notice = rows.every((row) => row.reference) ? unknownOf(ctx, request) : null
+  const unknown = rows.every((row) => row.reference) ? unknownOf(ctx, request.selector) : null
+  const notice = unknown ?? stoppedEarly(next, scanned)
   const timeline = renderTimeline(renderHeading(request.selector, window.name), rows)
   return {
     payload: notice === null ? timeline : `${timeline.trimEnd()}\n${notice}\n`,
@@ -257,13 +258,11 @@ function answer(
   }
 }
 
-/** A label that was mistyped looks like silence otherwise. */
-const unknownOf = (ctx: ReadContext, { selector = {} }: Scoped<ReadRequest>): string | null =>
-  unknownLabels(
-    ctx.db,
-    ctx.names,
-    Object.keys(selector).filter((name) => name !== 'key_value'),
-  )
+/** A search that is not over looks like silence otherwise, or like all there is. */
+const stoppedEarly = (next: string | null, scanned = 0): string | null =>
+  next !== null && scanned >= SCAN_MAX
+    ? `the search stopped after ${scanned.toLocaleString('en')} events, and there are more; next_cursor goes on from there`
+    : null
 
 function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, Math.trunc(value)))

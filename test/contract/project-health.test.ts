@@ -49,6 +49,20 @@ describe('project health', () => {
     expect(await svc.get('/health')).toMatchObject({ status: 'ok' })
   })
 
+  it('does not say of an empty project that everything is in place', async () => {
+    const { svc } = await open({ models: withModel() })
+    const { id } = await svc.post<{ id: string }>('/api/projects', {
+      template: 'custom',
+      name: 'E',
+      objects: [],
+    })
+    expect(await svc.get(`/api/projects/${id}/health`)).toEqual({
+      state: 'working',
+      message: 'Nothing is in it yet',
+      issues: [],
+    })
+  })
+
   it('names a variable that an MCP server refers to and that is not set', async () => {
     const env: Record<string, string> = {}
     const { svc, id, health } = await open({ models: withModel(), env })

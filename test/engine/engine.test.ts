@@ -109,7 +109,7 @@ describe('the engine', () => {
     const { stop } = await engine.tail(
       { selector: { service: 'a' }, sources: [], afterId: 'evt_1' },
       (message) =>
-        seen.push(...('rows' in message ? message.rows.map((row) => row.id) : [`gap ${message.missed}`])),
+        seen.push(...('rows' in message ? message.rows.map((row) => row.id) : [JSON.stringify(message)])),
     )
     await post(key, '[{"service":"a","n":3},{"service":"b"}]')
     stop()

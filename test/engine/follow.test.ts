@@ -21,7 +21,7 @@ describe('a tail never repeats an event', () => {
       async () => {
         send({ rows: [row(2), row(3)] } as Message)
         send({ rows: [row(4)] } as Message)
-        return { rows: [row(1), row(2), row(3)], more: false }
+        return { rows: [row(1), row(2), row(3)], more: false, notice: null }
       },
       'evt_0',
       (message) => got.push(message),

@@ -37,7 +37,7 @@ describe('retention by age', () => {
     expect((await engine.agentForecast('first-look')).spent_usd).toBeCloseTo(2 * spent, 12)
   })
 
-  it('leaves the examples of an agent and what its tests need: they outlive their runs', async () => {
+  it('E3: leaves the examples of an agent and what its tests need: they outlive their events', async () => {
     world = await openRunWorld({ retention: { maxAgeMs: 7 * DAY, maxBytes: null } })
     const { engine, models, trigger, agent, post, settled, firings, clock } = world
     await trigger({ condition: { event: 'any' }, cooldown: '1s' })
@@ -52,13 +52,21 @@ describe('retention by age', () => {
       { name: 'disk', run_id: run!.id, mentions: ['disk'] },
       BY.caller,
     )
+    const toldOf = async (id: string) =>
+      (await engine.getRun(id)).steps.find(({ kind }) => kind === 'prompt')!.data
+    const told = await toldOf(run!.id)
+    expect(String(told.message)).toContain('evt_1 2026-11-20T12:00:00.000Z app error')
     clock.at += 30 * DAY
     maintain()
-    expect(await firings()).toHaveLength(0)
+    // The firing of the example stays with it; the other one, and the events of both, are gone.
+    expect((await firings()).map(({ dispatch_id: id }) => id)).toEqual([run!.dispatch_id])
+    expect((await engine.read({ selector: {}, window: '90d' })).rows).toEqual([])
     expect((await engine.listRuns({ limit: 10, offset: 0 })).runs).toMatchObject([{ id: run!.id }])
     expect(await engine.listAgentExamples('first-look')).toMatchObject({ examples: [{ name: 'disk' }] })
     const { id } = await engine.startAgentTest('first-look', {}, BY.caller)
-    await settled()
+    const tested = (await settled()).at(-1)
+    // Told to the byte what that run was told: why it fired, and the timeline of then.
+    expect(await toldOf(tested!.id)).toEqual(told)
     expect(await engine.getAgentTest('first-look', id)).toMatchObject({ examples: [{ result: 'pass' }] })
   })
 

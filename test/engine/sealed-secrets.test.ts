@@ -76,6 +76,30 @@ it('restored without its secret.key, the start log and the status name each secr
   await engine.close()
 })
 
+it('A15: a proposal that cannot be opened is named too, until it is declined', async () => {
+  const first = open()
+  const spec = { connector: 'webhook' }
+  const { id } = await first.propose(
+    { operations: [{ op: 'put', kind: 'source', name: 'orders', spec }], why: 'more' },
+    BY,
+  )
+  await first.close()
+  rmSync(join(folder, 'secret.key'))
+  const engine = open()
+  const named = `changes of proposal ${id}`
+  const { detail, unreadableSecrets } = await engine.status()
+  expect(unreadableSecrets).toEqual([named])
+  expect(detail).toContain(`does not open 1 stored secret: ${named};`)
+  expect(detail).toMatch(/, or enter them again and decline what is proposed$/)
+  expect((await engine.bootReport()).warned).toEqual([detail])
+  await expect(engine.approveProposal(id, BY)).rejects.toThrow(
+    `what proposal ${id} would change cannot be read with this secret.key; decline it, and have it proposed again`,
+  )
+  await engine.declineProposal(id, '', BY)
+  expect(await engine.status()).toMatchObject({ detail: null, unreadableSecrets: [] })
+  await engine.close()
+})
+
 it('with the key put back all is well again', async () => {
   await fill()
   renameSync(join(folder, 'secret.key'), join(folder, 'kept.key'))

@@ -6,7 +6,7 @@
  * of the credential ends the command, anything else is tried again.
  */
 import type { Command } from 'commander'
-import type { Event, TailGap } from '../../../schemas/types.ts'
+import type { Event, TailGap, TailNotice } from '../../../schemas/types.ts'
 import type { Client } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -115,6 +115,10 @@ function show(
     io.err(
       `svc: ${gap.missed} or more events were left out, because they came faster than they were read; svc read shows them\n`,
     )
+    return
+  }
+  if (event.type === 'notice') {
+    io.err(`svc: ${(JSON.parse(event.data) as TailNotice).notice}\n`)
     return
   }
   if (event.type !== 'event') return

@@ -41,26 +41,42 @@ export function tailRoutes(app: FastifyInstance, doors: Doors): void {
           `this credential has ${STREAMS_PER_CALLER} live streams open; close one`,
           { retryAfter: 5 },
         )
-      let stop = () => {}
-      const response = openEventStream(reply, doors, identity, () => {
-        stop()
+      open.set(identity.id, streams + 1)
+      let isCounted = true
+      const leave = () => {
+        if (!isCounted) return
+        isCounted = false
         const left = (open.get(identity.id) ?? 1) - 1
         if (left > 0) open.set(identity.id, left)
         else open.delete(identity.id)
-      })
-      open.set(identity.id, streams + 1)
-      const stream = new Stream(response)
-      const tail = await engine.tail(
-        {
-          selector,
-          sources: request.query.source ?? [],
-          ...(typeof lastId === 'string' ? { afterId: lastId } : {}),
-        },
-        (message) => stream.send(message),
-      )
-      stop = tail.stop
-      // Its reader may have gone meanwhile.
-      if (response.closed) stop()
+      }
+      const held: TailMessage[] = []
+      let stream: Stream | null = null
+      let stop = () => {}
+      try {
+        // A source that is not there is refused while there is a status to say it with.
+        const tail = await engine.tail(
+          {
+            selector,
+            sources: request.query.source ?? [],
+            ...(typeof lastId === 'string' ? { afterId: lastId } : {}),
+          },
+          (message) => (stream ? stream.send(message) : held.push(message)),
+        )
+        stop = tail.stop
+        const response = openEventStream(reply, doors, identity, () => {
+          stop()
+          leave()
+        })
+        stream = new Stream(response)
+        for (const message of held) stream.send(message)
+        // Its reader may have gone meanwhile.
+        if (response.closed) stop()
+      } catch (error) {
+        stop()
+        leave()
+        throw error
+      }
     },
   )
 }
@@ -74,6 +90,10 @@ class Stream {
   }
 
   send(message: TailMessage): void {
+    if ('notice' in message) {
+      this.response.write(`event: notice\ndata: ${JSON.stringify({ notice: message.notice })}\n\n`)
+      return
+    }
     if ('missed' in message) {
       this.missed += message.missed
       this.tellGap()

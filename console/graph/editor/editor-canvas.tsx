@@ -1,7 +1,9 @@
 /** The drawing of the editor: what is done on it becomes the same steps as in the list. */
 import { useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
 import type { GraphPosition } from '../../../schemas/types.ts'
 import { graphApi, graphKeys } from '../../graph-client.ts'
+import { useRoomBelow } from '../../lib/use-room-below.ts'
 import { refusal } from '../draft/connect.ts'
 import { withPlaces } from '../draft/draft.ts'
 import { findNode, type PartKind } from '../draft/ids.ts'
@@ -9,6 +11,9 @@ import type { Place } from '../draft/parts.ts'
 import { GraphCanvas } from '../graph-canvas.tsx'
 import type { GraphEditing, GraphMarks } from '../types.ts'
 import type { ListProps } from './list/props.ts'
+
+/** Height of the drawing at least, in pixels; then the page scrolls. */
+const LEAST = 380
 
 interface Props extends ListProps {
   marks: GraphMarks
@@ -37,18 +42,22 @@ export function EditorCanvas({
       else actions.addExisting([{ kind, name }], at)
     },
   }
+  const box = useRef<HTMLDivElement>(null)
+  const room = useRoomBelow(box, LEAST)
   return (
-    <GraphCanvas
-      graph={isEditing ? editor.drawn : editor.live}
-      label={`Graph of ${editor.live.project.name}`}
-      marks={isEditing ? { ...marks, changes: editor.changes } : marks}
-      selected={selected}
-      onSelect={onSelect}
-      onOpen={onOpen}
-      onMove={move}
-      {...(isEditing ? { editing } : {})}
-      height={isEditing ? '62vh' : '70vh'}
-    />
+    <div ref={box}>
+      <GraphCanvas
+        graph={isEditing ? editor.drawn : editor.live}
+        label={`Graph of ${editor.live.project.name}`}
+        marks={isEditing ? { ...marks, changes: editor.changes } : marks}
+        selected={selected}
+        onSelect={onSelect}
+        onOpen={onOpen}
+        onMove={move}
+        {...(isEditing ? { editing } : {})}
+        height={isEditing ? 'calc(62vh - var(--banner, 0px))' : room}
+      />
+    </div>
   )
 }
 

@@ -10,7 +10,7 @@ export function SkillsBox({ box }: { box: Box | null }) {
         className="graph-skills"
         style={{ transform: `translate(${box.x}px, ${box.y}px)`, width: box.width, height: box.height }}
       >
-        Skills: every agent of the project sees them
+        Skills: every agent sees them
       </div>
     </ViewportPortal>
   )

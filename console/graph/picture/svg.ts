@@ -108,7 +108,7 @@ function skillsBox(box: Box | null, colours: Colours): string {
       stroke: colours.line,
       'stroke-dasharray': '4 4',
     }) +
-    textAt('Skills: every agent of the project sees them', {
+    textAt('Skills: every agent sees them', {
       x: x + 16,
       y: y + 24,
       size: 13,

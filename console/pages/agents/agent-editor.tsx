@@ -16,12 +16,14 @@ interface Props {
   stored?: Agent
   save: (body: AgentWrite, version: number | undefined) => Promise<PartWritten>
   onSaved?: (result: PartWritten) => void
+  /** Of the last save: saving fills the form in anew. */
+  warnings?: readonly string[]
   /** Fills the form in again from what is stored now. */
   onTakeTheirs?: () => void
   label: string
 }
 
-export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label }: Props) {
+export function AgentEditor({ start, stored, save, onSaved, warnings, onTakeTheirs, label }: Props) {
   const [draft, setDraft] = useState(start)
   const set = <K extends keyof AgentDraft>(field: K, value: AgentDraft[K]) =>
     setDraft((now) => ({ ...now, [field]: value }))
@@ -33,6 +35,7 @@ export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label 
       said: (result) => `${result.name} is saved${result.note ? `: ${result.note}` : ''}`,
       onDone: (result) => onSaved?.(result),
       quiet: true,
+      showsWarnings: true,
     },
   )
   return (
@@ -91,7 +94,7 @@ export function AgentEditor({ start, stored, save, onSaved, onTakeTheirs, label 
             />
           }
         />
-        <Warnings of={change.data?.warnings} />
+        <Warnings of={warnings} />
         <Refusal
           error={change.error}
           {...(onTakeTheirs ? { onTakeTheirs } : {})}

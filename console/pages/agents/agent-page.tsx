@@ -1,16 +1,19 @@
 /** One agent: what wakes it and what it costs, its runs, what it would be told; to change, or to make. */
 import { Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useLocation, useNavigate, useParams, useSearchParams } from 'react-router'
 import type { Agent } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { draftOf, NEW_AGENT, proposedAgent } from '../../lib/agent-form.ts'
 import { readRunFilter, withFilter } from '../../lib/run-filters.ts'
+import { warningsIn } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { ChangeHistory } from '../../parts/change-history.tsx'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { SavedWarnings, savedState } from '../../parts/warnings.tsx'
 import { RunList } from '../runs/run-list.tsx'
 import { AgentEditor } from './agent-editor.tsx'
 import { AgentOverview } from './agent-overview.tsx'
@@ -43,8 +46,11 @@ function NewAgent() {
       <AgentEditor
         start={{ ...NEW_AGENT, ...proposed }}
         save={(body) => declared.createAgent({ ...body, ...(project ? { project } : {}) })}
-        onSaved={({ name }) =>
-          void go(project ? `/projects/${project}` : `/agents/${encodeURIComponent(name)}`)
+        onSaved={(result) =>
+          void go(
+            project ? `/projects/${project}` : `/agents/${encodeURIComponent(result.name)}`,
+            savedState(result),
+          )
         }
         label="Add agent"
       />
@@ -79,6 +85,7 @@ function ExistingAgent({ name }: { name: string }) {
           onDone={() => void go('/agents')}
         />
       </PageHead>
+      <SavedWarnings />
       <Tabs
         value={address.get('tab') ?? 'overview'}
         onChange={(tab) => setAddress(tab === 'overview' || !tab ? {} : { tab })}
@@ -122,13 +129,18 @@ function ExistingAgent({ name }: { name: string }) {
 /** The form keeps what it was filled from, whatever others save meanwhile. */
 function Edit({ agent, refetch }: { agent: Agent; refetch: () => Promise<{ data: Agent | undefined }> }) {
   const { shown, round, reload } = useShown(agent, refetch)
+  const [warnings, setWarnings] = useState<string[]>([])
   if (!shown) return <LoadingRows />
   return (
     <AgentEditor
       key={round}
       start={draftOf(shown)}
       stored={shown}
-      onSaved={() => void reload()}
+      warnings={warnings}
+      onSaved={(result) => {
+        setWarnings(warningsIn(result))
+        void reload()
+      }}
       onTakeTheirs={() => void reload()}
       save={(body, version) => declared.updateAgent(shown.name, body, version)}
       label="Save"

@@ -71,7 +71,13 @@ export default function ExplorePage() {
   ])
   const addLabel = (name: string, value: string) => change({ selector: { ...state.selector, [name]: value } })
   return (
-    <Stack gap="sm" style={{ height: 'calc(100dvh - 52px - 2 * var(--mantine-spacing-md))', minHeight: 560 }}>
+    <Stack
+      gap="sm"
+      style={{
+        height: 'calc(100dvh - 52px - 2 * var(--mantine-spacing-md) - var(--banner, 0px))',
+        minHeight: 560,
+      }}
+    >
       <PageHead title="Explore">
         {chosen && <AskAbout size="xs" question={questionOf(state)} />}
         <CopyIcon value={window.location.href} label="Copy a link to this view" />
@@ -269,6 +275,7 @@ function Rows({
           </Button>
         </Alert>
       )}
+      {timeline.notice !== null && <Notice timeline={timeline} />}
       {timeline.references.length > 0 && (
         <Paper
           withBorder
@@ -289,7 +296,7 @@ function Rows({
           ))}
         </Paper>
       )}
-      {timeline.rows.length === 0 ? (
+      {timeline.rows.length === 0 && timeline.notice !== null ? null : timeline.rows.length === 0 ? (
         <Empty title="No events in this window">
           <Text c="dimmed">
             {state.text || state.types.length || state.sources.length
@@ -302,6 +309,21 @@ function Rows({
         <TimelineList first={state.event} timeline={timeline} group={state.group} onLabel={onLabel} />
       )}
     </>
+  )
+}
+
+/** A label that no event has, or a search that is not over: either looks like silence otherwise. */
+function Notice({ timeline: { notice, hasMore, isFetchingMore, loadMore } }: { timeline: Timeline }) {
+  const [said] = (notice ?? '').split('; next_cursor')
+  return (
+    <Alert color="yellow" role="status">
+      {said!.charAt(0).toUpperCase() + said!.slice(1)}.{' '}
+      {hasMore && (
+        <Button size="compact-xs" variant="default" loading={isFetchingMore} onClick={loadMore}>
+          Search on
+        </Button>
+      )}
+    </Alert>
   )
 }
 

@@ -19,6 +19,8 @@ export interface Timeline {
   isFetchingMore: boolean
   hasMore: boolean
   error: Error | null
+  /** What should be known of what was read, such as a label that no event has; null: nothing. */
+  notice: string | null
   loadMore: () => void
   reload: () => void
   /** Changes when the list is read anew. */
@@ -56,6 +58,7 @@ export function useTimeline(state: ExploreState): Timeline {
     isFetchingMore: pages.isFetchingNextPage,
     hasMore: pages.hasNextPage,
     error: pages.error,
+    notice: pages.data?.pages.at(-1)?.notice ?? null,
     loadMore: () => void pages.fetchNextPage(),
     reload: () => {
       live.clear()

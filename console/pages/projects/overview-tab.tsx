@@ -192,7 +192,7 @@ function LatestRuns({ project }: { project: Project }) {
       aside={
         !!data?.total && (
           <Anchor component={Link} to={`/runs?project=${encodeURIComponent(project.id)}`} size="sm">
-            All {count(data.total)} runs
+            {data.total === 1 ? 'The run' : `All ${count(data.total)} runs`}
           </Anchor>
         )
       }

@@ -9,6 +9,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { ChangeHistory } from '../../parts/change-history.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { SavedWarnings } from '../../parts/warnings.tsx'
 import { RangePicker } from '../../replay/range-picker.tsx'
 import { HealthLine } from './health-line.tsx'
 import { Held } from './held.tsx'
@@ -68,6 +69,7 @@ export default function ProjectPage() {
         <RangePicker project={data.id} label="Replay" />
         <Moves project={data} />
       </PageHead>
+      <SavedWarnings />
       <About project={data} short={query.get('tab') === 'graph'} />
       <Tabs
         value={query.get('tab') ?? 'overview'}

@@ -8,6 +8,7 @@ import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { Warnings } from '../../parts/warnings.tsx'
 import { HowToSend } from './how-to-send.tsx'
 
 export function CreatedPanel({ created }: { created: SourceCreated }) {
@@ -24,6 +25,7 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
     <>
       <PageHead title={`${created.name} is ready`} />
       <Stack maw={820}>
+        <Warnings of={created.warnings} />
         {created.key && (
           <Alert color="yellow" title="Its key, shown this once">
             <Stack gap="xs">

@@ -20,12 +20,14 @@ interface Props {
   stored?: Trigger
   save: (body: TriggerWrite, version: number | undefined) => Promise<PartWritten>
   onSaved?: (result: PartWritten) => void
+  /** Of the last save: saving fills the form in anew. */
+  warnings?: readonly string[]
   /** Fills the form in again from what is stored now. */
   onTakeTheirs?: () => void
   label: string
 }
 
-export function TriggerEditor({ start, stored, save, onSaved, onTakeTheirs, label }: Props) {
+export function TriggerEditor({ start, stored, save, onSaved, warnings, onTakeTheirs, label }: Props) {
   const [draft, setDraft] = useState(start)
   const [window, setWindow] = useState('24h')
   const set = <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) =>
@@ -34,6 +36,7 @@ export function TriggerEditor({ start, stored, save, onSaved, onTakeTheirs, labe
     said: (result) => `${result.name} is saved`,
     onDone: (result) => onSaved?.(result),
     quiet: true,
+    showsWarnings: true,
   })
   const definition = isComplete(draft) ? definitionOf(draft, stored) : null
   const isChanged = JSON.stringify(definition) !== JSON.stringify(definitionOf(start, stored))
@@ -66,7 +69,7 @@ export function TriggerEditor({ start, stored, save, onSaved, onTakeTheirs, labe
             />
           )}
           <TriggerFields {...part} />
-          <Warnings of={change.data?.warnings} />
+          <Warnings of={warnings} />
           <Refusal
             error={change.error}
             {...(onTakeTheirs ? { onTakeTheirs } : {})}

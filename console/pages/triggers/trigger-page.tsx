@@ -1,18 +1,20 @@
 /** One trigger: what it waits for, what it did and why not, whom it tells; to change, or to make. */
 import { Alert, Button, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useLocation, useNavigate, useParams, useSearchParams } from 'react-router'
 import type { Trigger } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { triggerPath } from '../../lib/firings.ts'
 import { proposedIn } from '../../lib/proposed.ts'
 import { draftOf, NEW_TRIGGER } from '../../lib/trigger-draft.ts'
-import { useChange } from '../../lib/use-change.ts'
+import { useChange, warningsIn } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { SavedWarnings, savedState } from '../../parts/warnings.tsx'
 import { FiringList } from '../firings/firing-list.tsx'
 import { SubscriptionsTab } from './subscriptions-tab.tsx'
 import { TriggerEditor } from './trigger-editor.tsx'
@@ -50,7 +52,9 @@ function NewTrigger() {
             : { ...NEW_TRIGGER, sources: source ? [source] : [] }
         }
         save={(body) => declared.createTrigger({ ...body, ...(project ? { project } : {}) })}
-        onSaved={({ name }) => void go(project ? `/projects/${project}` : triggerPath(name))}
+        onSaved={(result) =>
+          void go(project ? `/projects/${project}` : triggerPath(result.name), savedState(result))
+        }
         label="Add trigger"
       />
     </>
@@ -83,6 +87,7 @@ function ExistingTrigger({ name }: { name: string }) {
           It is paused: nothing trips it.
         </Alert>
       )}
+      <SavedWarnings />
       <Tabs
         value={query.get('tab') ?? 'overview'}
         onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}
@@ -154,13 +159,18 @@ function Edit({
   refetch: () => Promise<{ data: Trigger | undefined }>
 }) {
   const { shown, round, reload } = useShown(trigger, refetch)
+  const [warnings, setWarnings] = useState<string[]>([])
   if (!shown) return <LoadingRows />
   return (
     <TriggerEditor
       key={round}
       start={draftOf(shown)}
       stored={shown}
-      onSaved={() => void reload()}
+      warnings={warnings}
+      onSaved={(result) => {
+        setWarnings(warningsIn(result))
+        void reload()
+      }}
       onTakeTheirs={() => void reload()}
       save={(body, version) => declared.updateTrigger(body, version)}
       label="Save"

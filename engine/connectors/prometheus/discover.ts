@@ -8,7 +8,7 @@ import { isLabelName } from '../../ingest/label.ts'
 import { type Reach, UpstreamError } from '../connector.ts'
 import { upstreamFaults } from '../upstream.ts'
 import { askPrometheus, instantQuery, type PrometheusConnection, textsOf } from './api.ts'
-import { basketOf, METRICS_MAX, proposeMetrics } from './propose.ts'
+import { basketOf, entityText, METRICS_MAX, proposeMetrics } from './propose.ts'
 
 const CATALOG_MAX = 5_000
 /** What a Prometheus has of itself and of nearly every target: a config to begin with. */
@@ -61,14 +61,12 @@ async function catalogOf(connection: PrometheusConnection, reach: Reach): Promis
   const labels = textsOf(labelNames.value).filter((label) => label !== '__name__')
   if (metrics.length === 0)
     throw new UpstreamError('Prometheus answers and has no metrics yet. Check that it scrapes its targets.')
-  const { proposed_config } = await proposeMetrics(
-    connection,
-    [await firstOf(connection, metrics, reach)],
-    reach,
-  )
+  const first = await firstOf(connection, metrics, reach)
+  const { proposed_config, ...proposed } = await proposeMetrics(connection, [first], reach)
   return {
     connector: 'prometheus',
-    summary: `${counted(metrics.length, 'metric')}, ${counted(labels.length, 'label')}.`,
+    summary: `${counted(metrics.length, 'metric')}, ${counted(labels.length, 'label')}. Of ${first}, ${entityText(proposed)}.`,
+    coverage: proposed.coverage,
     catalog: { metrics: metrics.slice(0, CATALOG_MAX), labels: labels.slice(0, CATALOG_MAX) },
     truncated: metrics.length > CATALOG_MAX || labels.length > CATALOG_MAX,
     selected_max: METRICS_MAX,
@@ -101,10 +99,12 @@ async function forLabel(
     .sort()
   if (metrics.length === 0)
     throw new UpstreamError(`No metric of this Prometheus has the label ${label} at present.`)
-  const { proposed_config } = await proposeMetrics(connection, metrics.slice(0, METRICS_MAX), reach, label)
+  const looked = metrics.slice(0, METRICS_MAX)
+  const { proposed_config, ...proposed } = await proposeMetrics(connection, looked, reach, label)
   return {
     connector: 'prometheus',
-    summary: `${counted(metrics.length, 'metric')} with the label ${label}.`,
+    summary: `${counted(metrics.length, 'metric')} with the label ${label}; ${entityText(proposed)}.`,
+    coverage: proposed.coverage,
     metrics_for_label: metrics.slice(0, CATALOG_MAX),
     truncated: metrics.length > CATALOG_MAX,
     proposed_config,
@@ -132,7 +132,7 @@ async function forSelected(
   const silent = preview.filter(({ sample }) => sample === null).length
   return {
     connector: 'prometheus',
-    summary: `${counted(names.length, 'metric')}${silent ? `, ${silent} without a value at present` : ''}; ${key ? `the entity is ${key}` : 'no label tells what they are about'}.`,
+    summary: `${counted(names.length, 'metric')}${silent ? `, ${silent} without a value at present` : ''}; ${entityText(proposal)}.`,
     ...proposal,
   }
 }

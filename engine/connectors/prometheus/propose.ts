@@ -1,7 +1,7 @@
 /** A config that reads chosen metrics, made of what their series look like. */
 import type { Label } from '../../../schemas/types.ts'
 import { isLabelName } from '../../ingest/label.ts'
-import type { Reach } from '../connector.ts'
+import { ENTITY_SHARE, type Reach } from '../connector.ts'
 import { instantQuery, type PrometheusConnection, QueryError, type Sample } from './api.ts'
 import { atMost } from './at-most.ts'
 
@@ -46,6 +46,8 @@ export interface MetricsProposal {
     values_preview: string[]
     alternatives: object[]
   } | null
+  /** Labels that could be the entity, and how many of the series looked at carry each. */
+  coverage: { label: string; series: number; of: number }[]
   proposed_labels: Label[]
   preview: Preview[]
   proposed_config: Record<string, unknown>
@@ -68,7 +70,8 @@ export async function proposeMetrics(
   }))
   const all = sampled.flatMap(({ samples }) => samples)
   const values = valuesByLabel(all)
-  const suggested = suggestedOf(values)
+  const carriers = carriersOf(all)
+  const suggested = suggestedOf(values, (label) => (carriers.get(label) ?? 0) / all.length)
   const key = wantedKey !== undefined && canBeKey(values, wantedKey) ? wantedKey : suggested
   const labels = labelsFor(values, key)
   return {
@@ -76,6 +79,9 @@ export async function proposeMetrics(
     key,
     key_choices: choicesOf(values, [key, suggested]),
     suggested_key: suggested === null ? null : describeKey(values, suggested),
+    coverage: [...new Set([...(key === null ? [] : [key]), ...KEYS])]
+      .filter((label) => carriers.has(label))
+      .map((label) => ({ label, series: carriers.get(label)!, of: all.length })),
     proposed_labels: labels,
     preview: sampled.map(({ name, samples }) => previewOf(name, samples[0])),
     proposed_config: {
@@ -116,10 +122,35 @@ function valuesByLabel(samples: readonly Sample[]): Map<string, Set<string>> {
   return values
 }
 
-function suggestedOf(values: ReadonlyMap<string, Set<string>>): string | null {
+/** How many series carry each label. */
+function carriersOf(samples: readonly Sample[]): Map<string, number> {
+  const carriers = new Map<string, number>()
+  for (const { metric } of samples)
+    for (const [label, value] of Object.entries(metric))
+      if (value !== '') carriers.set(label, (carriers.get(label) ?? 0) + 1)
+  return carriers
+}
+
+/**
+ * A label that most series carry, since a series without it has no entity; of those one that tells them
+ * apart. Where none is on enough of them, the one that is on most.
+ */
+function suggestedOf(
+  values: ReadonlyMap<string, Set<string>>,
+  shareOf: (label: string) => number,
+): string | null {
   const present = KEYS.filter((label) => values.has(label))
-  const telling = present.find((label) => values.get(label)!.size > 1)
-  return telling ?? (values.has(LAST_KEY) ? LAST_KEY : (present[0] ?? null))
+  const covering = present.filter((label) => shareOf(label) >= ENTITY_SHARE)
+  if (covering.length === 0) return present.sort((a, b) => shareOf(b) - shareOf(a))[0] ?? null
+  const telling = covering.find((label) => values.get(label)!.size > 1)
+  return telling ?? (covering.includes(LAST_KEY) ? LAST_KEY : covering[0]!)
+}
+
+/** The entity of a proposal with its coverage, as the end of a sentence. */
+export function entityText({ key, coverage }: Pick<MetricsProposal, 'key' | 'coverage'>): string {
+  const own = coverage.find(({ label }) => label === key)
+  if (key === null || !own) return 'no label tells what they are about'
+  return `the entity is ${key}, which is on ${own.series} of the ${own.of} series looked at`
 }
 
 /** @param shown are among them, however many there are. */

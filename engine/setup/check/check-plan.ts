@@ -3,6 +3,7 @@
  * at its card. Pure and without a model. Checking a checked plan changes nothing.
  */
 import type { Plan, PlanProblem } from '../../../schemas/types.ts'
+import { maskAddresses } from '../../address-secrets.ts'
 import { isReference } from '../../parts/secret-fields.ts'
 import { checkGoal, checkProjectName } from '../../projects/project-spec.ts'
 import { freeName, type NamedSection, withFreeNames } from '../plan/names.ts'
@@ -63,7 +64,7 @@ function checkWho(given: unknown, report: Report): void {
   if (who !== undefined && who !== 'svc' && who !== 'own') report('plan', 'who must be svc or own')
 }
 
-/** The config fields of a plan that hold a secret, left out: it is kept, and shown to a model, without. */
+/** A plan as it is kept, and shown to a model: without the fields that hold a secret, those in addresses masked. */
 export function withoutSecrets(plan: Plan, connectors: SetupWorld['connectors']): Plan {
   return {
     ...plan,
@@ -74,7 +75,8 @@ export function withoutSecrets(plan: Plan, connectors: SetupWorld['connectors'])
       const config = Object.entries(watch.config).filter(
         ([name, value]) => !secret.has(name) || isReference(value),
       )
-      return { ...watch, config: Object.fromEntries(config) }
+      return { ...watch, config: maskAddresses(Object.fromEntries(config)) }
     }),
+    tools: plan.tools.map((tool) => ({ ...tool, url: maskAddresses(tool.url) })),
   }
 }

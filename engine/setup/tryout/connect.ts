@@ -1,5 +1,6 @@
 /** What is still to be done in the world so that a set-up project works: send, enter, join. */
 import type { McpServerSpec, Plan, SetupConnect, SetupConnectSource } from '../../../schemas/types.ts'
+import { maskAddresses } from '../../address-secrets.ts'
 import type { Declared } from '../../declared/declared.ts'
 import type { ProjectDoc } from '../../wiring/project-doc.ts'
 import { completeSample } from '../plan/sample.ts'
@@ -29,7 +30,7 @@ export function connectOf(declared: Declared, id: string, keys: OnceKeys = NO_KE
       .sort()
       .flatMap((name) => {
         const spec = declared.kinds.mcp_server.find(name)?.doc as unknown as McpServerSpec | undefined
-        return spec ? [{ name, url: spec.url, needs_token: !spec.auth_value }] : []
+        return spec ? [{ name, url: maskAddresses(spec.url), needs_token: !spec.auth_value }] : []
       }),
     own_agent: plan.own_agent && own_key !== null ? ownOf(declared, plan.own_agent, keys.own) : null,
   }

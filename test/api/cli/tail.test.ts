@@ -56,6 +56,15 @@ describe('svc tail', () => {
     expect(ran.out).toContain('event 2')
   })
 
+  it('F: tells a label that no event has', async () => {
+    stub = await startStub((_seen, response) =>
+      stream(response, 'event: notice\ndata: {"notice":"no event has the label servce"}\n\n', frame(1)),
+    )
+    const ran = await svc(['tail', 'servce=a', '--limit', '1', '--svcd', stub.url])
+    expect(ran.err).toContain('svc: no event has the label servce\n')
+    expect(ran.out).toContain('event 1')
+  })
+
   it('begins after the event that --after names', async () => {
     stub = await startStub((_seen, response) => stream(response, frame(10)))
     await svc(['tail', '--after', 'evt_9', '--limit', '1', '--svcd', stub.url])

@@ -52,6 +52,33 @@ describe('a live tail', () => {
     await door.close()
   })
 
+  it('F: begins with a notice where no event has the label, and refuses a source that is not there', async () => {
+    const door = await openDoor()
+    const base = await door.app.listen({ port: 0, host: '127.0.0.1' })
+    const { url } = await door.source('app', {
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    })
+    const stream = eventsOf(await fetch(`${base}/api/tail?label=servce%3Da`))
+    expect((await stream.next()).value).toEqual({
+      event: 'notice',
+      data: '{"notice":"no event has the label servce"}',
+    })
+    await door.call('POST', url, '{"service":"a"}')
+    const known = eventsOf(await fetch(`${base}/api/tail?label=service%3Da`))
+    await door.call('POST', url, '{"service":"a"}')
+    expect((await known.next()).value).toMatchObject({ event: 'event' })
+    const refused = await door.call('GET', '/api/tail?source=nosuch')
+    expect([refused.status, refused.json().detail]).toEqual([404, 'no source is named nosuch'])
+    const strip = (body: object) => door.call('POST', '/api/histogram', body)
+    expect((await strip({ selector: { servce: 'a' }, window: '1h' })).json()).toMatchObject({
+      total: 0,
+      notice: 'no event has the label servce',
+    })
+    expect((await strip({ selector: { service: 'b' }, window: '1h' })).json().notice).toBeUndefined()
+    await Promise.all([stream.return(undefined), known.return(undefined)])
+    await door.close()
+  })
+
   it('refuses a label that is no pair', async () => {
     const door = await openDoor()
     expect((await door.call('GET', '/api/tail?label=service')).json().detail).toBe('label must be name=value')

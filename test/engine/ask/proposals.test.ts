@@ -92,6 +92,14 @@ describe('a card', () => {
     }
     const { told } = await source({ config: { ...config, dsn: 'postgres://u:secret-canary@h/d' } })
     expect(told).toMatchObject({ ok: false, preview: expect.stringContaining('name it under needs') })
+    const address = await source({
+      connector: 'http_poll',
+      config: { url: 'https://api.example/list?api_key=secret-canary' },
+    })
+    expect(address.told).toMatchObject({
+      ok: false,
+      preview: expect.stringContaining('config.url has a secret in it (api_key): leave the field out'),
+    })
     // What else is wrong is told, and is no card.
     const wrong = await source({ config: { table: 'orders', cursor: 'id' }, needs: ['dsn'] })
     expect(wrong.told).toMatchObject({

@@ -284,6 +284,30 @@ describe.skipIf(programs === null)('discovery', () => {
     })
     expect(() => config(proposed)).not.toThrow()
   })
+
+  it('A8: proposes the entity that the newest rows have, and says on how many it is', async () => {
+    await db.query(`CREATE TABLE visits (id int PRIMARY KEY, tenant_id text, shop_id text, user_id text);
+      INSERT INTO visits SELECT n, CASE WHEN n % 4 = 0 THEN 'a' ELSE '' END, 's', CASE WHEN n > 2 THEN 'u' END
+      FROM generate_series(1, 8) AS n`)
+    const found = await discover({ table: 'visits' })
+    expect(found).toMatchObject({
+      coverage: [
+        { label: 'tenant_id', rows: 2, of: 8 },
+        { label: 'user_id', rows: 6, of: 8 },
+        { label: 'shop_id', rows: 8, of: 8 },
+      ],
+      proposed_config: { labels: [{ name: 'shop_id', field: 'shop_id', primary: true }] },
+    })
+    expect(found.summary).toContain('the entity is shop_id, which is on 8 of the newest 8 rows')
+    await db.query('UPDATE visits SET shop_id = NULL')
+    expect((await discover({ table: 'visits' })).summary).toContain(
+      'user_id, which is on 6 of the newest 8 rows',
+    )
+    await db.query('TRUNCATE visits')
+    expect((await discover({ table: 'visits' })).summary).toContain(
+      'the entity is tenant_id, and there are no rows yet',
+    )
+  })
 })
 
 describe.skipIf(programs === null)('a source of rows', () => {

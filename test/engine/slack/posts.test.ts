@@ -12,11 +12,13 @@ import { type SlackServer, slackServer, TOKEN } from './slack-server.ts'
 
 const LONG = `Summary: the deploy broke it.\n\n${'- evidence\n'.repeat(500)}`
 
-async function open(options: { token?: string | null; publicUrl?: string } = {}) {
+async function open(
+  options: { token?: string | null; publicUrl?: string; env?: Record<string, string> } = {},
+) {
   const slack = await slackServer()
-  const { token = TOKEN, publicUrl = null } = options
-  const env = { ...emptySlackEnvironment, botToken: token, apiUrl: slack.url, publicUrl }
-  const world = await openRunWorld({ slack: env })
+  const { token = TOKEN, publicUrl = null, env = {} } = options
+  const settings = { ...emptySlackEnvironment, botToken: token, apiUrl: slack.url, publicUrl }
+  const world = await openRunWorld({ slack: settings, env })
   const { engine, clock } = world
   const time = manualTime(clock.at)
   const egress = createEgress({ allowPrivate: false, timers: time })
@@ -173,6 +175,51 @@ it('without a bot token say so at once', async () => {
     slack_error: 'no bot token of Slack is set; add one under Settings, Slack',
   })
   expect(slack.received).toEqual([])
+})
+
+it('A11: that failed are told by the health of the project', async () => {
+  const { found, tried, engine, project } = await open({ token: null })
+  await found({ slack_channel: 'C0ALERTS' })
+  const told = expect.objectContaining({
+    severity: 'error',
+    message:
+      'The last finding of agent first-look was not posted to Slack: no bot token of Slack is set; add one under Settings, Slack',
+    view: '/agents/first-look',
+  })
+  expect((await engine.projectHealth(project)).issues).not.toContainEqual(told)
+  await tried()
+  expect((await engine.projectHealth(project)).issues).toContainEqual(told)
+})
+
+it('A11: go to the webhook that a variable names; one that is not set is told by the run and by health', async () => {
+  const env: Record<string, string> = {}
+  const { found, tried, run, engine, project, models, settled } = await open({ token: null, env })
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference as it is written.
+  const slack_webhook = '${SVC_SECRET_HOOK}'
+  const first = await found({ slack_webhook })
+  await tried()
+  expect(await run(first)).toMatchObject({
+    slack: 'failed',
+    slack_error: 'slack_webhook: the variable SVC_SECRET_HOOK is not set',
+  })
+  const unset = expect.objectContaining({
+    severity: 'error',
+    message: 'Agent first-look refers to the variable SVC_SECRET_HOOK, which is not set',
+  })
+  expect((await engine.projectHealth(project)).issues).toContainEqual(unset)
+  env.SVC_SECRET_HOOK = 'https://127.0.0.1:9/services/canary'
+  expect((await engine.projectHealth(project)).issues).not.toContainEqual(unset)
+  models.reply('m1', [
+    {
+      calls: [
+        { name: 'conclude', arguments: { outcome: 'finding', summary: 'Found.', headline: 'It broke' } },
+      ],
+    },
+  ])
+  const { run_id: second } = await engine.rerun(first, { asOf: 'same', practice: false })
+  await settled()
+  await tried()
+  expect((await run(second)).slack_error).toContain('the Slack webhook cannot be reached')
 })
 
 it('go to an incoming webhook where the agent names no channel', async () => {

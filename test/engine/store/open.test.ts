@@ -135,6 +135,49 @@ describe('migrations', () => {
     expect(migrate(db, [first, { ...broken, sql: 'CREATE TABLE b (x)' }])).toBe(1)
   })
 
+  it('D: 0019 fills in the skills that runs of before loaded, in order and once each, from their tapes', () => {
+    const all = readMigrations()
+    const db = new BetterSqlite3(':memory:')
+    migrate(db, all.slice(0, 18))
+    const required = (
+      db.pragma('table_info(runs)') as { name: string; notnull: number; dflt_value: unknown; type: string }[]
+    )
+      .filter(({ notnull, dflt_value }) => notnull && dflt_value === null)
+      .map(({ name, type }) => [name, type === 'TEXT' ? '{}' : 0] as const)
+    const addRun = (id: string, seq: number) => {
+      const row: Record<string, unknown> = { ...Object.fromEntries(required), id, seq }
+      const names = Object.keys(row)
+      db.prepare(`INSERT INTO runs (${names}) VALUES (${names.map((name) => `@${name}`)})`).run(row)
+    }
+    const addStep = (run: string, n: number, data: object) =>
+      db
+        .prepare('INSERT INTO run_steps (run_id, n, kind, round, at, ms, data) VALUES (?, ?, ?, 0, 0, 0, ?)')
+        .run(run, n, 'tool', JSON.stringify(data))
+    const load = (name: unknown, more = {}) => ({
+      call: { name: 'skill', arguments: { name } },
+      server: null,
+      ...more,
+    })
+    addRun('loaded', 1)
+    addStep('loaded', 1, load('triage'))
+    addStep('loaded', 2, load(' deploys ', { call: { name: ' Skill ', arguments: { name: ' deploys ' } } }))
+    addStep('loaded', 3, load('triage'))
+    addStep('loaded', 4, load('nosuch', { is_error: true }))
+    addStep('loaded', 5, load(7))
+    addStep('loaded', 6, load('foreign', { server: 'tools' }))
+    addStep('loaded', 7, { call: { name: 'read', arguments: { name: 'read' } }, server: null })
+    addRun('none', 2)
+    addStep('none', 1, { call: { name: 'read', arguments: {} }, server: null })
+    addRun('empty', 3)
+    migrate(db, all)
+    expect(db.prepare('SELECT id, skills FROM runs ORDER BY seq').all()).toEqual([
+      { id: 'loaded', skills: '["triage","deploys"]' },
+      { id: 'none', skills: '[]' },
+      { id: 'empty', skills: '[]' },
+    ])
+    db.close()
+  })
+
   it('are numbered without gaps', () => {
     expect(readMigrations().map((migration) => migration.version)).toEqual(
       readMigrations().map((_, i) => i + 1),

@@ -98,12 +98,12 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     expect((catalog.catalog as { metrics: string[] }).metrics).not.toContain('zone:queue_depth:sum')
     const forLabel = await discover({ for_label: 'zone' })
     expect(forLabel).toMatchObject({
-      summary: '1 metric with the label zone.',
+      summary: expect.stringMatching(/^1 metric with the label zone; the entity is zone, which is on \d+ of/),
       metrics_for_label: ['queue_depth'],
     })
     const selected = await discover({ selected: ['queue_depth', 'jobs_total'] })
     expect(selected).toMatchObject({
-      summary: '2 metrics; the entity is service.',
+      summary: expect.stringMatching(/^2 metrics; the entity is service, which is on \d+ of the \d+ series/),
       selected_count: 2,
       suggested_key: {
         name: 'service',

@@ -328,7 +328,7 @@ describe('discovery of prometheus', () => {
     ]
     expect(await ask()).toMatchObject({ key: 'service', key_choices: choices })
     expect(await ask({ key: 'zone' })).toMatchObject({
-      summary: '1 metric; the entity is zone.',
+      summary: '1 metric; the entity is zone, which is on 2 of the 2 series looked at.',
       key: 'zone',
       key_choices: choices,
       suggested_key: { name: 'service' },
@@ -345,6 +345,44 @@ describe('discovery of prometheus', () => {
       await expect(ask({ key })).rejects.toThrow(
         `config.key must be a label these metrics have, and ${key} is none; they have service, zone`,
       )
+  })
+
+  it('A8: proposes the label that enough series carry, and says on how many it is', async () => {
+    const series = (
+      service: boolean,
+      n: number,
+      more: Record<string, string> = {},
+    ): [Record<string, string>, string] => [
+      { __name__: 'q', ...(service ? { service: `s${n}` } : {}), ...more },
+      '1',
+    ]
+    const { server, out } = await world(vector())
+    const ask = async (...found: [Record<string, string>, string][]) => {
+      server.answer = () => vector(...found)
+      return await prometheus.discover!({ url: server.url, selected: ['q'] }, out)
+    }
+    const some = [1, 2, 3, 4, 5].map((n) => series(n > 2, n, { pod: `p${n}`, job: 'j' }))
+    expect(await ask(...some)).toMatchObject({
+      summary: '1 metric; the entity is pod, which is on 5 of the 5 series looked at.',
+      coverage: [
+        { label: 'pod', series: 5, of: 5 },
+        { label: 'service', series: 3, of: 5 },
+        { label: 'job', series: 5, of: 5 },
+      ],
+      proposed_config: { labels: [{ name: 'pod' }, { name: 'service' }, { name: 'value' }] },
+    })
+    // Where none is on four of five, the one that is on most is proposed, and what it covers said.
+    expect(await ask(...[1, 2, 3, 4, 5].map((n) => series(n > 2, n)))).toMatchObject({
+      summary: '1 metric; the entity is service, which is on 3 of the 5 series looked at.',
+      key: 'service',
+    })
+    server.answer = ({ path }) => (path.endsWith('/query') ? vector(...some) : success(['q']))
+    expect((await prometheus.discover!({ url: server.url }, out)).summary).toBe(
+      '1 metric, 1 label. Of q, the entity is pod, which is on 5 of the 5 series looked at.',
+    )
+    expect((await prometheus.discover!({ url: server.url, for_label: 'job' }, out)).summary).toBe(
+      '5 metrics with the label job; the entity is job, which is on 25 of the 25 series looked at.',
+    )
   })
 
   it('begins with a metric that has a value, and not with those of the alerts', async () => {

@@ -17,27 +17,43 @@ interface Step {
   next: 'go on' | 'commit' | 'restart' | 'reset' | 'pass'
 }
 
+/** Event times at any millisecond, or on a grid, where many lie at the exact edges of windows and of what is read back. */
+const grid = fc.constantFrom(1, 10_000, 20_000)
+const onGrid = (ms: number, step: number) => Math.round(ms / step) * step
+
 /** Events whose time of ingest goes on, and whose event time lags behind it by anything. */
 const history = fc
-  .array(
-    fc.record({
-      gap: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 })),
-      lag: fc.oneof(
-        { weight: 4, arbitrary: fc.constant(0) },
-        { weight: 4, arbitrary: fc.integer({ min: -5_000, max: 90_000 }) },
-        { weight: 1, arbitrary: fc.integer({ min: 200_000, max: 400_000 }) },
-      ),
-      key: fc.constantFrom('a', 'b'),
-      value: fc.option(fc.integer({ min: -20, max: 20 }), { freq: 8 }),
-      text: fc.constantFrom('x', 'y', 'z'),
-      kinds: fc.subarray(['one', 'two', 'three']),
-      next: fc.constantFrom<Step['next'][]>('go on', 'go on', 'go on', 'commit', 'restart', 'reset', 'pass'),
-    }),
-    { minLength: 1, maxLength: 60 },
+  .tuple(
+    grid,
+    fc.array(
+      fc.record({
+        gap: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 })),
+        lag: fc.oneof(
+          { weight: 4, arbitrary: fc.constant(0) },
+          { weight: 4, arbitrary: fc.integer({ min: -5_000, max: 90_000 }) },
+          { weight: 1, arbitrary: fc.integer({ min: 200_000, max: 400_000 }) },
+        ),
+        key: fc.constantFrom('a', 'b'),
+        value: fc.option(fc.integer({ min: -20, max: 20 }), { freq: 8 }),
+        text: fc.constantFrom('x', 'y', 'z'),
+        kinds: fc.subarray(['one', 'two', 'three']),
+        next: fc.constantFrom<Step['next'][]>(
+          'go on',
+          'go on',
+          'go on',
+          'commit',
+          'restart',
+          'reset',
+          'pass',
+        ),
+      }),
+      { minLength: 1, maxLength: 60 },
+    ),
   )
-  .map((entries) => {
+  .map(([step, entries]) => {
     let at = 0
-    return entries.map(({ gap, lag, key, value, text, kinds, next }): Step => {
+    return entries.map(({ key, value, text, kinds, next, ...times }): Step => {
+      const [gap, lag] = [onGrid(times.gap, step), onGrid(times.lag, step)]
       at += gap
       const labels = { service: key, word: text, ...Object.fromEntries(kinds.map((kind) => [kind, 'yes'])) }
       return { made: { ts: at - lag, at, labels, numbers: value === null ? {} : { ms: value } }, next }

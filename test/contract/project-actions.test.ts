@@ -1,0 +1,75 @@
+/** Actions of templates that run an agent: bootstrap and summarize (SPEC.md, Projects: actions). */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startInstance } from './instance.ts'
+
+let svc: Instance
+beforeEach(async () => {
+  svc = await startInstance()
+  await svc.post('/api/integrations/github', { name: 'main', token: 'ghp-for-tests' })
+})
+afterEach(() => svc.stop())
+
+/** Template, its parameters, the action, its argument, and what is looked at. */
+const ACTIONS: [string, Fields, string, string, string][] = [
+  [
+    'shared_code_context',
+    { credential: 'main', source_repos: [{ repo: 'acme/shop' }], context_repo: 'acme/context' },
+    'bootstrap',
+    'repo',
+    'acme/shop',
+  ],
+  ['challenger_workflow', {}, 'summarize', 'session', 'ses_1'],
+]
+
+describe.each(ACTIONS)('D: of %s, %j, the action %s', (template, params, action, argument, entity) => {
+  interface Project {
+    id: string
+    objects: { kind: string; name: string }[]
+  }
+  const make = async () => {
+    const project = await svc.post<Project>('/api/projects', { template, name: 'P', params })
+    const agent = project.objects.find(({ kind }) => kind === 'agent')!.name
+    return { id: project.id, agent, path: `/api/projects/${project.id}/actions/${action}` }
+  }
+
+  it('runs its agent once on what is named, in the project, and says which run that is', async () => {
+    const { id, agent, path } = await make()
+    const { templates } = await svc.get<{ templates: { key: string; actions: { name: string }[] }[] }>(
+      '/api/projects/templates',
+    )
+    expect(templates.find(({ key }) => key === template)!.actions.map(({ name }) => name)).toContain(action)
+    const said = await svc.post<{ run_id: string }>(path, { [argument]: entity })
+    expect(said).toEqual({
+      ok: true,
+      action,
+      message: `${agent} looks at ${entity}`,
+      run_id: expect.stringMatching(/^run_/),
+    })
+    expect(await svc.get(`/api/runs/${said.run_id}`)).toMatchObject({
+      agent,
+      key: entity,
+      status: 'queued',
+      practice: false,
+      projects: [id],
+      dispatch_id: null,
+    })
+    expect((await svc.get<{ total: number }>('/api/runs')).total).toBe(1)
+  })
+
+  it('refuses what is missing, misspelt or empty, a project that is paused, and an agent that is gone', async () => {
+    const { id, agent, path } = await make()
+    for (const body of [{}, { [argument]: '' }, { [argument]: entity, more: 1 }]) {
+      const [status, sentence] = await svc.refused('POST', path, body)
+      expect([status, sentence]).toEqual([400, expect.stringMatching(new RegExp(`${argument}|more`))])
+    }
+    await svc.post(`/api/projects/${id}/pause`)
+    expect((await svc.refused('POST', path, { [argument]: entity }))[0]).toBe(409)
+    await svc.post(`/api/projects/${id}/resume`)
+    await svc.del(`/api/agents/builtin/${agent}`)
+    expect(await svc.refused('POST', path, { [argument]: entity })).toEqual([
+      409,
+      `action ${action}: agent ${agent} is not there; repair it first`,
+    ])
+    expect((await svc.get<{ total: number }>('/api/runs')).total).toBe(0)
+  })
+})
