@@ -15,8 +15,6 @@ import { escapeLine, type Io, printJson } from '../terminal.ts'
 const gzip = promisify(gzipCallback)
 /** Smaller bodies are not worth compressing. */
 const GZIP_FROM_BYTES = 64 * 1024
-/** The daemon refuses what inflates more than 100 times; such a body is sent as it is. */
-const GZIP_RATIO_MOST = 90
 const ATTEMPTS = 6
 
 interface SendFlags extends ClientFlags, JsonFlag {
@@ -136,8 +134,6 @@ async function callOf(
   }
   if (batch.body.length < GZIP_FROM_BYTES) return { method: 'POST', body: batch.body, headers }
   const packed = await gzip(batch.body, { level: 1 })
-  if (batch.body.length / packed.length > GZIP_RATIO_MOST)
-    return { method: 'POST', body: batch.body, headers }
   return { method: 'POST', body: packed, headers: { ...headers, 'content-encoding': 'gzip' } }
 }
 

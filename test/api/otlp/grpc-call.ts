@@ -8,7 +8,7 @@ export function callGrpc(
   port: number,
   headers: Record<string, string> = {},
   body: Uint8Array = new Uint8Array(5),
-): Promise<{ status: number; message: string }> {
+): Promise<{ status: number; message: string; details: string }> {
   const session = connect(`http://127.0.0.1:${port}`)
   return new Promise((resolve, reject) => {
     const request = session.request({
@@ -23,6 +23,7 @@ export function callGrpc(
       resolve({
         status: Number(found['grpc-status']),
         message: decodeURIComponent(String(found['grpc-message'] ?? '')),
+        details: Buffer.from(String(found['grpc-status-details-bin'] ?? ''), 'base64').toString('latin1'),
       })
     }
     request.on('response', settle).on('trailers', settle).on('error', reject)
