@@ -45,6 +45,8 @@ export class BodyBudget {
   private used = 0
   private readonly held = new Map<object, number>()
   private readonly left = new WeakSet<object>()
+  /** Bodies that are being inflated and stored. */
+  private readonly atWork = new WeakSet<object>()
   private readonly waiting: Waiting[] = []
   /** May go past the bound, one at a time: bodies that all wait to grow would wait for each other. */
   private past: object | null = null
@@ -71,8 +73,24 @@ export class BodyBudget {
     await this.turn(request, size, isGrowing)
   }
 
-  /** Its sender has gone: it need not wait any more. What it holds it holds until it is released. */
-  leave(request: object): void {
+  /** Runs what inflates and stores the body; then nothing of it is in memory any more. */
+  async during<T>(request: object, run: () => Promise<T>): Promise<T> {
+    this.atWork.add(request)
+    try {
+      return await run()
+    } finally {
+      this.release(request)
+    }
+  }
+
+  /** Its sender has gone, or was answered: what is not at work any more holds nothing. */
+  abandon(request: object): void {
+    if (this.atWork.has(request)) this.leave(request)
+    else this.release(request)
+  }
+
+  /** It need not wait any more. What it holds it holds until it is released. */
+  private leave(request: object): void {
     const waiting = this.waiting.filter((one) => one.request === request)
     for (const one of waiting) one.giveUp(new SvcError('invalid', 'the body was cut short'))
     if (waiting.length > 0) this.next()
@@ -81,6 +99,7 @@ export class BodyBudget {
   /** It is stored or refused: nothing of it is in memory any more, and it may hold nothing further. */
   release(request: object): void {
     this.left.add(request)
+    this.atWork.delete(request)
     this.leave(request)
     this.used -= this.held.get(request) ?? 0
     this.held.delete(request)

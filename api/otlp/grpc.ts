@@ -86,14 +86,12 @@ function close(server: Http2Server, sessions: ReadonlySet<ServerHttp2Session>): 
 
 async function serve(doors: Doors, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
   stream.on('error', (error) => doors.log.debug({ err: error }, 'a gRPC call broke off'))
-  stream.once('close', () => doors.bodies.leave(stream))
+  stream.once('close', () => doors.bodies.abandon(stream))
   try {
-    respond(stream, OK, '', await exported(doors, stream, headers))
+    respond(stream, OK, '', await doors.bodies.during(stream, () => exported(doors, stream, headers)))
   } catch (thrown) {
     const error = asSvcError(thrown as Error, doors.log)
     respond(stream, codeOf(error), error.message, protobufStatus(error))
-  } finally {
-    doors.bodies.release(stream)
   }
 }
 
@@ -147,8 +145,9 @@ function respond(stream: ServerHttp2Stream, code: number, message: string, body:
   }
   if (code !== OK) {
     stream.respond({ ...head, ...outcome }, { endStream: true })
-    // What is still being sent is of no use; left unread it would keep the stream from closing.
-    stream.resume().close()
+    // What is still being sent is read and forgotten: a reset would overtake the refusal.
+    const cut = setTimeout(() => stream.close(), LEAVE_MS)
+    stream.resume().once('close', () => clearTimeout(cut))
     return
   }
   stream.respond(head, { waitForTrailers: true })

@@ -28,10 +28,10 @@ export function otlpRoutes(app: FastifyInstance, doors: Doors): void {
       refuse(request, reply, asSvcError(error, doors.log)),
     )
     raw.addHook('onRequest', async (request, reply) => {
-      reply.raw.once('close', () => doors.bodies.leave(request))
+      reply.raw.once('close', () => doors.bodies.abandon(request))
       await doors.bodies.hold(request, announced(request))
     })
-    raw.addHook('onResponse', async (request) => doors.bodies.release(request))
+    raw.addHook('onResponse', async (request) => doors.bodies.abandon(request))
     for (const signal of SIGNALS)
       raw.post<{ Body?: Buffer[] }>(
         `/v1/${signal}`,
@@ -43,7 +43,7 @@ export function otlpRoutes(app: FastifyInstance, doors: Doors): void {
             response: answers(200, null),
           },
         },
-        async (request, reply) => exported(signal, request, reply, doors),
+        async (request, reply) => doors.bodies.during(request, () => exported(signal, request, reply, doors)),
       )
   })
 }

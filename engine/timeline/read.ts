@@ -151,16 +151,16 @@ function foldsPoints({ request, plan }: Reading): boolean {
 function collectFolded(ctx: ReadContext, reading: Reading, limit: number, withRaw: boolean): Page {
   const { query, direction } = reading
   const fold = new PointFold(limit)
-  const page = (next: Position | null): Page => ({
-    rows: withPayload(ctx, fold.finish(direction), withRaw),
-    next,
-    scanned: undefined,
-  })
+  const page = (next: Position | null): Page => {
+    const rows = fold.finish(direction)
+    const isWhole = rows.every((row) => row.raw !== undefined)
+    return { rows: withPayload(ctx, rows, withRaw && !isWhole), next, scanned: undefined }
+  }
   let after = reading.cursor.after
   for (let scanned = 0; ; ) {
     const wanted = scanned === 0 ? limit + 1 : SCAN_BATCH
     const positions = firstPositions(ctx.index.all(), query, direction, wanted, after)
-    for (const [i, row] of materialise(ctx, reading, positions, false).entries()) {
+    for (const [i, row] of materialise(ctx, reading, positions, withRaw && scanned === 0).entries()) {
       if (!fold.add(row)) return page(after)
       after = positions[i]!
     }

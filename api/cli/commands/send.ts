@@ -36,6 +36,8 @@ interface Totals {
   ingested: number
   duplicates: number
   rejected: number
+  /** What should be known although it is stored: said once. */
+  notice?: string
 }
 
 /** The command. */
@@ -70,6 +72,7 @@ async function send(io: Io, source: string, file: string | undefined, flags: Sen
     io.out(
       `stored ${totals.ingested}${totals.duplicates ? `, ${totals.duplicates} seen before` : ''}${totals.rejected ? `, ${totals.rejected} rejected` : ''}\n`,
     )
+  if (!flags.json && totals.notice !== undefined) io.err(`svc: ${escapeLine(totals.notice)}\n`)
   if (totals.rejected)
     throw new CliError(
       totals.rejected === 1 ? 'one item was rejected' : `${totals.rejected} items were rejected`,
@@ -173,5 +176,6 @@ function report(
   totals.ingested += result.ingested ?? 0
   totals.duplicates += result.duplicates ?? 0
   totals.rejected += result.rejected_in_all ?? items.length
+  if (result.notice !== undefined) totals.notice ??= result.notice
   if (json) printJson(io, answer.text)
 }

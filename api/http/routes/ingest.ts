@@ -32,12 +32,12 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       isStreamed(request, routeOf(request)) ? payload : partsOf(request, payload),
     )
     raw.addHook('onRequest', async (request, reply) => {
-      reply.raw.once('close', () => bodies.leave(request))
+      reply.raw.once('close', () => bodies.abandon(request))
       // Of a stream one piece is read while another is stored.
       const isStream = isStreamed(request, routeOf(request))
       await bodies.hold(request, isStream ? 2 * LIMITS.piece : announced(request))
     })
-    raw.addHook('onResponse', async (request) => bodies.release(request))
+    raw.addHook('onResponse', async (request) => bodies.abandon(request))
     raw.post<{ Params: { key: string }; Body?: Buffer[] | IncomingMessage }>(
       '/ingest/:key',
       {
@@ -48,20 +48,7 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
           response: answers(202, 'ingest-result.json'),
         },
       },
-      async (request, reply) => {
-        const wire = request.body ?? []
-        const given = Array.isArray(wire) ? await wholeOf(request, wire, bodies) : null
-        const route = routeOf(request) ?? (await selfMade(request, given?.body ?? [], doors))
-        if (!route) return reply.code(202).send({ ingested: 0 })
-        answerVerification(request, reply, route)
-        if (route.connector === 'vercel' && given && sizeOf(given.body) === 0)
-          return reply.code(200).send({ ingested: 0 })
-        const call = callOf(request, route)
-        const result = given
-          ? await engine.ingest({ ...call, ...given })
-          : await ingestStream(engine, wire as IncomingMessage, call)
-        return reply.code(202).send(result)
-      },
+      async (request, reply) => bodies.during(request, () => ingested(request, reply, doors)),
     )
   })
   app.get<{ Params: { key: string } }>(
@@ -102,6 +89,27 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       return reply.code(202).send(result)
     },
   )
+}
+
+async function ingested(
+  request: FastifyRequest<{ Body?: Buffer[] | IncomingMessage }>,
+  reply: FastifyReply,
+  doors: Doors,
+): Promise<FastifyReply> {
+  const { engine, auth, bodies } = doors
+  const wire = request.body ?? []
+  const given = Array.isArray(wire) ? await wholeOf(request, wire, bodies) : null
+  const known = auth.ingestRoute((request.params as { key: string }).key)
+  const route = known ?? (await selfMade(request, given?.body ?? [], doors))
+  if (!route) return reply.code(202).send({ ingested: 0 })
+  answerVerification(request, reply, route)
+  if (route.connector === 'vercel' && given && sizeOf(given.body) === 0)
+    return reply.code(200).send({ ingested: 0 })
+  const call = callOf(request, route)
+  const result = given
+    ? await engine.ingest({ ...call, ...given })
+    : await ingestStream(engine, wire as IncomingMessage, call)
+  return reply.code(202).send(result)
 }
 
 /**

@@ -30,7 +30,7 @@ export function logOf(record: Record): MappedEvent {
   const exception = exceptionText(attributes, said)
   const own = said || scalar(eventName) || (exception ? '' : 'log record without a body')
   const request = requestText(attributes, own)
-  const text = [own, exception].filter((part) => part !== '').join(': ')
+  const text = withException(own, exception)
   return {
     eventType: oneLine(level ?? 'log', EVENT_TYPE_MAX),
     text: oneLine(`${levelBefore(level, own)}${text}${request && ` ${request}`}`, TEXT_MAX),
@@ -39,10 +39,20 @@ export function logOf(record: Record): MappedEvent {
   }
 }
 
+/** @param exception empty, or what it is, or its place alone. */
+function withException(said: string, exception: string): string {
+  if (said === '' || exception === '') return said + exception
+  return `${said}${exception.startsWith('at ') ? ' ' : ': '}${exception}`
+}
+
 /** Nothing where the line begins with its level by itself. */
 function levelBefore(level: string | undefined, said: string): string {
   if (level === undefined) return ''
-  return said.slice(0, HEAD).toUpperCase().includes(level) ? '' : `${level} `
+  const words = said
+    .slice(0, HEAD)
+    .toUpperCase()
+    .split(/[^A-Z]+/)
+  return words.includes(level) ? '' : `${level} `
 }
 
 /** A span: its name, how long it took, how it ended and why it failed. */
@@ -60,7 +70,7 @@ export function spanOf(record: Record): MappedEvent {
   const parts = [
     `${called}${durationMs === null ? '' : ` (${durationMs.toFixed(1)}ms)`}`,
     requestText(fieldsOf(record.attributes), called),
-    [why, exceptionText(thrown ?? {}, why)].filter((part) => part !== '').join(': '),
+    withException(why, exceptionText(thrown ?? {}, why)),
   ]
   return {
     eventType: 'span',

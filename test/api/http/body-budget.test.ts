@@ -53,11 +53,25 @@ describe('A11: memory for bodies', () => {
     await budget.hold(a, 60)
     const left = budget.hold(gone, 80)
     const waits = budget.hold(next, 40)
-    budget.leave(gone)
+    budget.abandon(gone)
     await expect(left).rejects.toMatchObject({ code: 'invalid' })
     expect(await isDone(waits)).toBe(true)
     budget.release(a)
     await expect(budget.hold(a, 10)).rejects.toMatchObject({ code: 'invalid' })
     await budget.hold({}, 60)
+  })
+
+  it('is held while a body is at work, though its sender has gone, and no longer', async () => {
+    const budget = new BodyBudget(100)
+    const [gone, next] = [{}, {}]
+    await budget.hold(gone, 60)
+    let end = (): void => undefined
+    const work = budget.during(gone, () => new Promise<void>((resolve) => (end = resolve)))
+    budget.abandon(gone)
+    const waits = budget.hold(next, 60)
+    expect(await isDone(waits)).toBe(false)
+    end()
+    await work
+    expect(await isDone(waits)).toBe(true)
   })
 })

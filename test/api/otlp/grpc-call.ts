@@ -9,7 +9,8 @@ export function callGrpc(
   headers: Record<string, string> = {},
   body: Uint8Array = new Uint8Array(5),
 ): Promise<{ status: number; message: string; details: string }> {
-  const session = connect(`http://127.0.0.1:${port}`)
+  // In megabytes, for what waits to be sent: without it Node resets the answer to a large message.
+  const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 })
   return new Promise((resolve, reject) => {
     const request = session.request({
       ':method': 'POST',

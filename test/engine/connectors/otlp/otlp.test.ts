@@ -117,7 +117,7 @@ describe('A3: what an exception is', () => {
     ['no place in it', ''],
   ])('says the first place of a stack: %s', (stack, place) => {
     const text = log({ body: 'x', attributes: { 'exception.stacktrace': stack } })
-    expect(text).toBe(`ERROR x${place && `: ${place}`}`)
+    expect(text).toBe(`ERROR x${place && ` ${place}`}`)
   })
 
   it('is in the text of a span, with its status, its route and why it failed', () => {
@@ -135,7 +135,7 @@ describe('A3: what an exception is', () => {
     }
     const status = { code: 2, message: 'CardError: card declined' }
     expect(eventOf({ ...span, status }).text).toBe(
-      'GET (0.0ms) [GET /pay/<int:cid> 500] ERROR: CardError: card declined: at charge (/app/pay.py:41)',
+      'GET (0.0ms) [GET /pay/<int:cid> 500] ERROR: CardError: card declined at charge (/app/pay.py:41)',
     )
     expect(eventOf({ ...span, events: [], status: { code: 2, message: 'timeout' } }).text).toBe(
       'GET (0.0ms) [GET /pay/<int:cid> 500] ERROR: timeout',

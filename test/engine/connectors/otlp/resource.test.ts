@@ -48,7 +48,7 @@ describe('A2: attributes of a resource', () => {
     expect(of(attributes).entity).toBe(entity)
     expect(of(attributes, DECLARED).entity).toBe(entity)
     // Not even a setting that leaves it out leaves an event on no timeline.
-    expect(of(attributes, { resource_labels: [] }).entity).toBe(entity)
+    expect(of(attributes, { resource_labels: ['cloud.region'] }).entity).toBe(entity)
   })
 
   it('are chosen by the source, all of them with *', () => {
@@ -63,7 +63,7 @@ describe('A2: attributes of a resource', () => {
       service: 'a',
       process_pid: '7',
     })
-    expect(of(attributes, { resource_labels: [] }).labels).toEqual({ service: 'a' })
+    expect(of(attributes, { resource_labels: ['service.name'] }).labels).toEqual({ service: 'a' })
     expect(of(attributes, { resource_labels: ['*'] }).labels).toEqual({
       service: 'a',
       host_name: 'h',
