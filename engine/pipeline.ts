@@ -11,8 +11,9 @@ import { fail, SvcError } from './errors.ts'
 import { itemsOf } from './ingest/otlp/export-items.ts'
 import type { KnownLabels } from './ingest/packed.ts'
 import { practised } from './ingest/prepare.ts'
-import { type PreparedBody, prepareBody } from './ingest/prepare-body.ts'
+import { type PreparedBody, prepareBody, type Untimed } from './ingest/prepare-body.ts'
 import { verifySignature } from './ingest/signature.ts'
+import { untimedNotice } from './ingest/untimed.ts'
 import type { LiveSource, Sources } from './sources/sources.ts'
 import { type AppendedBatch, type Appender, sizeOfBatch } from './store/append.ts'
 import type { Capacity } from './store/capacity.ts'
@@ -127,7 +128,7 @@ export class Pipeline {
     // What the service concludes is small and asked for; producers wait.
     const refused = full ?? this.parts.capacity.refusalOf(call.body.length)
     if (refused && !source.connector.internal) fail('storage_full', refused)
-    const { events, rejected: found, skewed } = this.bodyOf(call, source, now)
+    const { events, rejected: found, skewed, untimed } = this.bodyOf(call, source, now)
     const before = call.itemsBefore ?? 0
     const rejected = before ? found.map((one) => ({ ...one, index: before + one.index })) : found
     this.countRejected(source, rejected.length)
@@ -143,7 +144,7 @@ export class Pipeline {
             body: hash(call.body),
           }
     this.parts.capacity.admit(events.body.length)
-    return { source, call, events, rejected, skewed, key }
+    return { source, call, events, rejected, skewed, untimed, key }
   }
 
   /** @throws SvcError */
@@ -237,8 +238,10 @@ export class Pipeline {
       ...(rejected.length ? { rejected: rejected.slice(0, REJECTED_LISTED) } : {}),
       ...(rejected.length > REJECTED_LISTED ? { rejected_in_all: rejected.length } : {}),
       ...(ready.skewed ? { skewed: ready.skewed } : {}),
+      ...untimedOf(ready),
       ...(ingested ? { ids: [`evt_${batch.firstId}`, `evt_${batch.firstId + ingested - 1}`] } : {}),
     }
+    if (ready.untimed.count) source.counters.untimed = addTo(source.counters.untimed, ready.untimed)
     if (ingested) ready.call.alongside?.(`evt_${batch.firstId}`)
     if (key) idempotency.store(key.storage, key.body, result, at)
     ready.call.polled?.end()
@@ -262,6 +265,16 @@ export class Pipeline {
     )
   }
 }
+
+/** What the sender is told of times that were not understood; nothing where there are none. */
+const untimedOf = ({ untimed }: Ready): Pick<IngestResult, 'untimed' | 'notice'> =>
+  untimed.count === 0 ? {} : { untimed: untimed.count, notice: untimedNotice(untimed) }
+
+/** The sum, with what was given last. */
+const addTo = (before: Untimed | null, { count, sample }: Untimed): Untimed => ({
+  count: (before?.count ?? 0) + count,
+  sample,
+})
 
 /** The value, or the SvcError thrown; any other error fails the transaction. */
 function attemptRule<T>(run: () => T): T | SvcError {

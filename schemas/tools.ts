@@ -3094,7 +3094,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "sources": {
      "type": "array",
-     "description": "Only these sources.",
+     "description": "Only these sources; without a selector all of what they brought.",
      "items": {
       "type": "string"
      },
@@ -3146,9 +3146,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "maxLength": 4096
     }
    },
-   "required": [
-    "selector"
-   ],
+   "required": [],
    "additionalProperties": false
   },
   "output": {

@@ -339,6 +339,17 @@ export type Delay = number
  */
 export type FixedEntity1 = string
 /**
+ * Attributes of the resource that become labels, by their names; * stands for all of them. Of an event at most 32, none longer than 256 characters. Absent: the usual ones, of service, environment, host, Kubernetes, container and region.
+ *
+ * @minItems 1
+ * @maxItems 32
+ */
+export type ResourceAttributesAsLabels = string[]
+/**
+ * The trace of a log record or a span is its label trace_id.
+ */
+export type TraceAsALabel = boolean
+/**
  * Connection URL: postgresql://user:password@host:5432/database, with ?sslmode= disable, prefer, require, verify-ca or verify-full. A user that may only read is enough.
  */
 export type ConnectionURL = string
@@ -504,7 +515,7 @@ export type EventTypeField1 = string
  */
 export type TextTemplate2 = string
 /**
- * Payload field with an ISO 8601 time.
+ * Payload field with the time: ISO 8601, RFC 5322, or seconds, milli-, micro- or nanoseconds since 1970, as number or text.
  */
 export type EventTimeField1 = string
 /**
@@ -2965,7 +2976,7 @@ export interface Entity {
   value: string
 }
 /**
- * Repeats of one event folded into one row under max_tokens.
+ * Events folded into one row: repeats under max_tokens, and the points of a metric's series.
  */
 export interface Fold {
   /**
@@ -2988,6 +2999,14 @@ export interface Fold {
    * Event time of the newest one (ISO 8601, UTC).
    */
   last: string
+  /**
+   * Of metric points: the smallest value.
+   */
+  least?: number
+  /**
+   * Of metric points: the largest value.
+   */
+  most?: number
 }
 /**
  * How the instance differs from the catalog files that were imported.
@@ -3956,6 +3975,8 @@ export interface MemoryConfig {
  * Logs, traces and metrics of OpenTelemetry. SPEC.md, Sources and labels 4.
  */
 export interface OtlpConfig {
+  resource_labels?: ResourceAttributesAsLabels
+  trace_id?: TraceAsALabel
   /**
    * Labels put on each event; the primary one is the entity key.
    *
@@ -6006,6 +6027,14 @@ export interface IngestResult {
    * Items whose own time was too far off to be used.
    */
   skewed?: number
+  /**
+   * Items whose own time was not understood: they have the time of their arrival.
+   */
+  untimed?: number
+  /**
+   * What should be known although it is stored, in a sentence.
+   */
+  notice?: string
   /**
    * First and last event id stored.
    */
@@ -8098,7 +8127,7 @@ export interface ToolReadResult {
  * Arguments of the tool read.
  */
 export interface ToolRead {
-  selector: Selector
+  selector?: Selector
   /**
    * How far back from now: 15m, 6h, 7d. 15m when neither window nor from is given.
    */
@@ -8116,7 +8145,7 @@ export interface ToolRead {
    */
   project?: string
   /**
-   * Only these sources.
+   * Only these sources; without a selector all of what they brought.
    *
    * @maxItems 100
    */
@@ -11160,7 +11189,7 @@ export interface Handled {
  * Body of POST /api/histogram.
  */
 export interface HistogramRequest {
-  selector: Selector
+  selector?: Selector
   /**
    * Relative window that ends now: 15m, 6h, 7d.
    */
@@ -11623,7 +11652,7 @@ export interface ProvideraKeyWrite {
  * Body of POST /read.
  */
 export interface ReadRequest {
-  selector: Selector
+  selector?: Selector
   /**
    * Relative window that ends now: 15m, 6h, 7d.
    */
@@ -11649,7 +11678,7 @@ export interface ReadRequest {
    */
   cursor?: string
   /**
-   * Only these sources.
+   * Only these sources; without a selector all of what they brought.
    *
    * @maxItems 100
    */
@@ -11668,6 +11697,10 @@ export interface ReadRequest {
    * Return each stored item as raw.
    */
   include_payload?: boolean
+  /**
+   * Metric points of OpenTelemetry: those of a series as one row with its newest value, their count and range, or each by itself. Absent: folded, and each by itself where event_types, text or the label signal ask for them.
+   */
+  points?: 'folded' | 'all'
   /**
    * Only what had been ingested by this instant (ISO 8601, UTC).
    */

@@ -11,7 +11,9 @@ export function formatRow(io: Pick<Io, 'colour'>, row: Event): string {
   const source = paint(io, sourceStyle(row.source), escapeLine(row.source).padEnd(SOURCE_WIDTH))
   const type = paint(io, 'dim', escapeLine(row.event_type).padEnd(TYPE_WIDTH))
   const labels = Object.entries(row.labels).map(([name, value]) => escapeLine(`${name}=${value}`))
-  const repeats = row.fold ? paint(io, 'yellow', `  x${row.fold.count}`) : ''
+  const { count, least, most } = row.fold ?? { count: 0 }
+  const range = least === undefined || least === most ? '' : `, ${least} to ${most}`
+  const repeats = row.fold ? paint(io, 'yellow', `  x${count}${range}`) : ''
   return `${paint(io, 'dim', time)}  ${source}  ${type}  ${escapeLine(row.text)}${repeats}${labels.length ? paint(io, 'dim', `  ·  ${labels.join('  ')}`) : ''}`
 }
 

@@ -3,8 +3,12 @@ import type { FastifyRequest } from 'fastify'
 import { fail, SvcError } from '../../engine/index.ts'
 import { WIRE_MAX } from './whole-body.ts'
 
-/** Bodies in memory at once; past it producers are told to wait. */
+/** Bodies in memory at once, bytes; past it they wait for their turn. */
 const IN_FLIGHT_MAX = 128 * 1024 * 1024
+/** How long a body waits: less than the ten seconds an exporter of OpenTelemetry waits for an answer. */
+const WAIT_MS = 8_000
+/** Bodies that wait at most; what they have sent meanwhile is in buffers of the connection. */
+const WAITING_MOST = 256
 /** Of a body whose length is not said. */
 const UNSAID = 64 * 1024
 
@@ -25,29 +29,135 @@ export function idempotencyKey(request: FastifyRequest): string | undefined {
 const tooMuch = (): SvcError =>
   new SvcError('too_many', 'too much is being ingested at once; try again in a second', { retryAfter: 1 })
 
-/** What bodies may take in memory together, whatever the door they come by. */
+interface Waiting {
+  request: object
+  /** Bytes it will hold in all. */
+  size: number
+  go(): void
+  giveUp(error: SvcError): void
+}
+
+/**
+ * What bodies may take in memory together, whatever the door they come by. Where there is no room a body waits
+ * for its turn, in the order they came: small ones do not overtake a large one, which would never find room.
+ */
 export class BodyBudget {
   private used = 0
-  private readonly held = new WeakMap<object, number>()
+  private readonly held = new Map<object, number>()
+  private readonly left = new WeakSet<object>()
+  /** Bodies that are being inflated and stored. */
+  private readonly atWork = new WeakSet<object>()
+  private readonly waiting: Waiting[] = []
+  /** May go past the bound, one at a time: bodies that all wait to grow would wait for each other. */
+  private past: object | null = null
 
-  /** @param size bytes it will take. @throws SvcError too_many */
-  reserve(request: object, size: number): void {
-    if (this.used + size > IN_FLIGHT_MAX) throw tooMuch()
-    this.used += size
-    this.held.set(request, size)
+  /** @param most bytes together. @param waitMs how long one waits. */
+  constructor(
+    private readonly most = IN_FLIGHT_MAX,
+    private readonly waitMs = WAIT_MS,
+  ) {}
+
+  /**
+   * Returns once there is room for a body. Growing comes before beginning, since it lets bodies end.
+   * @param size bytes it takes in all, from now on.
+   * @throws SvcError too_many: its turn did not come in time; invalid: it was given up meanwhile
+   */
+  async hold(request: object, size: number): Promise<void> {
+    if (this.left.has(request)) fail('invalid', 'the body was cut short')
+    const isGrowing = this.held.has(request)
+    if (isGrowing ? this.takes(request, size) : this.waiting.length === 0 && this.fits(request, size)) {
+      this.take(request, size)
+      return
+    }
+    if (this.waiting.length >= WAITING_MOST) throw tooMuch()
+    await this.turn(request, size, isGrowing)
   }
 
-  /** More of it has arrived than was announced. @param size in all. @throws SvcError too_many */
-  grow(request: object, size: number): void {
-    const more = size - (this.held.get(request) ?? 0)
-    if (more <= 0) return
-    if (this.used + more > IN_FLIGHT_MAX) throw tooMuch()
-    this.used += more
-    this.held.set(request, size)
+  /** Runs what inflates and stores the body; then nothing of it is in memory any more. */
+  async during<T>(request: object, run: () => Promise<T>): Promise<T> {
+    this.atWork.add(request)
+    try {
+      return await run()
+    } finally {
+      this.release(request)
+    }
   }
 
+  /** Its sender has gone, or was answered: what is not at work any more holds nothing. */
+  abandon(request: object): void {
+    if (this.atWork.has(request)) this.leave(request)
+    else this.release(request)
+  }
+
+  /** It need not wait any more. What it holds it holds until it is released. */
+  private leave(request: object): void {
+    const waiting = this.waiting.filter((one) => one.request === request)
+    for (const one of waiting) one.giveUp(new SvcError('invalid', 'the body was cut short'))
+    if (waiting.length > 0) this.next()
+  }
+
+  /** It is stored or refused: nothing of it is in memory any more, and it may hold nothing further. */
   release(request: object): void {
+    this.left.add(request)
+    this.atWork.delete(request)
+    this.leave(request)
     this.used -= this.held.get(request) ?? 0
     this.held.delete(request)
+    if (this.past === request) this.past = null
+    this.next()
+  }
+
+  private turn(request: object, size: number, isGrowing: boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer)
+        this.waiting.splice(this.waiting.indexOf(one), 1)
+      }
+      const one: Waiting = {
+        request,
+        size,
+        go: () => {
+          leave()
+          this.take(request, size)
+          resolve()
+        },
+        giveUp: (error) => {
+          leave()
+          reject(error)
+        },
+      }
+      const timer = setTimeout(() => {
+        one.giveUp(tooMuch())
+        this.next()
+      }, this.waitMs)
+      const at = this.waiting.findIndex((other) => !this.held.has(other.request))
+      this.waiting.splice(isGrowing && at >= 0 ? at : this.waiting.length, 0, one)
+    })
+  }
+
+  /** Lets in whoever has the next turn, as far as there is room. */
+  private next(): void {
+    for (let first = this.waiting[0]; first; first = this.waiting[0]) {
+      const { request, size } = first
+      const isGrowing = this.held.has(request)
+      if (!(isGrowing ? this.takes(request, size) : this.fits(request, size))) return
+      first.go()
+    }
+  }
+
+  private fits(request: object, size: number): boolean {
+    return this.used + size - (this.held.get(request) ?? 0) <= this.most
+  }
+
+  private takes(request: object, size: number): boolean {
+    if (this.fits(request, size)) return true
+    this.past ??= request
+    return this.past === request
+  }
+
+  private take(request: object, size: number): void {
+    const more = size - (this.held.get(request) ?? 0)
+    this.used += Math.max(0, more)
+    this.held.set(request, (this.held.get(request) ?? 0) + Math.max(0, more))
   }
 }

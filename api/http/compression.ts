@@ -3,16 +3,7 @@
  * the Collector of OpenTelemetry with gzip, zstd, deflate or zlib, curl with gzip (RFC 9110, Content Codings).
  */
 import { pipeline, Readable, type Transform } from 'node:stream'
-import { promisify } from 'node:util'
-import {
-  constants,
-  createGunzip,
-  createInflate,
-  createZstdDecompress,
-  gunzip,
-  inflate,
-  zstdDecompress,
-} from 'node:zlib'
+import { constants, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { fail, SvcError } from '../../engine/index.ts'
 import { ZstdFrames } from './zstd-frames.ts'
 
@@ -30,8 +21,11 @@ export type Compression = (typeof NAMES)[keyof typeof NAMES]
 /** What answers name as taken, in the order of preference. */
 export const ACCEPTED = 'zstd,gzip,deflate'
 
+/** Of what is inflated at a time. */
+const CHUNK_BYTES = 64 * 1024
+
 /** A window of 8 MiB is the most that zstd over HTTP may ask for (RFC 9659), so that is all a body gets. */
-const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
+const ZSTD = { chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 
 /** @param given a Content-Encoding, if there is one. @throws SvcError unsupported_media */
 export function compressionOf(given: string | undefined): Compression | null {
@@ -41,46 +35,6 @@ export function compressionOf(given: string | undefined): Compression | null {
   return fail('unsupported_media', 'the Content-Encoding must be gzip, deflate or zstd, once, or none')
 }
 
-const inflaters = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  zstd: inflateFrames,
-}
-
-/**
- * @param most bytes it may have inflated.
- * @returns null where it has more. @throws SvcError invalid
- */
-export async function inflateWhole(
-  compression: Compression,
-  wire: Buffer,
-  most: number,
-): Promise<Buffer | null> {
-  try {
-    return await inflaters[compression](wire, { maxOutputLength: most })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null
-    throw asFault(error, compression)
-  }
-}
-
-async function inflateFrames(
-  wire: Buffer,
-  { maxOutputLength }: { maxOutputLength: number },
-): Promise<Buffer> {
-  const frames = new ZstdFrames()
-  const parts: Buffer[] = []
-  let left = maxOutputLength
-  for (const { bytes, isLast } of frames.cut(wire)) {
-    if (!isLast) break
-    const part = await promisify(zstdDecompress)(bytes, { ...ZSTD, maxOutputLength: Math.max(left, 1) })
-    left -= part.length
-    parts.push(part)
-  }
-  if (!frames.isWhole || parts.length === 0) throw new RangeError('a frame is cut short')
-  return Buffer.concat(parts)
-}
-
 /** The parts of a body, inflated as they come. @throws SvcError invalid, and what `wire` throws */
 export async function* inflateParts(
   compression: Compression,
@@ -88,7 +42,11 @@ export async function* inflateParts(
 ): AsyncGenerator<Buffer> {
   try {
     if (compression === 'zstd') yield* inflateFramesOf(wire)
-    else yield* through(wire, compression === 'gzip' ? createGunzip() : createInflate())
+    else
+      yield* through(
+        wire,
+        (compression === 'gzip' ? createGunzip : createInflate)({ chunkSize: CHUNK_BYTES }),
+      )
   } catch (error) {
     throw asFault(error, compression)
   }

@@ -23,7 +23,10 @@ export async function storePieces(
   try {
     for await (const piece of pieces) {
       await storing
-      const stored = store(piece, n++, items)
+      // Blank lines alone are no items: a gibibyte of them compresses to a mebibyte, and each piece costs a commit.
+      const isBlank = n > 0 && piece.items === 0
+      const stored = isBlank ? Promise.resolve({ ingested: 0 }) : store(piece, n, items)
+      n++
       const before = lines
       items += piece.items
       lines += piece.lines
@@ -46,6 +49,8 @@ class Sum {
   private ingested = 0
   private duplicates = 0
   private skewed = 0
+  private untimed = 0
+  private notice: string | undefined
   private rejectedInAll = 0
   private readonly rejected: NonNullable<ErrorExtra['rejected']> = []
   private ids: string[] | undefined
@@ -56,6 +61,8 @@ class Sum {
     this.ingested += result.ingested
     this.duplicates += result.duplicates ?? 0
     this.skewed += result.skewed ?? 0
+    this.untimed += result.untimed ?? 0
+    this.notice ??= result.notice
     this.list(result.rejected ?? [], linesBefore, result.rejected_in_all)
     if (result.ids) this.ids = [this.ids?.[0] ?? result.ids[0]!, result.ids[1]!]
   }
@@ -69,7 +76,7 @@ class Sum {
 
   /** @throws SvcError where nothing of all could be stored. */
   result(): IngestResult {
-    const { ingested, duplicates, skewed, rejected, rejectedInAll, ids, allRefused } = this
+    const { ingested, duplicates, skewed, untimed, notice, rejected, rejectedInAll, ids, allRefused } = this
     if (allRefused && ingested + duplicates === 0)
       throw new SvcError(allRefused.code, allRefused.message, { ...allRefused.extra, rejected })
     return {
@@ -78,6 +85,8 @@ class Sum {
       ...(rejected.length ? { rejected } : {}),
       ...(rejectedInAll > rejected.length ? { rejected_in_all: rejectedInAll } : {}),
       ...(skewed ? { skewed } : {}),
+      ...(untimed ? { untimed } : {}),
+      ...(notice === undefined ? {} : { notice }),
       ...(ids ? { ids } : {}),
     }
   }

@@ -20,6 +20,7 @@ import { takeJson } from './json.ts'
 import { registerOpenapi } from './openapi.ts'
 import { asSvcError, problemHandler, sendProblem } from './problems.ts'
 import { checkProjectKey } from './project-key.ts'
+import { readOutRefused } from './read-out.ts'
 import { agentTestRoutes } from './routes/agent-tests.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { askRoutes } from './routes/ask.ts'
@@ -117,6 +118,7 @@ export async function buildServer({
   await app.register(fastifyCookie)
   await registerHeaders(app)
   limitBodyTime(app)
+  readOutRefused(app)
   app.addHook('onRequest', async (request, reply) => guard(request, doors, reply.raw))
   await registerOpenapi(app, config.version)
   for (const routes of [
@@ -329,6 +331,13 @@ function notFound(
     )
   if (path === '/api' || path.startsWith('/api/'))
     return sendProblem(reply, new SvcError('not_found', `unknown API path ${path.slice(0, 200)}`))
+  if (/^\/v1\/(logs|traces|metrics)$/.test(path)) {
+    reply.header('allow', 'POST')
+    return sendProblem(
+      reply,
+      new SvcError('method_not_allowed', `${path} takes POST alone, an export of OTLP`),
+    )
+  }
   if (path === '/ingest' || path.startsWith('/ingest/'))
     return sendProblem(
       reply,

@@ -2,11 +2,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { fail, SvcError } from '../../engine/index.ts'
-import { compressionOf, inflateWhole } from './compression.ts'
-import { RATIO_FREE, RATIO_MAX } from './stream-body.ts'
+import { compressionOf, inflateParts } from './compression.ts'
 
 export const WIRE_MAX = 16 * 1024 * 1024
+/** The inflated size alone decides, never how well it was compressed: equal stack traces compress to a thousandth. */
 const INFLATED_MAX_MIB = 64
+const INFLATED_MAX = INFLATED_MAX_MIB * 1024 * 1024
+/** Steps in which memory is asked for while a body is inflated. */
+const STEP_BYTES = 1024 * 1024
 
 /**
  * The body in the parts it arrived in: they are handed on as they are, for joining them here would
@@ -39,26 +42,36 @@ export function partsOf(
 }
 
 /**
- * The body inflated, with its bytes on the wire; null where it is not compressed.
- * @param encoding the Content-Encoding, if there is one. @param mostMiB inflated.
- * @throws SvcError unsupported_media, invalid, too_large
+ * The body inflated, with its bytes on the wire; null where it is not compressed. It is inflated piece by piece,
+ * and given up at the bound, so that a bomb takes no more than a body of that size.
+ * @param encoding the Content-Encoding, if there is one.
+ * @param hold returns once there is memory for so many bytes in all, the wire's included.
+ * @throws SvcError unsupported_media, invalid, too_large, and what `hold` throws
  */
 export async function decode(
   encoding: string | undefined,
   parts: readonly Uint8Array[],
-  mostMiB = INFLATED_MAX_MIB,
-): Promise<{ body: Buffer; wireBody: Buffer } | null> {
+  hold: (bytes: number) => Promise<void>,
+): Promise<{ body: Buffer[]; wireBody: Buffer } | null> {
   const compression = compressionOf(encoding)
   if (compression === null) return null
-  const wire = Buffer.concat(parts)
-  const most = mostMiB * 1024 * 1024
-  const limit = Math.min(most, Math.max(RATIO_FREE, wire.length * RATIO_MAX))
-  const body = await inflateWhole(compression, wire, limit)
-  if (body !== null) return { body, wireBody: wire }
-  return fail(
-    'too_large',
-    limit === most
-      ? `the body decompresses to more than ${mostMiB} MB`
-      : 'the body decompresses to more than 100 times its size',
-  )
+  const wireBody = Buffer.concat(parts)
+  const body: Buffer[] = []
+  let size = 0
+  let asked = 0
+  for await (const part of inflateParts(compression, once(wireBody))) {
+    size += part.length
+    if (size > INFLATED_MAX)
+      fail('too_large', `the body decompresses to more than ${INFLATED_MAX_MIB} MiB; send less at once`)
+    if (size > asked) {
+      asked = Math.min(INFLATED_MAX, size + STEP_BYTES)
+      await hold(wireBody.length + asked)
+    }
+    body.push(part)
+  }
+  return { body, wireBody }
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
 }

@@ -8,7 +8,9 @@ function renderEvent(row: Event): string {
   const [first = '', ...rest] = row.text.split('\n')
   const at = row.reference ? '[reference]' : `[${row.offset}]`
   const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${value}`)
-  const fold = row.fold ? ` (×${row.fold.count} since ${row.fold.first})` : ''
+  const { least, most } = row.fold ?? {}
+  const range = least === undefined || least === most ? '' : `, ${least} to ${most}`
+  const fold = row.fold ? ` (×${row.fold.count} since ${row.fold.first}${range})` : ''
   const line = `${at} [${row.source}] ${first}${fold}${labels.length ? ` · ${labels.join(' ')}` : ''} (${row.id})`
   return [line, ...rest.map((text) => `  ${text}`)].join('\n')
 }

@@ -27,7 +27,6 @@ const CODES: Record<ErrorCode, number> = {
   unsupported_media: 12,
   key_reused: 9,
   faulty_plan: 9,
-  // Told apart from a full store: this one is to be tried again.
   too_many: 14,
   unavailable: 14,
   unknown_outcome: 14,
@@ -46,11 +45,17 @@ interface Partial {
   message: string
 }
 
-/** What was left out; null: nothing. */
-function partialOf({ rejected = [], rejected_in_all: all }: IngestResult): Partial | null {
-  if (rejected.length === 0) return null
-  const reasons = rejected.slice(0, REASONS_TOLD).map(({ index, error }) => `record ${index} ${error}`)
-  return { rejected: all ?? rejected.length, message: reasons.join('; ') }
+/**
+ * What was left out, or is to be known although nothing was: OTLP has a warning as a partial success that
+ * rejects nothing. Null: neither.
+ */
+function partialOf({ rejected = [], rejected_in_all: all, skewed, notice }: IngestResult): Partial | null {
+  const reasons = rejected.slice(0, REASONS_TOLD).map(({ index, error }) => `record ${index}: ${error}`)
+  const count = all ?? rejected.length
+  if (count > reasons.length) reasons.push(`and ${count - reasons.length} more`)
+  if (skewed) reasons.push(`the times of ${skewed} records are too far off: they have the time of arrival`)
+  if (notice !== undefined) reasons.push(notice)
+  return reasons.length === 0 ? null : { rejected: count, message: reasons.join('; ') }
 }
 
 /** ExportLogsServiceResponse and its kin as JSON. */
@@ -65,7 +70,8 @@ export function jsonAnswer(signal: OtlpSignal, result: IngestResult): Record<str
 export function protobufAnswer(result: IngestResult): Buffer {
   const partial = partialOf(result)
   if (!partial) return Buffer.alloc(0)
-  return bytesField(1, Buffer.concat([varintField(1, partial.rejected), textField(2, partial.message)]))
+  const rejected = partial.rejected === 0 ? Buffer.alloc(0) : varintField(1, partial.rejected)
+  return bytesField(1, Buffer.concat([rejected, textField(2, partial.message)]))
 }
 
 /** google.rpc.Status of a refusal, with a RetryInfo where the caller is to try again. */

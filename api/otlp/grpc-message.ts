@@ -4,7 +4,7 @@
  */
 import type { ServerHttp2Stream } from 'node:http2'
 import { fail, SvcError } from '../../engine/index.ts'
-import type { BodyBudget } from '../http/body-budget.ts'
+import { inTime } from '../http/stream-body.ts'
 import { WIRE_MAX } from '../http/whole-body.ts'
 
 const PREFIX_BYTES = 5
@@ -12,50 +12,53 @@ const PREFIX_BYTES = 5
 const BODY_MS = 30_000
 
 /**
- * Reads until the client has sent all, or its time is over.
- * @param bodies what all that is being sent may take in memory.
- * @throws SvcError too_large: longer than ingest takes; too_many: memory is taken; invalid: cut short, or not
- *   one message
+ * Reads until the client has sent all, or its time is over. How long the message is comes first: what follows
+ * is left with the client until there is room for all of it, so that a long one gets its turn.
+ * @param hold returns once there is memory for so many bytes.
+ * @throws SvcError too_large: longer than ingest takes; invalid: cut short, or not one message; what `hold` throws
  */
-export function readMessage(
+export async function readMessage(
   stream: ServerHttp2Stream,
-  bodies: BodyBudget,
+  hold: (bytes: number) => Promise<void>,
 ): Promise<{ isCompressed: boolean; message: Buffer }> {
-  return new Promise((resolve, reject) => {
-    const parts: Buffer[] = []
-    let size = 0
-    stream.on('data', (part: Buffer) => {
-      size += part.length
-      parts.push(part)
-      try {
-        if (size > WIRE_MAX + PREFIX_BYTES) fail('too_large', 'the message is larger than 16 MiB')
-        bodies.grow(stream, size)
-      } catch (error) {
-        stream.removeAllListeners('data')
-        reject(error)
-      }
-    })
-    stream.once('end', () => {
-      try {
-        resolve(messageOf(Buffer.concat(parts)))
-      } catch (error) {
-        reject(error)
-      }
-    })
-    const slow = (): void =>
-      reject(new SvcError('invalid', `the message did not come within ${BODY_MS / 1_000} s`))
-    const timer = setTimeout(slow, BODY_MS)
-    stream.once('close', () => clearTimeout(timer))
-    const cut = (): void => reject(new SvcError('invalid', 'the message was cut short'))
-    stream.once('aborted', cut)
-    stream.once('error', cut)
-  })
+  const parts: Buffer[] = []
+  let size = 0
+  let whole: number | null = null
+  for await (const part of partsOf(stream)) {
+    parts.push(part)
+    size += part.length
+    if (whole === null && size >= PREFIX_BYTES) {
+      whole = PREFIX_BYTES + Buffer.concat(parts).readUInt32BE(1)
+      if (whole > PREFIX_BYTES + WIRE_MAX) fail('too_large', 'the message is larger than 16 MiB')
+      await hold(whole)
+    }
+    if (whole !== null && size > whole) fail('invalid', 'the call holds not one message')
+  }
+  if (whole === null) return fail('invalid', 'the call holds no message')
+  if (size < whole) fail('invalid', 'the call holds not one message')
+  const bytes = Buffer.concat(parts)
+  return { isCompressed: bytes[0] === 1, message: bytes.subarray(PREFIX_BYTES) }
 }
 
-function messageOf(bytes: Buffer): { isCompressed: boolean; message: Buffer } {
-  if (bytes.length < PREFIX_BYTES) fail('invalid', 'the call holds no message')
-  if (bytes.readUInt32BE(1) !== bytes.length - PREFIX_BYTES) fail('invalid', 'the call holds not one message')
-  return { isCompressed: bytes[0] === 1, message: bytes.subarray(PREFIX_BYTES) }
+/** What comes, as it is asked for. @throws SvcError invalid: it ends too soon, or does not come in time */
+async function* partsOf(stream: ServerHttp2Stream): AsyncGenerator<Buffer> {
+  const slow = new SvcError('invalid', `the message did not come within ${BODY_MS / 1_000} s`)
+  const iterator = stream.iterator({ destroyOnReturn: false })
+  let left = BODY_MS
+  try {
+    for (;;) {
+      const began = performance.now()
+      const next = await inTime(iterator.next(), left, slow).catch((error: Error) => {
+        throw error instanceof SvcError ? error : new SvcError('invalid', 'the message was cut short')
+      })
+      if (next.done) return
+      left -= performance.now() - began
+      yield next.value as Buffer
+    }
+  } finally {
+    // Lets go of the stream, so that what still comes can be read and forgotten.
+    void iterator.return?.()
+  }
 }
 
 /** A message as it goes over the wire, not compressed. */

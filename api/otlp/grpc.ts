@@ -18,7 +18,7 @@ import { asSvcError } from '../http/problems.ts'
 import { decode } from '../http/whole-body.ts'
 import { codeOf, protobufAnswer, protobufStatus } from './answer.ts'
 import { framed, readMessage } from './grpc-message.ts'
-import { INFLATED_MAX_MIB, receive } from './receive.ts'
+import { receive } from './receive.ts'
 
 const SIGNALS: Record<string, OtlpSignal> = {
   '/opentelemetry.proto.collector.logs.v1.LogsService/Export': 'logs',
@@ -86,14 +86,12 @@ function close(server: Http2Server, sessions: ReadonlySet<ServerHttp2Session>): 
 
 async function serve(doors: Doors, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
   stream.on('error', (error) => doors.log.debug({ err: error }, 'a gRPC call broke off'))
+  stream.once('close', () => doors.bodies.abandon(stream))
   try {
-    doors.bodies.reserve(stream, 0)
-    respond(stream, OK, '', await exported(doors, stream, headers))
+    respond(stream, OK, '', await doors.bodies.during(stream, () => exported(doors, stream, headers)))
   } catch (thrown) {
     const error = asSvcError(thrown as Error, doors.log)
     respond(stream, codeOf(error), error.message, protobufStatus(error))
-  } finally {
-    doors.bodies.release(stream)
   }
 }
 
@@ -110,9 +108,9 @@ async function exported(
   const signal = Object.hasOwn(SIGNALS, path) && isGrpc ? SIGNALS[path] : undefined
   if (headers[':method'] !== 'POST' || signal === undefined)
     return fail('method_not_allowed', 'this port takes the Export calls of OTLP: logs, traces and metrics')
-  const { isCompressed, message } = await readMessage(stream, doors.bodies)
+  const { isCompressed, message } = await readMessage(stream, (bytes) => doors.bodies.hold(stream, bytes))
   const encoding = isCompressed ? textOf(headers['grpc-encoding']) : undefined
-  const plain = await decode(encoding, [message], INFLATED_MAX_MIB)
+  const plain = await decode(encoding, [message], (bytes) => doors.bodies.hold(stream, bytes))
   const result = await receive(doors, {
     form: { signal, encoding: 'protobuf' },
     body: plain?.body ?? message,
@@ -147,8 +145,9 @@ function respond(stream: ServerHttp2Stream, code: number, message: string, body:
   }
   if (code !== OK) {
     stream.respond({ ...head, ...outcome }, { endStream: true })
-    // What is still being sent is of no use.
-    stream.close()
+    // What is still being sent is read and forgotten: a reset would overtake the refusal.
+    const cut = setTimeout(() => stream.close(), LEAVE_MS)
+    stream.resume().once('close', () => clearTimeout(cut))
     return
   }
   stream.respond(head, { waitForTrailers: true })

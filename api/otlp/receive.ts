@@ -2,14 +2,14 @@
  * An export of OpenTelemetry, whatever the door it comes by (SPEC.md, Ingest and reads: /v1/logs, /v1/traces,
  * /v1/metrics): which source takes it, and what is stored of it. One request is one call of the engine.
  */
-import { fail, type IngestRoute, type OtlpForm } from '../../engine/index.ts'
+import { fail, type IngestRoute, type OtlpForm, SvcError } from '../../engine/index.ts'
 import type { IngestResult } from '../../schemas/types.ts'
 import type { Identity } from '../http/auth.ts'
 import type { Doors } from '../http/doors.ts'
 
 const CONNECTOR = 'otlp'
-/** Taken apart and parsed, an export takes many times its bytes. */
-export const INFLATED_MAX_MIB = 32
+/** A full store is a state that ends: room is made, by hand or by retention. Seconds. */
+const FULL_RETRY = 30
 
 export interface Export {
   form: OtlpForm
@@ -24,9 +24,19 @@ export interface Export {
 /**
  * Stores an export; what is answered is on disk.
  * @throws SvcError not_found: no source of that name; forbidden: the key is another source's; invalid: it is
- *   not said which of several sources takes it; and as ingest refuses
+ *   not said which of several sources takes it; storage_full with `retryAfter`, so that an exporter keeps what
+ *   it has (OTLP specification, Failures); and as ingest refuses
  */
 export async function receive(doors: Doors, given: Export): Promise<IngestResult> {
+  try {
+    return await store(doors, given)
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'storage_full') throw error
+    throw new SvcError(error.code, error.message, { ...error.extra, retryAfter: FULL_RETRY })
+  }
+}
+
+async function store(doors: Doors, given: Export): Promise<IngestResult> {
   const route = routeFor(doors, given) ?? (await makeRoute(doors, given))
   if (!route) return { ingested: 0 }
   return doors.engine.ingest({

@@ -8,7 +8,7 @@ import { asSvcError, problemHeaders } from '../http/problems.ts'
 import { answers } from '../http/validate.ts'
 import { decode, partsOf } from '../http/whole-body.ts'
 import { codeOf, jsonAnswer, protobufAnswer, protobufStatus } from './answer.ts'
-import { INFLATED_MAX_MIB, receive } from './receive.ts'
+import { receive } from './receive.ts'
 
 const PROTOBUF = 'application/x-protobuf'
 const ENCODINGS: Record<string, OtlpForm['encoding']> = {
@@ -27,8 +27,11 @@ export function otlpRoutes(app: FastifyInstance, doors: Doors): void {
     raw.setErrorHandler((error: FastifyError | SvcError, request, reply) =>
       refuse(request, reply, asSvcError(error, doors.log)),
     )
-    raw.addHook('onRequest', async (request) => doors.bodies.reserve(request, announced(request)))
-    raw.addHook('onResponse', async (request) => doors.bodies.release(request))
+    raw.addHook('onRequest', async (request, reply) => {
+      reply.raw.once('close', () => doors.bodies.abandon(request))
+      await doors.bodies.hold(request, announced(request))
+    })
+    raw.addHook('onResponse', async (request) => doors.bodies.abandon(request))
     for (const signal of SIGNALS)
       raw.post<{ Body?: Buffer[] }>(
         `/v1/${signal}`,
@@ -40,7 +43,7 @@ export function otlpRoutes(app: FastifyInstance, doors: Doors): void {
             response: answers(200, null),
           },
         },
-        async (request, reply) => exported(signal, request, reply, doors),
+        async (request, reply) => doors.bodies.during(request, () => exported(signal, request, reply, doors)),
       )
   })
 }
@@ -55,7 +58,9 @@ async function exported(
     encodingOf(request) ??
     fail('unsupported_media', `the Content-Type must be application/json or ${PROTOBUF}`)
   const wire = request.body ?? []
-  const plain = await decode(request.headers['content-encoding'], wire, INFLATED_MAX_MIB)
+  const plain = await decode(request.headers['content-encoding'], wire, (bytes) =>
+    doors.bodies.hold(request, bytes),
+  )
   const source = request.headers['x-svc-source']
   const result = await receive(doors, {
     form: { signal, encoding },
@@ -76,6 +81,8 @@ function encodingOf(request: FastifyRequest): OtlpForm['encoding'] | undefined {
 /** As every refusal is, and as exporters read it: {detail} and {code, message} in one, or a Status. */
 function refuse(request: FastifyRequest, reply: FastifyReply, error: SvcError): FastifyReply {
   problemHeaders(reply, error)
+  // The only statuses after which an exporter tries again are 429, 502, 503 and 504.
+  if (error.code === 'storage_full') reply.code(503)
   if (encodingOf(request) === 'protobuf') return reply.type(PROTOBUF).send(protobufStatus(error))
   return reply
     .type('application/json; charset=utf-8')

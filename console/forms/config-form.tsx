@@ -73,9 +73,7 @@ export function ConfigForm({ schema, value, onChange, errors, idPrefix = 'config
           const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
           onChange({
             ...rest,
-            ...Object.fromEntries(
-              Object.entries(formData ?? {}).filter(([, v]) => v !== undefined && v !== ''),
-            ),
+            ...Object.fromEntries(Object.entries(formData ?? {}).filter(([, v]) => !isBlank(v))),
           })
         }}
       />
@@ -97,6 +95,10 @@ export function ConfigForm({ schema, value, onChange, errors, idPrefix = 'config
     </div>
   )
 }
+
+/** What a field that nobody filled in has: the daemon's default holds, which for a list is not the empty one. */
+const isBlank = (value: unknown): boolean =>
+  value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 
 type Part = 'inputs' | 'plain' | 'advanced'
 

@@ -67,10 +67,17 @@ function spanOf(state: ExploreState): Pick<ReadRequest, 'window' | 'from' | 'to'
     : { window: state.window === '24h' ? '1d' : (state.window ?? '1h') }
 }
 
+/** Whether it says what is looked at: an entity, or sources. */
+export const isChosen = ({ selector, sources }: Pick<ExploreState, 'selector' | 'sources'>): boolean =>
+  Object.keys(selector).length > 0 || sources.length > 0
+
+const selectorOf = ({ selector }: ExploreState): Pick<ReadRequest, 'selector'> =>
+  Object.keys(selector).length > 0 ? { selector } : {}
+
 /** The read behind the list; pages go back in time. */
 export function readRequest(state: ExploreState, cursor: string | undefined): ReadRequest {
   return {
-    selector: state.selector,
+    ...selectorOf(state),
     ...spanOf(state),
     order: 'desc',
     limit: 500,
@@ -84,7 +91,7 @@ export function readRequest(state: ExploreState, cursor: string | undefined): Re
 
 export function histogramRequest(state: ExploreState, buckets: number): HistogramRequest {
   return {
-    selector: state.selector,
+    ...selectorOf(state),
     ...spanOf(state),
     buckets,
     ...(state.sources.length ? { sources: state.sources } : {}),

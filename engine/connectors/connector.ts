@@ -26,8 +26,11 @@ export interface MappedEvent {
   eventType: string
   /** One-line summary; cut by the connector. */
   text: string
-  /** Event time as the item gives it: ISO 8601 text, or epoch milliseconds. Absent: now. */
-  eventTime?: string | number
+  /**
+   * Event time as the item gives it, in any form that `parseEventTime` knows, or as the connector knows it:
+   * epoch milliseconds, with what the item gave. Absent: now.
+   */
+  eventTime?: unknown
   /** What label fields are looked up in: the exact name first, then a dotted path. */
   context: Record<string, unknown>
   /** Labels the connector stamps by itself; declared labels of the same name win. */
@@ -71,9 +74,13 @@ export interface ConnectorBase {
 
 /** A connector whose items are mapped to events: those that are pushed and those that polls bring alike. */
 export interface MappingConnector extends ConnectorBase {
-  /** Compiles a validated config (secrets opened) into the function that maps items. */
+  /**
+   * Compiles a validated config (secrets opened) into the function that maps items.
+   * @param source name of the source, where there is one.
+   */
   compile(
     config: Record<string, unknown>,
+    source?: string,
   ): (item: Item, headers: Record<string, string> | undefined, index: number) => MappedEvent[]
   /** Every field that mapping looks up, as `lookup` takes them; absent: it looks at all. */
   fields?(config: Record<string, unknown>): string[]

@@ -10,8 +10,6 @@ import type { Item, MappedEvent, PollConnector } from './connector.ts'
 const TEXT_MAX = 300
 /** Columns whose value says what a row is, where there is no template. */
 const TELLING = ['status', 'state', 'type', 'name']
-/** A time_column of numbers below this holds seconds, above it milliseconds: the year 5138 or 1973. */
-const SECONDS_BELOW = 100_000_000_000
 
 export const postgres: PollConnector = {
   kind: 'postgres',
@@ -53,7 +51,7 @@ function compileRows(config: Partial<PostgresConfig>): (item: Item) => MappedEve
       {
         eventType: bare,
         text: textOf?.(row).trim() || tellingOf(row) || oneLine(summarise(item.whole()), TEXT_MAX),
-        eventTime: time === undefined ? momentOf(row[cursor]) : momentOf(row[time], true),
+        eventTime: time === undefined ? momentOf(row[cursor]) : row[time],
         context: { ...place, ...row },
         dedupeKey: createHash('sha256').update(item.raw).digest('base64url'),
       },
@@ -70,9 +68,7 @@ function tellingOf(row: Record<string, unknown>): string {
     : oneLine([...named, ...told.map((name) => `${name}=${row[name]}`)].join(' '), TEXT_MAX)
 }
 
-/** A time of the row; a number is one only where a column was named for it. */
-function momentOf(value: unknown, numbers = false): string | number | undefined {
-  if (typeof value === 'string') return value
-  if (!numbers || typeof value !== 'number') return undefined
-  return value < SECONDS_BELOW ? value * 1_000 : value
+/** The cursor where it is a time; as a number or a text of digits it is an id. */
+function momentOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value) ? value : undefined
 }

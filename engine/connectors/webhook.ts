@@ -75,7 +75,7 @@ function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compil
       {
         eventType: oneLine(own ?? says ?? fixed, EVENT_TYPE_MAX),
         text: template(context).trim() || delivery?.text || summarise(item.whole()),
-        eventTime: typeof time === 'string' || typeof time === 'number' ? time : delivery?.eventTime,
+        eventTime: time ?? delivery?.eventTime,
         context,
         ...(delivery ? { stamped: delivery.stamped, entityLabel: delivery.entityLabel } : {}),
         dedupeKey: key ?? deliveryKey(headers, index),

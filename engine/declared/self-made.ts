@@ -44,7 +44,7 @@ function holdsEvent(
   nowMs: number,
   parts: PrepareParts,
 ): boolean {
-  const source = { id: 0, prepare: compileSource(connector, config) }
+  const source = { id: 0, prepare: compileSource(connector, config, connector.kind) }
   const { events, rejected } = prepareBody(source, itemsOf(post), post, nowMs, parts)
   const [first] = rejected
   if (events.n === 0 && first) fail('invalid', `no item could be stored; item ${first.index}: ${first.error}`)

@@ -11,6 +11,13 @@ export interface PreparedBody {
   rejected: Rejected[]
   /** Events whose time was too far off to be used. */
   skewed: number
+  untimed: Untimed
+}
+
+/** Events whose time is in no form that is known, and what the first of them gave. */
+export interface Untimed {
+  count: number
+  sample: string
 }
 
 export interface PrepareParts {
@@ -36,6 +43,7 @@ export function prepareBody(
   const packer = new Packer(source.id, body, known)
   const refused: Rejected[] = []
   let skewed = 0
+  const untimed: Untimed = { count: 0, sample: '' }
   const map = mapperOf(prepare, call, nowMs, onFault)
   const visit = (item: SplitItem): void => {
     const events = map(item)
@@ -45,12 +53,18 @@ export function prepareBody(
     }
     for (const event of events) {
       if (event.claimed !== null) skewed++
+      if (event.unknownTime !== undefined) addUntimed(untimed, event.unknownTime)
       packer.add(event, item.range)
     }
   }
   const rejected = [...splitBody(body, visit, prepare.projection), ...refused]
   const inOrder = rejected.sort((a, b) => a.index - b.index)
-  return { events: packer.finish(), rejected: withLines(body, inOrder), skewed }
+  return { events: packer.finish(), rejected: withLines(body, inOrder), skewed, untimed }
+}
+
+/** Counts one more. @param given what it has for a time. */
+export function addUntimed(untimed: Untimed, given: string): void {
+  if (untimed.count++ === 0) untimed.sample = given
 }
 
 /** The events of an item, or why it is refused. */

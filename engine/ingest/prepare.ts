@@ -6,7 +6,7 @@ import { Projection } from './json-project.ts'
 import { type FlatPlan, flatPlanOf } from './kernel/flat-plan.ts'
 import { compileLabels } from './label.ts'
 import type { PreparedEvent } from './prepared.ts'
-import { type EventTime, parseEventTime } from './time.ts'
+import { parseEventTime } from './time.ts'
 
 /** Compiled for one source. */
 export interface Prepare {
@@ -23,12 +23,15 @@ export interface Prepare {
 }
 
 const PRACTICE: [string, string] = ['practice', 'true']
-const NO_TIME: EventTime = { ts: null, claimed: null }
 
-/** Compiles a source, once. @param config validated, secrets opened. */
-export function compileSource(connector: MappingConnector, config: Record<string, unknown>): Prepare {
+/** Compiles a source, once. @param config validated, secrets opened. @param name of the source, if it has one. */
+export function compileSource(
+  connector: MappingConnector,
+  config: Record<string, unknown>,
+  name?: string,
+): Prepare {
   const labels = (config.labels ?? []) as Label[]
-  const map = connector.compile(config)
+  const map = connector.compile(config, name)
   const resolve = compileLabels(labels)
   const prepare = (
     item: Item,
@@ -38,12 +41,13 @@ export function compileSource(connector: MappingConnector, config: Record<string
   ): PreparedEvent[] =>
     map(item, headers, index).map((event): PreparedEvent => {
       const { strings, hasEntity, numbers } = resolve(event.context, event.stamped, event.entityLabel)
-      const { ts, claimed } = event.eventTime === undefined ? NO_TIME : parseEventTime(event.eventTime, nowMs)
+      const { ts, claimed, unknown } = parseEventTime(event.eventTime, nowMs)
       return {
         eventType: event.eventType,
         text: event.text,
         ts,
         claimed,
+        ...(unknown === undefined ? {} : { unknownTime: unknown }),
         strings,
         hasEntity,
         numbers,

@@ -6,6 +6,8 @@ export interface PreparedEvent {
   ts: number | null
   /** The time as the item gave it, where it parsed but is too far off to be used. */
   claimed: string | null
+  /** What the item gave for a time, where it is in no form that is known. */
+  unknownTime?: string
   /** String labels as [name, value]; the primary one first where `hasEntity`. No duplicate names. */
   strings: [string, string][]
   hasEntity: boolean

@@ -1,7 +1,9 @@
 /**
- * Event times as payloads give them: ISO 8601 (SPEC.md, Webhook connector config), or epoch
- * milliseconds. Strict: a day or an hour that does not exist is no time.
+ * Event times as payloads give them, the one place where all connectors meet: ISO 8601 (SPEC.md, Webhook
+ * connector config), the forms of mail, HTTP and logs, and seconds, milli-, micro- and nanoseconds since 1970
+ * as number or text. Strict: a day or an hour that does not exist is no time.
  */
+import { instantOf, parseWritten } from './time-text.ts'
 
 const DAY_MS = 86_400_000
 /** Ten years: what is older is a clock that was never set, or a date in another unit. */
@@ -15,31 +17,75 @@ export interface EventTime {
   ts: number | null
   /** The time as given, where it is a time but too far off to be used. */
   claimed: string | null
+  /** What was given for a time, where it is in no form that is known. */
+  unknown?: string
 }
 
+/** A time that its connector knows by itself. */
+export interface KnownTime {
+  /** Epoch ms. */
+  ms: number
+  given: string
+}
+
+/** A zone may be named behind its offset, as Go writes it. */
 const ISO =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)? ?([Zz]|[+-]\d\d(?::?\d\d)?)?)?$/
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)? ?([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)?(?: [A-Z]{1,5})?)?$/
 
 /** The first and the last time that is used, epoch ms. */
 export const eventTimeSpan = (nowMs: number): [number, number] => [nowMs - PAST_MS, nowMs + FUTURE_MS]
 
+const NONE: EventTime = { ts: null, claimed: null }
+const CLAIMED_MAX = 200
+/** Numbers below each are in that unit: the times that are used lie a thousandfold apart. */
+const UNITS: readonly [below: number, perMs: number][] = [
+  [1e11, 1e-3],
+  [1e14, 1],
+  [1e17, 1e3],
+  [Number.POSITIVE_INFINITY, 1e6],
+]
+const NUMBER = /^[+-]?\d{1,64}(?:\.\d{0,64})?$/
+
 /**
- * @param value ISO 8601 text (without a zone it is UTC; digits past the milliseconds are cut; a leap
- *   second is the last millisecond of its minute) or epoch milliseconds. Anything else is no time.
+ * @param value text in a form above (without a zone it is UTC; digits past the milliseconds are cut; a leap
+ *   second is the last millisecond of its minute), a number since 1970 whose size tells its unit, or what the
+ *   connector knows. Null and empty text stand for no time; anything else is told as not understood.
  * @param nowMs epoch ms. Times from ten years back to 24 hours ahead are used.
  */
 export function parseEventTime(value: unknown, nowMs: number): EventTime {
-  const ts =
-    typeof value === 'string' ? parseText(value) : typeof value === 'number' ? Math.trunc(value) : null
-  if (ts === null || !Number.isFinite(ts)) return { ts: null, claimed: null }
+  if (value === undefined || value === null || value === '') return NONE
+  const ts = epochMs(value)
+  const given = typeof value === 'object' && 'given' in value ? String(value.given) : textOf(value)
+  if (ts === null || !Number.isFinite(ts)) return { ts: null, claimed: null, unknown: given }
   const [earliest, latest] = eventTimeSpan(nowMs)
-  if (ts < earliest || ts > latest) return { ts: null, claimed: String(value).trim() }
+  if (ts < earliest || ts > latest) return { ts: null, claimed: given }
   return { ts, claimed: null }
 }
 
-/** Digits past those of a double are a number, far off in milliseconds, that was kept as text. */
+function epochMs(value: unknown): number | null {
+  if (typeof value === 'string') return parseText(value)
+  if (typeof value === 'number') return sinceEpoch(value)
+  return isKnown(value) ? value.ms : null
+}
+
+const isKnown = (value: unknown): value is KnownTime =>
+  typeof value === 'object' && value !== null && 'ms' in value && 'given' in value
+
+const textOf = (value: unknown): string =>
+  (typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value).trim()).slice(0, CLAIMED_MAX)
+
 const parseText = (text: string): number | null =>
-  /^-?\d{16,64}$/.test(text) ? Number(text) : parseIso(text)
+  parsePlain(text) ??
+  (NUMBER.test(text)
+    ? sinceEpoch(Number(text))
+    : (parseIso(text) ?? (text.length > TEXT_MAX ? null : parseWritten(text.trim()))))
+
+function sinceEpoch(number: number): number {
+  const size = Math.abs(number)
+  const perMs = UNITS.find(([below]) => size < below)?.[1] ?? 1
+  // Rounded to the microsecond first: 1790000000.123 has no exact double.
+  return Math.trunc(Math.round((number / perMs) * 1_000) / 1_000)
+}
 
 /** Epoch ms, or null when it is not a time that exists. */
 function parseIso(given: string): number | null {
@@ -51,14 +97,8 @@ function parseIso(given: string): number | null {
   const [year, month, day, hour, minute, second] = match
     .slice(1, 7)
     .map((digits) => Number(digits ?? '0')) as [number, number, number, number, number, number]
-  if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return null
-  if (hour > 23 || minute > 59 || second > 60) return null
-  const offset = offsetMs(match[8])
-  if (offset === null) return null
-  const ms = second === 60 ? 59_999 : second * 1_000 + Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
-  // Not Date.UTC with all parts: it takes the years 0 to 99 for 1900 to 1999.
-  const midnight = new Date(0).setUTCFullYear(year, month - 1, day)
-  return midnight + hour * 3_600_000 + minute * 60_000 + ms - offset
+  const fraction = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
+  return instantOf({ year, month, day, hour, minute, second, ms: fraction, zone: match[8] })
 }
 
 const ZERO = 0x30
@@ -96,19 +136,4 @@ function pair(text: string, at: number): number {
 function digit(text: string, at: number): number {
   const value = text.charCodeAt(at) - ZERO
   return value >= 0 && value <= 9 ? value : Number.NaN
-}
-
-function daysOf(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
-}
-
-/** Milliseconds ahead of UTC, or null when no zone has such an offset. */
-function offsetMs(zone: string | undefined): number | null {
-  if (zone === undefined || zone === 'Z' || zone === 'z') return 0
-  const digits = zone.slice(1).replace(':', '')
-  const hours = Number(digits.slice(0, 2))
-  const minutes = Number(digits.slice(2) || '0')
-  if (hours > 23 || minutes > 59) return null
-  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }

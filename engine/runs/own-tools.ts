@@ -45,7 +45,6 @@ export function ownTools({ definition, skills }: Pick<StartedRun, 'definition' |
           text: { type: 'string', description: 'Only events whose text has these words.' },
           sources: SOURCES,
         },
-        required: ['selector'],
       },
     },
     {
@@ -119,15 +118,16 @@ export type ReadPort = Pick<RunPort, 'readFor' | 'statsFor'>
 /** The tool `read`. @throws SvcError */
 export async function read(run: Within, port: ReadPort, args: Record<string, unknown>): Promise<OwnResult> {
   const selector = selectorOf(args.selector)
-  if (!selector || Object.keys(selector).length === 0)
+  const hasSelector = selector !== null && Object.keys(selector).length > 0
+  if (!hasSelector && (args.selector !== undefined || !wordsOf(args.sources)))
     return failed(
-      'selector must be a map of at least one label to its value, such as {"service": "checkout"}',
+      'selector must be a map of at least one label to its value, such as {"service": "checkout"}; without one, name sources',
     )
   const to = Math.min(run.asOf, typeof args.to === 'string' ? Date.parse(args.to) : run.asOf)
   if (Number.isNaN(to)) return failed('to must be an ISO 8601 time')
   const window = typeof args.window === 'string' ? args.window : READ_WINDOW
   const answer = await port.readFor(run.projects, {
-    selector,
+    ...(hasSelector ? { selector } : {}),
     from: new Date(to - parseDuration(window, 'window')).toISOString(),
     to: new Date(to).toISOString(),
     as_of: new Date(run.asOf).toISOString(),

@@ -1,6 +1,7 @@
 /** How a source is doing, and why (SPEC.md, Storage: a refusal shows on the source's health). */
 import type { SourceHealth } from '../../schemas/types.ts'
 import type { CredentialLookup } from '../credentials/types.ts'
+import { untimedHealth } from '../ingest/untimed.ts'
 import { withCredential } from './credential.ts'
 import type { LiveSource } from './live.ts'
 import type { PollRow } from './poll-queries.ts'
@@ -20,7 +21,11 @@ export function healthOf(
 ): SourceHealth {
   const [status, reason] = statusOf(row, live, storageReason, poll, credentials)
   const drifts = drift.map((sentence) => `${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`)
-  const notices = [poll?.restarted, poll?.notice, ...drifts].filter((notice) => typeof notice === 'string')
+  const { untimed } = live.counters
+  const times = untimed ? [untimedHealth(untimed)] : []
+  const notices = [poll?.restarted, poll?.notice, ...times, ...drifts].filter(
+    (notice) => typeof notice === 'string',
+  )
   return {
     status,
     reason,

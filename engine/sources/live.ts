@@ -4,6 +4,7 @@ import type { ConnectorDefinition, PushConnector } from '../connectors/connector
 import { connectorOf } from '../connectors/index.ts'
 import type { IngestRoute } from '../engine.ts'
 import { compileSource, type Prepare } from '../ingest/prepare.ts'
+import type { Untimed } from '../ingest/prepare-body.ts'
 import type { SignatureScheme } from '../ingest/signature.ts'
 import { type OpenConfig, type Resolved, resolveReferences } from './config-secrets.ts'
 import type { SourceRow } from './queries.ts'
@@ -24,13 +25,13 @@ export interface LiveSource extends OpenConfig {
   /** Null for a source that has documents, not events. */
   prepare: Prepare | null
   /** Since the process started. */
-  counters: { events: number; rejected: number; polls: number }
+  counters: { events: number; rejected: number; polls: number; untimed: Untimed | null }
 }
 
 /**
  * @param before the same source until now, whose counters go on.
  * @param env what `${NAME}` in a secret field refers to.
- * @param revision given to it if its config is another than before.
+ * @param revision given to it if its config or name is another than before.
  */
 export function compileLive(
   row: SourceRow,
@@ -41,7 +42,11 @@ export function compileLive(
 ): LiveSource {
   const connector = connectorOf(row.connector)
   const { config, unresolved } = resolveReferences(row.connector, open.config, env)
-  const isSame = before !== undefined && before.connector === connector && before.stored === row.config
+  const isSame =
+    before !== undefined &&
+    before.connector === connector &&
+    before.stored === row.config &&
+    before.name === row.name
   return {
     id: row.id,
     name: row.name,
@@ -56,8 +61,12 @@ export function compileLive(
         : null,
     stored: row.config,
     revision: isSame ? before.revision : revision,
-    prepare: connector.mode === 'reference' ? null : compileSource(connector, config),
-    counters: before?.counters ?? { events: 0, rejected: 0, polls: 0 },
+    prepare: connector.mode === 'reference' ? null : compileSource(connector, config, row.name),
+    // What was said of its times holds for the config it was said of.
+    counters: Object.assign(
+      before?.counters ?? { events: 0, rejected: 0, polls: 0 },
+      isSame ? {} : { untimed: null },
+    ) as LiveSource['counters'],
   }
 }
 
@@ -98,6 +107,7 @@ export function routeOf(source: LiveSource): IngestRoute {
 export interface SourceSpec {
   id: number
   revision: number
+  name: string
   connector: string
   /** Validated, secrets opened. */
   config: Record<string, unknown>
@@ -106,6 +116,6 @@ export interface SourceSpec {
 /** @returns null for a source nothing is pushed to. */
 export function specOf(source: LiveSource | undefined): SourceSpec | null {
   if (!source?.prepare || source.connector.mode !== 'push') return null
-  const { id, revision, connector, config } = source
-  return { id, revision, connector: connector.kind, config }
+  const { id, revision, name, connector, config } = source
+  return { id, revision, name, connector: connector.kind, config }
 }

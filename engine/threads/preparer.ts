@@ -62,10 +62,10 @@ export function runPreparer(writer: MessagePort): void {
   })
 }
 
-function compile({ id, revision, connector: kind, config }: SourceSpec): Source {
+function compile({ id, revision, name, connector: kind, config }: SourceSpec): Source {
   const connector = connectorOf(kind)
   if (connector.mode !== 'push') throw new Error(`nothing is pushed to a ${kind} source`)
-  return { id, revision, prepare: compileSource(connector, config) }
+  return { id, revision, prepare: compileSource(connector, config, name) }
 }
 
 class Preparation {

@@ -28,7 +28,7 @@ const CURRENT =
 const DOCUMENTS_MAX = 200
 
 export interface DocumentQuery {
-  selector: Record<string, string | number | boolean>
+  selector?: Record<string, string | number | boolean>
   sources?: string[]
   event_types?: string[]
   text?: string
@@ -82,7 +82,7 @@ function matches(
   labels: Record<string, string | number>,
   entity: string | null,
 ): boolean {
-  return Object.entries(selector).every(([name, value]) => {
+  return Object.entries(selector ?? {}).every(([name, value]) => {
     const own = name === 'key_value' ? (entity === null ? undefined : labels[entity]) : labels[name]
     return own !== undefined && String(own) === String(value)
   })

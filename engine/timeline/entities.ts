@@ -10,12 +10,14 @@ const HIGH_CARDINALITY = 10_000
 const LIMIT_MAX = 500
 const LIMIT_MAX_ALL = 50
 
-/** Every label with its most frequent values. */
+/** Labels that name a request and no entity: of each value there are a few events, and as many values as requests. */
+const OF_REQUESTS = new Set(['trace_id'])
+
+/** Every label with its most frequent values, but those of requests, which are listed when asked for by name. */
 export function answerEntities(ctx: ReadContext, limit: number): EntitiesResult {
   ctx.names.refresh()
-  const facets = labelNames(ctx.db).map((label) =>
-    facetOf(ctx, label, Math.min(LIMIT_MAX_ALL, Math.max(1, limit))),
-  )
+  const listed = labelNames(ctx.db).filter((label) => !OF_REQUESTS.has(label))
+  const facets = listed.map((label) => facetOf(ctx, label, Math.min(LIMIT_MAX_ALL, Math.max(1, limit))))
   return {
     labels: facets
       .filter((facet) => facet.distinct > 0)

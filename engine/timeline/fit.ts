@@ -6,6 +6,7 @@
  * stopped and the pages together hold every event once.
  */
 import type { Row } from '../engine.ts'
+import { foldedRow, pointOf } from './points.ts'
 import { renderRow } from './present.ts'
 
 /** A token is counted as 4 bytes of UTF-8, the usual rule of thumb for English and code. */
@@ -42,7 +43,7 @@ export function fitRows(rows: readonly Row[], budget: number, skip: number): Fit
   let tokens = 0
   let taken = skip
   for (; taken < groups.length; taken++) {
-    let row = foldRow(groups[taken]!)
+    let row = foldedRow(groups[taken]!.rows)
     let cost = costOf(row)
     if (cost > budget && kept.length === 0) {
       row = cutToFit(row, budget)
@@ -70,7 +71,9 @@ function costOf(row: Row): number {
 function groupRepeats(rows: readonly Row[]): Group[] {
   const groups = new Map<string, Group>()
   for (const row of rows) {
-    const key = row.reference ? row.id : `${row.source}\0${row.event_type}\0${shapeOf(row.text)}`
+    const key = row.reference
+      ? row.id
+      : (pointOf(row)?.series ?? `${row.source}\0${row.event_type}\0${shapeOf(row.text)}`)
     const group = groups.get(key)
     if (group) {
       group.rows.push(row)
@@ -91,22 +94,6 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 /** Text with numbers and long hexadecimal ids blanked: what makes two events repeats. */
 function shapeOf(text: string): string {
   return text.replace(/[0-9a-f]{8}(?:-?[0-9a-f]{4,})+|\d+/gi, '#')
-}
-
-function foldRow(group: Group): Row {
-  const newest = group.rows.at(-1)!
-  if (group.rows.length === 1) return newest
-  const oldest = group.rows[0]!
-  return {
-    ...newest,
-    fold: {
-      count: group.rows.length,
-      first_id: oldest.id,
-      first: oldest.event_time,
-      last_id: newest.id,
-      last: newest.event_time,
-    },
-  }
 }
 
 /**

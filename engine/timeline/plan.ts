@@ -5,6 +5,7 @@
 
 import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { levelNamed } from '../levels.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'
 import type { Database } from '../store/handle.ts'
 import type { Query } from '../store/scan.ts'
@@ -113,7 +114,9 @@ export function compilePlan(
     groups.push(...projectGroups(projectScope(db, names, request.project), dictionary))
   if (request.event_types?.length)
     groups.push(
-      request.event_types.map((type) => dictionary.find(TYPE_LABEL, type)).filter((id) => id !== undefined),
+      [...new Set(request.event_types.flatMap((type) => [type, levelNamed(type) ?? type]))]
+        .map((type) => dictionary.find(TYPE_LABEL, type))
+        .filter((id) => id !== undefined),
     )
   if (request.text !== undefined) {
     const wanted = request.text.toLowerCase()

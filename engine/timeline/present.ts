@@ -57,14 +57,23 @@ export function renderRow(row: Row): string {
   const [first = '', ...rest] = row.text.split('\n')
   const at = row.reference ? '[reference]' : `[${row.offset}]`
   const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${value}`)
-  const fold = row.fold ? ` (×${row.fold.count} since ${row.fold.first})` : ''
+  const fold = row.fold ? ` (×${row.fold.count} since ${row.fold.first}${rangeText(row.fold)})` : ''
   const line = `${at} [${row.source}] ${first}${fold}${labels.length ? `  ·  ${labels.join('  ')}` : ''}`
   return [line, ...rest.map((text) => `${at} [${row.source}] ${text}`)].join('\n')
 }
 
-/** The heading of the text timeline. */
-export function renderHeading(selector: Record<string, unknown>, window: string): string {
-  const constraints = Object.entries(selector).map(([name, value]) => `${name}=${value}`)
+const rangeText = ({ least, most }: NonNullable<Row['fold']>): string =>
+  least === undefined || most === undefined || least === most ? '' : `, ${least} to ${most}`
+
+/** The heading of the text timeline. @param selector none: a read of sources, which it names then. */
+export function renderHeading(
+  selector: Record<string, unknown> | undefined,
+  sources: readonly string[] | undefined,
+  window: string,
+): string {
+  const constraints = selector
+    ? Object.entries(selector).map(([name, value]) => `${name}=${value}`)
+    : (sources ?? []).map((name) => `source ${name}`)
   return `=== read · ${constraints.join(', ')} · window=${window} · ONE svc read ===\n`
 }
 

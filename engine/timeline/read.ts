@@ -5,6 +5,7 @@
  */
 import type { ReadRequest } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
+import { fail } from '../errors.ts'
 import { firstPositions, type Position, type Query } from '../store/scan.ts'
 import { classify } from './classify.ts'
 import type { ReadContext } from './context.ts'
@@ -21,6 +22,7 @@ import {
   unknownOf,
   type Window,
 } from './plan.ts'
+import { PointFold } from './points.ts'
 import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
 
 const LIMIT_MAX = 2_000
@@ -28,6 +30,8 @@ const LIMIT_DEFAULT = 200
 /** Rows a text, number or entity-value filter looks at before it gives a page and a cursor. */
 const SCAN_MAX = 100_000
 const SCAN_BATCH = 2_000
+/** Rows looked at for a page whose metric points are folded. */
+const POINTS_MAX = 5_000
 /** Rows folded together at a time under max_tokens. */
 const FIT_CHUNK = 5_000
 
@@ -57,6 +61,8 @@ export function answerRead(ctx: ReadContext, request: Scoped<ReadRequest>, now: 
 }
 
 function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): Reading {
+  if (request.selector === undefined && !request.sources?.length)
+    fail('invalid', 'give a selector, or sources to read all of what they brought', { field: 'selector' })
   const { cursor: text, client: _client, limit: _limit, ...identity } = request
   const asOf = request.as_of === undefined ? null : parseInstant(request.as_of, 'as_of')
   const cursor: Cursor =
@@ -83,7 +89,10 @@ function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): Rea
 
 function answerPage(ctx: ReadContext, reading: Reading, references: Row[]): ReadAnswer {
   const limit = clamp(reading.request.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX)
-  const page = collect(ctx, reading, limit, reading.request.include_payload === true)
+  const withRaw = reading.request.include_payload === true
+  const page = foldsPoints(reading)
+    ? collectFolded(ctx, reading, limit, withRaw)
+    : collect(ctx, reading, limit, withRaw)
   const next = page.next && encodeNext(ctx, reading, { ...reading.cursor, after: page.next, skip: 0 })
   const rows = [...references, ...inOrder(reading, page.rows)]
   return answer(ctx, reading, rows, next, page.scanned)
@@ -132,6 +141,35 @@ function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boo
   }
 }
 
+/** Where metric points are what is asked for, each is told by itself. */
+function foldsPoints({ request, plan }: Reading): boolean {
+  if (request.points !== undefined) return request.points === 'folded' && !plan.filter
+  return !plan.filter && !request.event_types?.length && request.selector?.signal === undefined
+}
+
+/** A page whose metric points are folded: it reaches further back than its rows, within a bound. */
+function collectFolded(ctx: ReadContext, reading: Reading, limit: number, withRaw: boolean): Page {
+  const { query, direction } = reading
+  const fold = new PointFold(limit)
+  const page = (next: Position | null): Page => {
+    const rows = fold.finish(direction)
+    const isWhole = rows.every((row) => row.raw !== undefined)
+    return { rows: withPayload(ctx, rows, withRaw && !isWhole), next, scanned: undefined }
+  }
+  let after = reading.cursor.after
+  for (let scanned = 0; ; ) {
+    const wanted = scanned === 0 ? limit + 1 : SCAN_BATCH
+    const positions = firstPositions(ctx.index.all(), query, direction, wanted, after)
+    for (const [i, row] of materialise(ctx, reading, positions, withRaw && scanned === 0).entries()) {
+      if (!fold.add(row)) return page(after)
+      after = positions[i]!
+    }
+    scanned += positions.length
+    if (positions.length < wanted) return page(null)
+    if (scanned >= POINTS_MAX) return page(after)
+  }
+}
+
 function materialise(
   ctx: ReadContext,
   reading: Reading,
@@ -169,7 +207,7 @@ function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], max
   const all = first
     ? [...readDocuments(ctx.db, ctx.names, reading.request, reading.cursor.now), ...chunk]
     : chunk
-  const heading = renderHeading(reading.request.selector, reading.window.name)
+  const heading = renderHeading(reading.request.selector, reading.request.sources, reading.window.name)
   const fitted = fitRows(
     all,
     Math.max(1, maxTokens - tokensOf(renderTimeline(heading, [])) - 1),
@@ -242,7 +280,7 @@ function answer(
   const { request, window, cursor } = reading
   const unknown = rows.every((row) => row.reference) ? unknownOf(ctx, request.selector) : null
   const notice = unknown ?? stoppedEarly(next, scanned)
-  const timeline = renderTimeline(renderHeading(request.selector, window.name), rows)
+  const timeline = renderTimeline(renderHeading(request.selector, request.sources, window.name), rows)
   return {
     payload: notice === null ? timeline : `${timeline.trimEnd()}\n${notice}\n`,
     count: rows.length,

@@ -19,6 +19,7 @@ interface ReadFlags extends ClientFlags, JsonFlag {
   source?: string[]
   text?: string
   payload?: boolean
+  allPoints?: boolean
   asOf?: string
   maxTokens?: string
 }
@@ -26,7 +27,7 @@ interface ReadFlags extends ClientFlags, JsonFlag {
 /** The command. */
 export function readCommand(io: Io): Command {
   return clientCommand('read', "Read one entity's timeline, merged across sources")
-    .argument('<label=value...>', 'labels the events carry; several are all required')
+    .argument('[label=value...]', 'labels the events carry; several are all required; none with --source')
     .option('--window <duration>', 'how far back, such as 15m, 6h, 7d')
     .option('--from <time>', 'start of the window, ISO 8601, instead of --window')
     .option('--to <time>', 'end of the window, ISO 8601 (default: now)')
@@ -35,6 +36,7 @@ export function readCommand(io: Io): Command {
     .option('--cursor <cursor>', 'continue where the read before stopped')
     .addOption(repeatable('--type <event_type>', 'only events of this type'))
     .addOption(repeatable('--source <name>', 'only events of this source'))
+    .option('--all-points', 'metric points of a series each by itself, not folded')
     .option('--text <words>', 'only events whose text contains this, in any case')
     .option('--payload', 'show each stored item as received')
     .option('--as-of <time>', 'only what had been ingested by then, ISO 8601')
@@ -55,11 +57,13 @@ async function read(io: Io, pairs: string[], flags: ReadFlags): Promise<void> {
 function requestOf(pairs: string[], flags: ReadFlags): ReadRequest {
   if (flags.window !== undefined && flags.from !== undefined)
     throw usageError('give --window or --from, not both')
+  if (pairs.length === 0 && !flags.source)
+    throw usageError('give labels such as service=checkout, or --source to read all of what a source brought')
   const { order } = flags
   if (order !== undefined && order !== 'asc' && order !== 'desc')
     throw usageError('--order must be asc or desc')
   return {
-    selector: parsePairs(pairs),
+    ...(pairs.length === 0 ? {} : { selector: parsePairs(pairs) }),
     client: 'cli',
     ...(flags.window === undefined ? {} : { window: flags.window }),
     ...(flags.from === undefined ? {} : { from: flags.from }),
@@ -70,6 +74,7 @@ function requestOf(pairs: string[], flags: ReadFlags): ReadRequest {
     ...(flags.type ? { event_types: flags.type } : {}),
     ...(flags.source ? { sources: flags.source } : {}),
     ...(flags.text === undefined ? {} : { text: flags.text }),
+    ...(flags.allPoints ? { points: 'all' } : {}),
     ...(flags.payload ? { include_payload: true } : {}),
     ...(flags.asOf === undefined ? {} : { as_of: flags.asOf }),
     ...(flags.maxTokens === undefined

@@ -15,8 +15,6 @@ import { escapeLine, type Io, printJson } from '../terminal.ts'
 const gzip = promisify(gzipCallback)
 /** Smaller bodies are not worth compressing. */
 const GZIP_FROM_BYTES = 64 * 1024
-/** The daemon refuses what inflates more than 100 times; such a body is sent as it is. */
-const GZIP_RATIO_MOST = 90
 const ATTEMPTS = 6
 
 interface SendFlags extends ClientFlags, JsonFlag {
@@ -38,6 +36,8 @@ interface Totals {
   ingested: number
   duplicates: number
   rejected: number
+  /** What should be known although it is stored: said once. */
+  notice?: string
 }
 
 /** The command. */
@@ -72,6 +72,7 @@ async function send(io: Io, source: string, file: string | undefined, flags: Sen
     io.out(
       `stored ${totals.ingested}${totals.duplicates ? `, ${totals.duplicates} seen before` : ''}${totals.rejected ? `, ${totals.rejected} rejected` : ''}\n`,
     )
+  if (!flags.json && totals.notice !== undefined) io.err(`svc: ${escapeLine(totals.notice)}\n`)
   if (totals.rejected)
     throw new CliError(
       totals.rejected === 1 ? 'one item was rejected' : `${totals.rejected} items were rejected`,
@@ -136,8 +137,6 @@ async function callOf(
   }
   if (batch.body.length < GZIP_FROM_BYTES) return { method: 'POST', body: batch.body, headers }
   const packed = await gzip(batch.body, { level: 1 })
-  if (batch.body.length / packed.length > GZIP_RATIO_MOST)
-    return { method: 'POST', body: batch.body, headers }
   return { method: 'POST', body: packed, headers: { ...headers, 'content-encoding': 'gzip' } }
 }
 
@@ -177,5 +176,6 @@ function report(
   totals.ingested += result.ingested ?? 0
   totals.duplicates += result.duplicates ?? 0
   totals.rejected += result.rejected_in_all ?? items.length
+  if (result.notice !== undefined) totals.notice ??= result.notice
   if (json) printJson(io, answer.text)
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fail, type IngestPost, type IngestRoute, SvcError } from '../../../engine/index.ts'
 import type { IngestResult, RememberRequest } from '../../../schemas/types.ts'
 import { type Identity, SELF_MADE } from '../auth.ts'
-import { announced, idempotencyKey } from '../body-budget.ts'
+import { announced, type BodyBudget, idempotencyKey } from '../body-budget.ts'
 import type { Doors } from '../doors.ts'
 import { storePieces } from '../ingest-pieces.ts'
 import { LIMITS, piecesOf } from '../ndjson.ts'
@@ -31,35 +31,24 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
     raw.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
       isStreamed(request, routeOf(request)) ? payload : partsOf(request, payload),
     )
-    raw.addHook('onRequest', async (request) =>
+    raw.addHook('onRequest', async (request, reply) => {
+      reply.raw.once('close', () => bodies.abandon(request))
       // Of a stream one piece is read while another is stored.
-      bodies.reserve(request, isStreamed(request, routeOf(request)) ? 2 * LIMITS.piece : announced(request)),
-    )
-    raw.addHook('onResponse', async (request) => bodies.release(request))
+      const isStream = isStreamed(request, routeOf(request))
+      await bodies.hold(request, isStream ? 2 * LIMITS.piece : announced(request))
+    })
+    raw.addHook('onResponse', async (request) => bodies.abandon(request))
     raw.post<{ Params: { key: string }; Body?: Buffer[] | IncomingMessage }>(
       '/ingest/:key',
       {
         schema: {
           tags: ['ingest'],
           operationId: 'ingest',
-          summary: 'Store events: a JSON object, an array, or NDJSON; gzip is taken',
+          summary: 'Store events: a JSON object, an array, or NDJSON; gzip, deflate and zstd are taken',
           response: answers(202, 'ingest-result.json'),
         },
       },
-      async (request, reply) => {
-        const wire = request.body ?? []
-        const given = Array.isArray(wire) ? await wholeOf(request, wire) : null
-        const route = routeOf(request) ?? (await selfMade(request, given?.body ?? [], doors))
-        if (!route) return reply.code(202).send({ ingested: 0 })
-        answerVerification(request, reply, route)
-        if (route.connector === 'vercel' && given && sizeOf(given.body) === 0)
-          return reply.code(200).send({ ingested: 0 })
-        const call = callOf(request, route)
-        const result = given
-          ? await engine.ingest({ ...call, ...given })
-          : await ingestStream(engine, wire as IncomingMessage, call)
-        return reply.code(202).send(result)
-      },
+      async (request, reply) => bodies.during(request, () => ingested(request, reply, doors)),
     )
   })
   app.get<{ Params: { key: string } }>(
@@ -77,7 +66,7 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       return {
         ok: true,
         detail:
-          'This is an ingest URL: POST a JSON object, a JSON array, or NDJSON to it, gzip if you like; an answer of 202 means the events are on disk.',
+          'This is an ingest URL: POST a JSON object, a JSON array, or NDJSON to it, compressed if you like; an answer of 202 means the events are on disk.',
       }
     },
   )
@@ -100,6 +89,27 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       return reply.code(202).send(result)
     },
   )
+}
+
+async function ingested(
+  request: FastifyRequest<{ Body?: Buffer[] | IncomingMessage }>,
+  reply: FastifyReply,
+  doors: Doors,
+): Promise<FastifyReply> {
+  const { engine, auth, bodies } = doors
+  const wire = request.body ?? []
+  const given = Array.isArray(wire) ? await wholeOf(request, wire, bodies) : null
+  const known = auth.ingestRoute((request.params as { key: string }).key)
+  const route = known ?? (await selfMade(request, given?.body ?? [], doors))
+  if (!route) return reply.code(202).send({ ingested: 0 })
+  answerVerification(request, reply, route)
+  if (route.connector === 'vercel' && given && sizeOf(given.body) === 0)
+    return reply.code(200).send({ ingested: 0 })
+  const call = callOf(request, route)
+  const result = given
+    ? await engine.ingest({ ...call, ...given })
+    : await ingestStream(engine, wire as IncomingMessage, call)
+  return reply.code(202).send(result)
 }
 
 /**
@@ -189,8 +199,11 @@ async function selfMade(
 async function wholeOf(
   request: FastifyRequest,
   parts: readonly Buffer[],
+  bodies: BodyBudget,
 ): Promise<{ body: Uint8Array | readonly Uint8Array[]; wireBody?: Buffer }> {
-  const inflated = await decode(request.headers['content-encoding'], parts)
+  const inflated = await decode(request.headers['content-encoding'], parts, (bytes) =>
+    bodies.hold(request, bytes),
+  )
   return formPayload(request, inflated?.body ?? parts, inflated?.wireBody) ?? inflated ?? { body: parts }
 }
 

@@ -23,6 +23,7 @@ import { api, keys } from '../../client.ts'
 import {
   type ExploreState,
   type Group as Grouping,
+  isChosen,
   RANGES,
   readState,
   writeState,
@@ -48,10 +49,9 @@ const SHORTCUTS: [string, string][] = [
 ]
 
 /** The timeline that is looked at, as a question. */
-function questionOf({ selector, from, to, window }: ExploreState): string {
-  const of = Object.entries(selector)
-    .map(([label, value]) => `${label}=${value}`)
-    .join(' and ')
+function questionOf({ selector, sources, from, to, window }: ExploreState): string {
+  const labels = Object.entries(selector).map(([label, value]) => `${label}=${value}`)
+  const of = (labels.length > 0 ? labels : sources.map((source) => `source ${source}`)).join(' and ')
   const span = from ? `from ${from} to ${to ?? 'now'}` : `in the last ${window ?? '1h'}`
   return `What happened to ${of} ${span}?`
 }
@@ -63,7 +63,7 @@ export default function ExplorePage() {
     setQuery(writeState({ ...state, ...next }), { replace: true })
   const timeline = useTimeline(state)
   const [help, setHelp] = useState(false)
-  const chosen = Object.keys(state.selector).length > 0
+  const chosen = isChosen(state)
   useHotkeys([
     ['/', () => document.querySelector<HTMLElement>('[data-entity-search]')?.focus()],
     ['l', () => change({ live: !state.live })],
@@ -102,7 +102,7 @@ export default function ExplorePage() {
           <Rows state={state} timeline={timeline} onLabel={addLabel} />
         </>
       ) : (
-        <PickOne onPick={addLabel} />
+        <PickOne onPick={addLabel} onSource={(source) => change({ sources: [source] })} />
       )}
       <Modal
         opened={help}
@@ -328,7 +328,14 @@ function Notice({ timeline: { notice, hasMore, isFetchingMore, loadMore } }: { t
 }
 
 /** Without an entity: the ones there are, or how to get some. */
-function PickOne({ onPick }: { onPick: (name: string, value: string) => void }) {
+function PickOne({
+  onPick,
+  onSource,
+}: {
+  onPick: (name: string, value: string) => void
+  onSource: (source: string) => void
+}) {
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   const { data, isPending, error, refetch } = useQuery({
     queryKey: keys.entities,
     queryFn: () => api.entities(12),
@@ -378,6 +385,18 @@ function PickOne({ onPick }: { onPick: (name: string, value: string) => void }) 
           </Group>
         </div>
       ))}
+      <div>
+        <Text fw={600} size="sm" mb={6}>
+          All events of a source
+        </Text>
+        <Group gap="xs">
+          {(sources.data ?? []).map(({ name }) => (
+            <Button key={name} size="compact-sm" variant="default" fw={400} onClick={() => onSource(name)}>
+              {name}
+            </Button>
+          ))}
+        </Group>
+      </div>
     </Stack>
   )
 }

@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { type ApiEvent, api, tailUrl } from '../../client.ts'
-import { type ExploreState, readRequest } from '../../lib/explore-state.ts'
+import { type ExploreState, isChosen, readRequest } from '../../lib/explore-state.ts'
 
 /** Live rows kept in front of the pages; older ones are read again when asked for. */
 const LIVE_MAX = 20_000
@@ -28,7 +28,7 @@ export interface Timeline {
 }
 
 export function useTimeline(state: ExploreState): Timeline {
-  const enabled = Object.keys(state.selector).length > 0
+  const enabled = isChosen(state)
   const { live: isLive, group: _group, event: _event, ...asked } = state
   const identity = JSON.stringify(asked)
   const pages = useInfiniteQuery({

@@ -10,7 +10,7 @@ import { parseEventTime } from '../../ingest/time.ts'
 import type { Polled, Reach } from '../connector.ts'
 import { scalar } from '../scalar.ts'
 import type { Entries } from './entries.ts'
-import { compileTime, contextOf } from './mapping.ts'
+import { contextOf } from './mapping.ts'
 import { readPages } from './pages.ts'
 
 /** Ids kept at least; what the last answer shows is never forgotten. */
@@ -64,7 +64,7 @@ function unread({ texts }: Entries, field: string, known: readonly string[]) {
 /** Whether its times rise: then what is new lies on later pages. */
 function isOldestFirst(texts: readonly string[], config: HttpPollConfig, { clock }: Reach): boolean {
   if (config.event_time_field === undefined) return false
-  const timeOf = compileTime(config.event_time_field)
+  const timeOf = compileField(config.event_time_field)
   const [first, last] = [texts[0], texts.at(-1)].map((text) =>
     text === undefined ? null : parseEventTime(timeOf(contextOf(parseDigits(text))), clock.now()).ts,
   )
@@ -74,7 +74,7 @@ function isOldestFirst(texts: readonly string[], config: HttpPollConfig, { clock
 /** By time, oldest first, where every entry has one; else as the API gives them. */
 function inOrder(texts: string[], { event_time_field: field }: HttpPollConfig, { clock }: Reach): string[] {
   if (field === undefined || texts.length < 2) return texts
-  const timeOf = compileTime(field)
+  const timeOf = compileField(field)
   const timed = texts.map((text) => ({
     text,
     at: parseEventTime(timeOf(contextOf(parseDigits(text))), clock.now()).ts,

@@ -1,7 +1,7 @@
 /** From a body of lines to packed events by the kernel. */
 import { parseDigits } from '../json-digits.ts'
 import type { Projection } from '../json-project.ts'
-import type { MapItem, PreparedBody } from '../prepare-body.ts'
+import { addUntimed, type MapItem, type PreparedBody, type Untimed } from '../prepare-body.ts'
 import { type LineReader, type Rejected, splitBody, withLines } from '../split.ts'
 import { eventTimeSpan, parseEventTime } from '../time.ts'
 import type { FlatPlan } from './flat-plan.ts'
@@ -31,6 +31,7 @@ export function prepareLines(
 ): KernelBody | null {
   let packer: KernelPacker | undefined
   let skewed = 0
+  const untimed: Untimed = { count: 0, sample: '' }
   const rejected: Rejected[] = []
   const lines: LineReader = (whole, most, read) => {
     const columns = kernel.begin(plan, id, body, whole, most, eventTimeSpan(nowMs))
@@ -46,14 +47,16 @@ export function prepareLines(
         packer.addLine([], [0, 0], lineEnd)
         continue
       }
-      for (const { claimed } of events) if (claimed !== null) skewed++
+      for (const { claimed, unknownTime } of events) {
+        if (claimed !== null) skewed++
+        if (unknownTime !== undefined) addUntimed(untimed, unknownTime)
+      }
       packer.addLine(events, (item as Exclude<typeof item, string>).range, lineEnd)
     }
     skewed += packer.readTimes((json) => {
-      const value = parseDigits(json)
-      return typeof value === 'string' || typeof value === 'number'
-        ? parseEventTime(value, nowMs)
-        : { ts: null, claimed: null }
+      const time = parseEventTime(parseDigits(json), nowMs)
+      if (time.unknown !== undefined) addUntimed(untimed, time.unknown)
+      return time
     })
     return rejected
   }
@@ -72,5 +75,5 @@ export function prepareLines(
   }
   if (!packer) return null
   const { events, learn } = packer.finish(take)
-  return { prepared: { events, rejected: withLines(body, rejected), skewed }, learn }
+  return { prepared: { events, rejected: withLines(body, rejected), skewed, untimed }, learn }
 }

@@ -4,8 +4,8 @@ import { fail } from '../../errors.ts'
 import { faultAt } from '../json-fault.ts'
 import { isDeeper } from '../json-scan.ts'
 
-/** Five levels are the export's own, four are those of one value in another. */
-const DEPTH_MAX = 400
+/** So deep that a record which nests too deep is told by itself: a list in a list takes three levels. */
+const DEPTH_MAX = 2_000
 
 /** Past it, parsing would take many times the memory of the body. */
 const OPENINGS_MAX = 4_000_000

@@ -10,8 +10,12 @@ import { readMessage } from './protobuf.ts'
 import { eachRecord } from './records.ts'
 
 /** Every record repeats what its resource says, so that a small request could become a huge one. */
-const ITEMS_BYTES_MAX = 64 * 1024 * 1024
+const ITEMS_MIB_MAX = 128
+const ITEMS_BYTES_MAX = ITEMS_MIB_MAX * 1024 * 1024
 const ITEMS_MAX = 100_000
+const BYTES_FIRST = 64 * 1024
+/** Filled so far a buffer is handed on as it is; what is emptier is copied. */
+const MOSTLY = 3 / 4
 
 /** The body of a call as items: as it came, or an export taken apart. @throws SvcError */
 export function itemsOf({ body, otlp }: { body: Uint8Array; otlp?: OtlpForm }): Uint8Array {
@@ -24,17 +28,45 @@ export function itemsOf({ body, otlp }: { body: Uint8Array; otlp?: OtlpForm }): 
  */
 export function exportItems(body: Uint8Array, { signal, encoding }: OtlpForm): Buffer {
   const request = encoding === 'json' ? parseExact(body) : readMessage(body, requests[signal])
-  const texts: string[] = []
-  let size = 0
+  const items = new Items(body.length)
+  let count = 0
   eachRecord(signal, request, (text) => {
-    size += text.length + 1
-    if (size > ITEMS_BYTES_MAX) fail('too_large', 'the export is larger than 64 MiB when taken apart')
-    if (texts.length >= ITEMS_MAX)
+    if (count >= ITEMS_MAX)
       fail('too_large', `the export has more than ${ITEMS_MAX} records; send fewer at once`)
-    texts.push(text)
+    items.add(`${count === 0 ? '[' : ','}${text}`)
+    count++
   })
-  const all = `[${texts.join(',')}]`
-  const items = Buffer.allocUnsafeSlow(Buffer.byteLength(all))
-  items.write(all)
-  return items
+  items.add(count === 0 ? '[]' : ']')
+  return items.finish()
+}
+
+/** Texts written one after another, so that no more than their bytes are held. */
+class Items {
+  private bytes: Buffer
+  private size = 0
+
+  /** @param expected bytes there may be. */
+  constructor(expected: number) {
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(BYTES_FIRST, Math.min(expected * 2, ITEMS_BYTES_MAX)))
+  }
+
+  /** @throws SvcError too_large */
+  add(text: string): void {
+    const wanted = this.size + Buffer.byteLength(text)
+    if (wanted > ITEMS_BYTES_MAX)
+      fail('too_large', `the export is larger than ${ITEMS_MIB_MAX} MiB when taken apart; send less at once`)
+    if (wanted > this.bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.min(ITEMS_BYTES_MAX, 2 * wanted))
+      this.bytes.copy(grown, 0, 0, this.size)
+      this.bytes = grown
+    }
+    this.size += this.bytes.write(text, this.size)
+  }
+
+  finish(): Buffer {
+    if (this.size > this.bytes.length * MOSTLY) return this.bytes.subarray(0, this.size)
+    const whole = Buffer.allocUnsafeSlow(this.size)
+    this.bytes.copy(whole, 0, 0, this.size)
+    return whole
+  }
 }

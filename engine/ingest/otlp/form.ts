@@ -16,3 +16,14 @@ export const fieldsOf = (value: unknown): Fields =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : {}
 
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+/** The one field of what stands for a record that cannot be taken: why, in words after "record 3". */
+export const REFUSED = 'svc.refused'
+
+/** What is wrong with one record, so that its neighbours are kept. The message goes on after its place. */
+export class RecordFault extends Error {
+  /** The same in a member of that name. */
+  in(name: string): RecordFault {
+    return new RecordFault(`${name}.${this.message}`)
+  }
+}

@@ -24,16 +24,18 @@ export interface Field {
   name: string
   type: Scalar | Message
   isList: boolean
+  /** A record by itself: what is wrong inside costs it alone. */
+  isRecord: boolean
 }
 
 /** Fields by their number. */
 export type Message = (Field | undefined)[]
 
-type Spelt = Record<number, [name: string, type: Scalar | Message, list?: 'list']>
+type Spelt = Record<number, [name: string, type: Scalar | Message, list?: 'list' | 'records']>
 
 function message(fields: Spelt, into: Message = []): Message {
   for (const [number, [name, type, list]] of Object.entries(fields))
-    into[Number(number)] = { name, type, isList: list === 'list' }
+    into[Number(number)] = { name, type, isList: list !== undefined, isRecord: list === 'records' }
   return into
 }
 
@@ -179,7 +181,7 @@ const summaryPoint = message({
 })
 
 const points = (point: Message, more: Spelt = {}): Message =>
-  message({ 1: ['dataPoints', point, 'list'], ...more })
+  message({ 1: ['dataPoints', point, 'records'], ...more })
 const metric = message({
   1: ['name', 'string'],
   2: ['description', 'string'],
@@ -200,7 +202,7 @@ const request = (group: string, scopes: string, records: string, record: Message
         1: ['resource', resource],
         2: [
           scopes,
-          message({ 1: ['scope', scope], 2: [records, record, 'list'], 3: ['schemaUrl', 'string'] }),
+          message({ 1: ['scope', scope], 2: [records, record, 'records'], 3: ['schemaUrl', 'string'] }),
           'list',
         ],
         3: ['schemaUrl', 'string'],

@@ -4,11 +4,11 @@
  * in the table are passed over, as the format wants; nothing is read past the end of the bytes.
  */
 import { fail } from '../../errors.ts'
-import type { Fields } from './form.ts'
+import { type Fields, REFUSED } from './form.ts'
 import type { Field, Message, Scalar } from './messages.ts'
 
-/** As the reference implementations have it. */
-const DEPTH_MAX = 100
+/** Of messages in each other: values, which take two for each list, are bounded where they are written. */
+const DEPTH_MAX = 250
 /** Values of two bytes take fifty in memory: past it a body would take many times its size. */
 const VALUES_MAX = 4_000_000
 
@@ -23,8 +23,16 @@ const FIXED32 = 5
  */
 export function readMessage(bytes: Uint8Array, message: Message): Fields {
   const reader = new Reader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-  return reader.message(message, bytes.byteLength, 0)
+  try {
+    return reader.message(message, bytes.byteLength, 0)
+  } catch (error) {
+    if (error instanceof TooDeep) fail('invalid', `the body ${error.message}`)
+    throw error
+  }
 }
+
+/** It ends the record it is in, or the whole where it is in none. */
+class TooDeep extends Error {}
 
 class Reader {
   private at = 0
@@ -33,7 +41,7 @@ class Reader {
   constructor(private readonly bytes: Buffer) {}
 
   message(message: Message, end: number, depth: number): Fields {
-    if (depth > DEPTH_MAX) fail('invalid', `the body nests deeper than ${DEPTH_MAX}`)
+    if (depth > DEPTH_MAX) throw new TooDeep(`nests deeper than ${DEPTH_MAX}`)
     const found: Fields = {}
     while (this.at < end) {
       const tag = this.varint(end)
@@ -46,12 +54,22 @@ class Reader {
     return found
   }
 
+  private record(type: Message, stop: number, depth: number): Fields {
+    try {
+      return this.message(type, stop, depth)
+    } catch (error) {
+      if (!(error instanceof TooDeep)) throw error
+      this.at = stop
+      return { [REFUSED]: error.message }
+    }
+  }
+
   private field(field: Field, wire: number, end: number, depth: number, found: Fields): void {
-    const { name, type, isList } = field
+    const { name, type, isList, isRecord } = field
     this.count(1)
     if (wire === BYTES && typeof type === 'object') {
       const stop = this.lengthTo(end)
-      const value = this.message(type, stop, depth + 1)
+      const value = isRecord ? this.record(type, stop, depth + 1) : this.message(type, stop, depth + 1)
       // A message given twice is one, merged; the last of a list is its own.
       if (isList) listAt(found, name).push(value)
       else found[name] = found[name] === undefined ? value : { ...(found[name] as Fields), ...value }

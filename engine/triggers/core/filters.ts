@@ -3,6 +3,7 @@ import { RE2JS } from 're2js'
 import type { Filter } from '../../../schemas/types.ts'
 import { compareDecimals } from '../../ingest/json-digits.ts'
 import { WORK_MAX } from '../../ingest/pattern.ts'
+import { spellingsOf } from '../../levels.ts'
 import type { EventCursor } from './cursor.ts'
 import { type Field, fieldOf, numberIn } from './fields.ts'
 import { comparison } from './predicate.ts'
@@ -22,6 +23,8 @@ export interface CompiledFilter {
 /** Answers remembered by label id and filter; then they are forgotten. */
 const MEMO_MAX = 10_000
 const COMPARE = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
+/** Fields that hold the level of a log record. */
+const LEVEL_FIELDS = new Set(['event_type', 'severity'])
 /** What is told of an actual value. */
 const ACTUAL_MAX = 200
 
@@ -43,10 +46,28 @@ export function actualOf({ field }: CompiledFilter, event: EventCursor): string 
   return text.length > ACTUAL_MAX ? `${text.slice(0, ACTUAL_MAX)}…` : text
 }
 
-function compileFilter({ field: name, op, value = '' }: Filter): CompiledFilter {
+function compileFilter({ field: name, op: given, value = '' }: Filter): CompiledFilter {
   const field = fieldOf(name)
   const list = Array.isArray(value) ? value : [value]
-  const texts = list.map((item) => (op === 'in' ? String(item).toLowerCase() : String(item)))
+  // A level is a level however it was spelled when the trigger was made: Info, INFO and info are one.
+  const levels = LEVEL_FIELDS.has(name) ? list.flatMap((item) => spellingsOf(String(item))) : []
+  const op = given === 'eq' && levels.length > 0 ? 'in' : given
+  if (given === 'neq' && levels.length > 0) {
+    const others = textTest('in', levels)
+    const testText = (text: string): boolean => !others(text)
+    return {
+      field,
+      op,
+      values: null,
+      testText,
+      test: remembering(field, testText),
+      expected: `neq ${list[0]}`,
+    }
+  }
+  const texts = [
+    ...list.map((item) => (op === 'in' ? String(item).toLowerCase() : String(item))),
+    ...(op === 'in' ? levels : []),
+  ]
   const filter = { field, op, values: op === 'eq' || op === 'in' ? texts : null }
   if (op === 'exists') {
     const wanted = String(value) !== 'false'
@@ -54,7 +75,7 @@ function compileFilter({ field: name, op, value = '' }: Filter): CompiledFilter 
     return { ...filter, test, testText: () => wanted, expected: `exists ${wanted}` }
   }
   const testText = textTest(op, texts)
-  return { ...filter, testText, test: remembering(field, testText), expected: `${op} ${list.join(', ')}` }
+  return { ...filter, testText, test: remembering(field, testText), expected: `${given} ${list.join(', ')}` }
 }
 
 function textTest(op: Filter['op'], values: string[]): (text: string) => boolean {

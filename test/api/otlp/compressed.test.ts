@@ -53,7 +53,7 @@ describe('an export that is compressed', () => {
   it.each(COMPRESSIONS)(
     'with %s is refused when it unpacks to far more, or is cut short',
     async (name, compress) => {
-      const bomb = compress(Buffer.alloc(40 * 1024 * 1024))
+      const bomb = compress(Buffer.alloc(65 * 1024 * 1024))
       const headers = { 'content-type': 'application/x-protobuf', 'content-encoding': name }
       expect((await receiver.post('logs', new Uint8Array(bomb), headers)).status).toBe(413)
       expect(await callGrpc(receiver.grpcPort, { 'grpc-encoding': name }, framed(bomb, true))).toMatchObject({

@@ -25,7 +25,7 @@ describe.each(ENCODINGS)('exporters of the OpenTelemetry SDK, %s', (encoding) =>
     expect(rows.every((row) => row.source === 'otlp' && row.labels.service === service)).toBe(true)
 
     expect(byType(rows, 'ERROR')).toMatchObject({
-      text: 'payment declined',
+      text: 'ERROR payment declined [/pay]',
       raw: {
         signal: 'logs',
         severityNumber: 17,
@@ -37,7 +37,7 @@ describe.each(ENCODINGS)('exporters of the OpenTelemetry SDK, %s', (encoding) =>
       },
     })
     expect(byType(rows, 'span')).toMatchObject({
-      text: 'charge card (12.5ms) ERROR',
+      text: 'charge card (12.5ms) ERROR: declined',
       raw: {
         signal: 'traces',
         traceId: span.traceId,
@@ -49,7 +49,7 @@ describe.each(ENCODINGS)('exporters of the OpenTelemetry SDK, %s', (encoding) =>
       },
     })
     expect(byType(rows, 'orders')).toMatchObject({
-      text: 'orders=3 1',
+      text: 'orders{region=eu}=3',
       raw: {
         signal: 'metrics',
         metricType: 'sum',

@@ -8,8 +8,9 @@ export function callGrpc(
   port: number,
   headers: Record<string, string> = {},
   body: Uint8Array = new Uint8Array(5),
-): Promise<{ status: number; message: string }> {
-  const session = connect(`http://127.0.0.1:${port}`)
+): Promise<{ status: number; message: string; details: string }> {
+  // In megabytes, for what waits to be sent: without it Node resets the answer to a large message.
+  const session = connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 })
   return new Promise((resolve, reject) => {
     const request = session.request({
       ':method': 'POST',
@@ -23,6 +24,7 @@ export function callGrpc(
       resolve({
         status: Number(found['grpc-status']),
         message: decodeURIComponent(String(found['grpc-message'] ?? '')),
+        details: Buffer.from(String(found['grpc-status-details-bin'] ?? ''), 'base64').toString('latin1'),
       })
     }
     request.on('response', settle).on('trailers', settle).on('error', reject)

@@ -27,10 +27,31 @@ describe('an event time', () => {
     ['2024-02-29T00:00:00Z', iso('2024-02-29T00:00:00Z')],
     ['2016-12-31T23:59:60Z', iso('2016-12-31T23:59:59.999Z')],
     ['2016-12-31T23:59:60.7Z', iso('2016-12-31T23:59:59.999Z')],
+    ['2026-11-20 11:00:00 UTC', iso('2026-11-20T11:00:00Z')],
+    ['2026-11-20 13:00:00.5 +0200 CEST', iso('2026-11-20T11:00:00.500Z')],
+    ['20261120T110000Z', iso('2026-11-20T11:00:00Z')],
+    ['Fri, 20 Nov 2026 11:00:00 GMT', iso('2026-11-20T11:00:00Z')],
+    ['Fri, 20 Nov 2026 06:00:00 EST', iso('2026-11-20T11:00:00Z')],
+    ['20 Nov 2026 11:00 +0000', iso('2026-11-20T11:00:00Z')],
+    ['Fri Nov 20 11:00:00 2026', iso('2026-11-20T11:00:00Z')],
+    ['20/Nov/2026:13:00:00 +0200', iso('2026-11-20T11:00:00Z')],
+    [1_795_172_400, iso('2026-11-20T11:00:00Z')],
+    [1_795_172_400.123, iso('2026-11-20T11:00:00.123Z')],
+    [1_795_172_400_123_456, iso('2026-11-20T11:00:00.123Z')],
+    [1_795_172_400_123_000_000, iso('2026-11-20T11:00:00.123Z')],
+    ['1795172400', iso('2026-11-20T11:00:00Z')],
+    ['1795172400.000200', iso('2026-11-20T11:00:00Z')],
+    ['1795172400000', iso('2026-11-20T11:00:00Z')],
+    ['1795172400123456789', iso('2026-11-20T11:00:00.123Z')],
+    [{ ms: iso('2026-11-20T11:00:00Z'), given: '1' }, iso('2026-11-20T11:00:00Z')],
     [NOW, NOW],
     [NOW + 0.9, NOW],
   ])('%j is read', (value, ts) => {
     expect(parseEventTime(value, NOW)).toEqual({ ts, claimed: null })
+  })
+
+  it.each(['', null, undefined])('%j is none, so ingest time is used', (value) => {
+    expect(parseEventTime(value, NOW)).toEqual(NONE)
   })
 
   it.each([
@@ -45,25 +66,24 @@ describe('an event time', () => {
     '2026-11-20T11:00:61Z',
     '2026-11-20T11:00:00+24:00',
     '2026-11-20T11:00:00+02:60',
-    '2026-11-20T11:00:00 UTC',
     '2026-11-20T',
     '2026-11-20Z',
-    '20261120T110000Z',
+    '20261320T110000Z',
     '11/20/2026',
-    'Fri, 20 Nov 2026 11:00:00 GMT',
-    '1795172400000',
-    '',
+    'Fri, 31 Nov 2026 11:00:00 GMT',
+    'Fri, 20 Foo 2026 11:00:00 GMT',
+    'Fri, 20 Nov 2026 11:00:00 XYZ',
     'now',
+    ' ',
     `2026-11-20T11:00:00.${'9'.repeat(100_000)}Z`,
     Number.NaN,
     Number.POSITIVE_INFINITY,
-    null,
-    undefined,
     true,
     {},
     [NOW],
-  ])('%j is none, so ingest time is used', (value) => {
-    expect(parseEventTime(value, NOW)).toEqual(NONE)
+  ])('%j is not understood: ingest time is used, and what was given is told', (value) => {
+    const unknown = typeof value === 'object' ? JSON.stringify(value) : String(value).trim().slice(0, 200)
+    expect(parseEventTime(value, NOW)).toEqual({ ...NONE, unknown })
   })
 
   it.each([
@@ -73,7 +93,7 @@ describe('an event time', () => {
     [-1, '-1'],
     [0, '0'],
     [1e18, '1000000000000000000'],
-    [1_795_172_400, '1795172400'],
+    ['1995172400', '1995172400'],
     [NOW + DAY + 1, String(NOW + DAY + 1)],
   ])('%j is too far off to be used, and kept as it was given', (value, claimed) => {
     expect(parseEventTime(value, NOW)).toEqual({ ts: null, claimed })

@@ -189,10 +189,7 @@ describe('a record of JSON', () => {
     expect(items).toContain('"asInt":"12345678901234567"')
   })
 
-  it('is read where parts of it are no objects, and has no prototype to reach', () => {
-    expect(ofJson('logs', { resourceLogs: [null, 1, { scopeLogs: [{ logRecords: ['x'] }] }] })).toHaveLength(
-      1,
-    )
+  it('has no prototype to reach', () => {
     const [item] = ofJson(
       'logs',
       '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"__proto__":{"a":1},"attributes":[{"key":"__proto__","value":{"stringValue":"x"}}]}]}]}]}',
@@ -200,12 +197,130 @@ describe('a record of JSON', () => {
     expect(Object.keys(item!)).toContain('__proto__')
     expect(Object.keys(item!.attributes as object)).toEqual(['__proto__'])
   })
+})
 
-  it('is refused where values nest without an end', () => {
+describe('A10: a record that is wrong', () => {
+  const nested = (levels: number): unknown => {
     let value: unknown = { stringValue: 'x' }
-    for (let i = 0; i < 95; i++) value = { arrayValue: { values: [value] } }
-    expect(() =>
-      ofJson('logs', { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: value }] }] }] }),
-    ).toThrow('nests deeper than 90')
+    for (let i = 0; i < levels; i++) value = { arrayValue: { values: [value] } }
+    return value
+  }
+  const good = { body: { stringValue: 'kept' } }
+  const logs = (...logRecords: unknown[]) =>
+    ofJson('logs', { resourceLogs: [{ scopeLogs: [{ logRecords }] }] })
+
+  it.each([
+    ['x', 'it is not an object'],
+    [{ attributes: { a: 1 } }, 'attributes is not a list of {key, value}'],
+    [{ attributes: ['a'] }, 'attributes[0] is not {key, value}'],
+    [{ attributes: [{ key: 'n', value: 'bare' }] }, 'attributes.n.a value is not one of stringValue'],
+    [{ attributes: [{ key: 'n', value: { string_value: 'a' } }] }, 'attributes.n.a value is not one of'],
+    [
+      { attributes: [{ key: 'n', value: { intValue: 'many' } }] },
+      'attributes.n.intValue is not a whole number',
+    ],
+    [{ attributes: [{ key: 'n', value: { intValue: 1.5 } }] }, 'attributes.n.intValue is not a whole number'],
+    [{ attributes: [{ key: 'n', value: { intValue: '9223372036854775808' } }] }, 'of 64 bits'],
+    [{ attributes: [{ key: 'n', value: { doubleValue: 'x' } }] }, 'attributes.n.doubleValue is not a number'],
+    [
+      { attributes: [{ key: 'n', value: { boolValue: 'true' } }] },
+      'attributes.n.boolValue is not true or false',
+    ],
+    [{ attributes: [{ key: 'n', value: { stringValue: 5 } }] }, 'attributes.n.stringValue is not text'],
+    [{ body: 'bare text' }, 'body.a value is not one of stringValue'],
+    [{ body: nested(95) }, 'body.a value nests deeper than 90'],
+    [{ timeUnixNano: '2026-11-22T10:59:00Z' }, 'timeUnixNano is not a whole number of 64 bits from 0'],
+    [{ timeUnixNano: -5 }, 'timeUnixNano is not a whole number of 64 bits from 0'],
+    [{ severityNumber: 'high' }, 'severityNumber is not a whole number'],
+  ])('%j is told by itself, and its neighbours are kept', (wrong, why) => {
+    const items = logs(good, wrong, good)
+    expect(items).toHaveLength(3)
+    expect(items[1]).toEqual({ 'svc.refused': expect.stringContaining(why) })
+    expect([items[0]!.body, items[2]!.body]).toEqual(['kept', 'kept'])
+  })
+
+  it('takes numbers as JSON of protobuf may write them', () => {
+    const [item] = logs({
+      timeUnixNano: 1.7951724e18,
+      severityNumber: 'SEVERITY_NUMBER_ERROR',
+      attributes: [
+        { key: 'a', value: { intValue: '1e3' } },
+        { key: 'b', value: { doubleValue: '-Infinity' } },
+        { key: 'c', value: null },
+        { key: 'd' },
+      ],
+    })
+    expect(item).toMatchObject({
+      timeUnixNano: '1795172400000000000',
+      severityNumber: 'SEVERITY_NUMBER_ERROR',
+      attributes: { a: 1000, b: '-Infinity', c: null, d: null },
+    })
+  })
+
+  it('of a metric is a point, or all points of its metric', () => {
+    const items = ofJson('metrics', {
+      resourceMetrics: [
+        {
+          scopeMetrics: [
+            {
+              metrics: [
+                { name: 'm', gauge: { dataPoints: [{ asInt: '1' }, { asInt: 'x' }, { count: '-1' }] } },
+                { name: 'n', gauge: { dataPoints: {} } },
+                { name: 'nothing yet' },
+                7,
+              ],
+            },
+          ],
+        },
+      ],
+    })
+    expect(items.map((item) => item['svc.refused'] ?? item.asInt)).toEqual([
+      1,
+      'asInt is not a whole number of 64 bits',
+      'count is not a whole number of 64 bits from 0',
+      'dataPoints is not a list',
+      'it is not an object',
+    ])
+  })
+
+  it('of a resource that is wrong is each of its records', () => {
+    const items = ofJson('logs', {
+      resourceLogs: [
+        { resource: { attributes: { a: 1 } }, scopeLogs: [{ logRecords: [good, good] }] },
+        { scopeLogs: [{ logRecords: [good] }] },
+      ],
+    })
+    expect(items.map((item) => item['svc.refused'] ?? item.body)).toEqual([
+      'resource.attributes is not a list of {key, value}',
+      'resource.attributes is not a list of {key, value}',
+      'kept',
+    ])
+  })
+
+  it('nested 49 arrays deep is kept, and one nested without an end is told by itself, in protobuf too', () => {
+    const value = (levels: number): Buffer =>
+      Array.from({ length: levels }).reduce<Buffer>(
+        (inner) => bytesOf(5, bytesOf(1, inner)),
+        bytesOf(1, text('x')),
+      )
+    const record = (levels: number) => bytesOf(2, bytesOf(5, value(levels)))
+    const items = itemsOf(bytesOf(1, bytesOf(2, record(0), record(49), record(200), record(0))), {
+      signal: 'logs',
+      encoding: 'protobuf',
+    })
+    expect(items.map((item) => item['svc.refused'] ?? 'kept')).toEqual([
+      'kept',
+      'kept',
+      expect.stringContaining('nests deeper than'),
+      'kept',
+    ])
+  })
+
+  it.each([
+    [{ resourceLogs: {} }, 'resourceLogs is not a list'],
+    [{ resourceLogs: [{ scopeLogs: {} }] }, 'scopeLogs is not a list'],
+    [{ resourceLogs: [{ scopeLogs: [{ logRecords: {} }] }] }, 'logRecords is not a list'],
+  ])('cannot be told apart in %j, which is refused whole', (request, why) => {
+    expect(() => ofJson('logs', request)).toThrow(why)
   })
 })
