@@ -4862,7 +4862,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
          "window": {
           "type": "string",
           "description": "Length of the window, such as 5m.",
-          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+          "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
          },
          "group_by": {
           "type": "array",
@@ -4933,7 +4933,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
          "absent_for": {
           "type": "string",
           "description": "How long nothing may come, from the instant the last matching event was stored.",
-          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+          "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
          },
          "group_by": {
           "type": "array",
@@ -5095,7 +5095,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
          "within": {
           "type": "string",
           "description": "Longest time from the first step to the last.",
-          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+          "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
          },
          "group_by": {
           "type": "array",
@@ -5124,7 +5124,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
          "every": {
           "type": "string",
           "description": "Interval, at least 60s.",
-          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+          "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
          },
          "summary_by": {
           "type": "array",
@@ -5185,7 +5185,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
              "findings": {
               "type": "string",
               "description": "How far back findings are listed.",
-              "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+              "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
              }
             },
             "additionalProperties": false
@@ -5272,7 +5272,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
              "findings": {
               "type": "string",
               "description": "How far back findings are listed.",
-              "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+              "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
              }
             },
             "additionalProperties": false
@@ -5377,7 +5377,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
        "context_window": {
         "type": "string",
         "description": "How much of the timeline a firing carries; 15m when absent.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        }
       },
       "additionalProperties": false
@@ -5385,7 +5385,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
      "cooldown": {
       "type": "string",
       "description": "Wait before waking again, per entity; 5m when absent.",
-      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+      "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
      },
      "storm": {
       "type": "object",
@@ -5394,12 +5394,12 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
        "quiet": {
         "type": "string",
         "description": "Wait for a pause this long, and gather until then.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "max_wait": {
         "type": "string",
         "description": "Gather no longer than this; ten times quiet when absent.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "min_count": {
         "type": "integer",
@@ -5423,7 +5423,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
           "per": {
            "type": "string",
            "description": "Period, such as 1h.",
-           "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+           "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
           }
          },
          "required": [
@@ -5441,7 +5441,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
      "max_late": {
       "type": "string",
       "description": "An event older than this when it is stored is not judged; 24h when absent.",
-      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+      "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
      },
      "description": {
       "type": "string",
@@ -5694,7 +5694,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
    "poll": {
     "type": "string",
     "description": "Poll interval, for a connector that polls.",
-    "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+    "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
    },
    "config": {
     "type": "object",
@@ -5762,7 +5762,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
        "window": {
         "type": "string",
         "description": "Length of the window, such as 5m.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "group_by": {
         "type": "array",
@@ -5833,7 +5833,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
        "absent_for": {
         "type": "string",
         "description": "How long nothing may come, from the instant the last matching event was stored.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "group_by": {
         "type": "array",
@@ -5995,7 +5995,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
        "within": {
         "type": "string",
         "description": "Longest time from the first step to the last.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "group_by": {
         "type": "array",
@@ -6024,7 +6024,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
        "every": {
         "type": "string",
         "description": "Interval, at least 60s.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "summary_by": {
         "type": "array",
@@ -6085,7 +6085,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
            "findings": {
             "type": "string",
             "description": "How far back findings are listed.",
-            "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+            "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
            }
           },
           "additionalProperties": false
@@ -6172,7 +6172,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
            "findings": {
             "type": "string",
             "description": "How far back findings are listed.",
-            "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+            "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
            }
           },
           "additionalProperties": false
@@ -6277,7 +6277,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
      "context_window": {
       "type": "string",
       "description": "How much of the timeline a firing carries; 15m when absent.",
-      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+      "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
      }
     },
     "additionalProperties": false
@@ -6285,7 +6285,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
    "cooldown": {
     "type": "string",
     "description": "Wait before waking again, per entity; 5m when absent.",
-    "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+    "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
    },
    "storm": {
     "type": "object",
@@ -6294,12 +6294,12 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
      "quiet": {
       "type": "string",
       "description": "Wait for a pause this long, and gather until then.",
-      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+      "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
      },
      "max_wait": {
       "type": "string",
       "description": "Gather no longer than this; ten times quiet when absent.",
-      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+      "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
      },
      "min_count": {
       "type": "integer",
@@ -6323,7 +6323,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
         "per": {
          "type": "string",
          "description": "Period, such as 1h.",
-         "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+         "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
         }
        },
        "required": [
@@ -6341,7 +6341,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
    "max_late": {
     "type": "string",
     "description": "An event older than this when it is stored is not judged; 24h when absent.",
-    "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+    "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
    },
    "description": {
     "type": "string",
