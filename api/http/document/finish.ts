@@ -163,9 +163,13 @@ function illustrate(
     return schema
   }
   const add = (media: Media, type: string, whole: boolean): void => {
+    // Protobuf is bytes: it has no example.
+    if (type === 'application/x-protobuf') return
     const title = media.schema.$ref?.slice(SCHEMAS.length)
     if (title === undefined) {
-      media.example = type in TEXT_EXAMPLES ? TEXT_EXAMPLES[type] : exampleOf(media.schema, find, whole)
+      // A skill may be sent as plain text too; what is answered as such are metrics.
+      const known = type === 'text/plain' && !whole ? 'text/markdown' : type
+      media.example = TEXT_EXAMPLES[known] ?? exampleOf(media.schema, find, whole)
       return
     }
     shared[title] ??= { summary: title, value: exampleOf(media.schema, find, whole) }
@@ -176,12 +180,11 @@ function illustrate(
     for (const [type, media] of Object.entries(content ?? {})) add(media, type, true)
 }
 
-/** Of answers and bodies that are no JSON. Protobuf is bytes: it has none. */
+/** Of answers and bodies that are no JSON. */
 const TEXT_EXAMPLES: Readonly<Record<string, string>> = {
   'application/yaml': 'sources:\n  - name: gateway\n    connector: webhook\n',
   'application/x-ndjson': '{"level":"error","order":"A-1001"}\n{"level":"info","order":"A-1002"}\n',
   'text/markdown':
     '---\nname: checkout-runbook\ndescription: What to do when payments fail.\n---\nLook at the gateway first.\n',
   'text/plain': 'svc_events_stored 234000\n',
-  'application/x-protobuf': '',
 }
