@@ -217,9 +217,17 @@ function enumRule(allowed: readonly unknown[]): string {
   return names.length === 1 ? `must be ${names[0]}` : `must be one of ${names.join(', ')}`
 }
 
+/** A duration above 0 (SPEC.md, Sources and labels 1); each way of writing it is read in one pass. */
+const DURATION = '^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$'
+const DURATION_RULE = 'must be a number and one of s, m, h, d, such as 15m'
+
 /** Patterns with a name people know; others are shown as they are. */
 const patternRules: Record<string, string> = {
-  '^[0-9]+(\\.[0-9]+)?(s|m|h|d)$': 'must be a number and one of s, m, h, d, such as 15m',
+  [DURATION]: DURATION_RULE,
+  '^[0-9]+(\\.[0-9]+)?(s|m|h|d)$': DURATION_RULE,
+  '^evt_[0-9]{1,15}$': 'must be an event id',
+  '^(findings|agent:.+)?$': 'must be findings or agent:<name>',
+  '^[0-9]{1,16}\\..{1,80}$': 'must be next_before of an earlier answer',
   '^[A-Za-z0-9_]{1,64}$': 'must be 1 to 64 letters, digits or underscores',
   '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$':
     'must be 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
@@ -231,6 +239,9 @@ const patternRules: Record<string, string> = {
 
 function describePattern(error: ErrorObject): string {
   const pattern = String((error.params as { pattern: string }).pattern)
+  // A duration of nothing has the right form.
+  if (pattern === DURATION && /^[0.]+[smhd]$/.test(String(error.data)))
+    return DURATION_RULE.replace('a number', 'a number above 0')
   return patternRules[pattern] ?? `must match ${pattern}`
 }
 

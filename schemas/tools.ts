@@ -4860,7 +4860,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
          "window": {
           "type": "string",
           "description": "Length of the window, such as 5m.",
-          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+          "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
          },
          "group_by": {
           "type": "array",
@@ -4931,7 +4931,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
          "absent_for": {
           "type": "string",
           "description": "How long nothing may come, from the instant the last matching event was stored.",
-          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+          "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
          },
          "group_by": {
           "type": "array",
@@ -5093,7 +5093,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
          "within": {
           "type": "string",
           "description": "Longest time from the first step to the last.",
-          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+          "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
          },
          "group_by": {
           "type": "array",
@@ -5122,7 +5122,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
          "every": {
           "type": "string",
           "description": "Interval, at least 60s.",
-          "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+          "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
          },
          "summary_by": {
           "type": "array",
@@ -5183,7 +5183,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
              "findings": {
               "type": "string",
               "description": "How far back findings are listed.",
-              "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+              "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
              }
             },
             "additionalProperties": false
@@ -5270,7 +5270,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
              "findings": {
               "type": "string",
               "description": "How far back findings are listed.",
-              "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+              "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
              }
             },
             "additionalProperties": false
@@ -5375,7 +5375,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
        "context_window": {
         "type": "string",
         "description": "How much of the timeline a firing carries; 15m when absent.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        }
       },
       "additionalProperties": false
@@ -5383,7 +5383,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
      "cooldown": {
       "type": "string",
       "description": "Wait before waking again, per entity; 5m when absent.",
-      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+      "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
      },
      "storm": {
       "type": "object",
@@ -5392,12 +5392,12 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
        "quiet": {
         "type": "string",
         "description": "Wait for a pause this long, and gather until then.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "max_wait": {
         "type": "string",
         "description": "Gather no longer than this; ten times quiet when absent.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "min_count": {
         "type": "integer",
@@ -5421,7 +5421,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
           "per": {
            "type": "string",
            "description": "Period, such as 1h.",
-           "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+           "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
           }
          },
          "required": [
@@ -5439,7 +5439,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
      "max_late": {
       "type": "string",
       "description": "An event older than this when it is stored is not judged; 24h when absent.",
-      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+      "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
      },
      "description": {
       "type": "string",
@@ -5692,7 +5692,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
    "poll": {
     "type": "string",
     "description": "Poll interval, for a connector that polls.",
-    "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+    "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
    },
    "config": {
     "type": "object",
@@ -5760,7 +5760,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
        "window": {
         "type": "string",
         "description": "Length of the window, such as 5m.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "group_by": {
         "type": "array",
@@ -5831,7 +5831,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
        "absent_for": {
         "type": "string",
         "description": "How long nothing may come, from the instant the last matching event was stored.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "group_by": {
         "type": "array",
@@ -5993,7 +5993,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
        "within": {
         "type": "string",
         "description": "Longest time from the first step to the last.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "group_by": {
         "type": "array",
@@ -6022,7 +6022,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
        "every": {
         "type": "string",
         "description": "Interval, at least 60s.",
-        "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+        "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
        },
        "summary_by": {
         "type": "array",
@@ -6083,7 +6083,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
            "findings": {
             "type": "string",
             "description": "How far back findings are listed.",
-            "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+            "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
            }
           },
           "additionalProperties": false
@@ -6170,7 +6170,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
            "findings": {
             "type": "string",
             "description": "How far back findings are listed.",
-            "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+            "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
            }
           },
           "additionalProperties": false
@@ -6275,7 +6275,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
      "context_window": {
       "type": "string",
       "description": "How much of the timeline a firing carries; 15m when absent.",
-      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+      "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
      }
     },
     "additionalProperties": false
@@ -6283,7 +6283,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
    "cooldown": {
     "type": "string",
     "description": "Wait before waking again, per entity; 5m when absent.",
-    "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+    "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
    },
    "storm": {
     "type": "object",
@@ -6292,12 +6292,12 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
      "quiet": {
       "type": "string",
       "description": "Wait for a pause this long, and gather until then.",
-      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+      "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
      },
      "max_wait": {
       "type": "string",
       "description": "Gather no longer than this; ten times quiet when absent.",
-      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+      "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
      },
      "min_count": {
       "type": "integer",
@@ -6321,7 +6321,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
         "per": {
          "type": "string",
          "description": "Period, such as 1h.",
-         "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+         "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
         }
        },
        "required": [
@@ -6339,7 +6339,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
    "max_late": {
     "type": "string",
     "description": "An event older than this when it is stored is not judged; 24h when absent.",
-    "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+    "pattern": "^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$"
    },
    "description": {
     "type": "string",

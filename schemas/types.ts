@@ -538,6 +538,36 @@ export type PreviousSigningSecret = string
  * Header that carries the signature, for hmac_sha256.
  */
 export type SignatureHeader = string
+/**
+ * Labels with their values; of one label, that label.
+ */
+export type EntitiesShown = EntitiesResult | LabelFacet
+/**
+ * A project; a key of the project sees its card.
+ */
+export type ProjectShown = Project | ProjectCard
+/**
+ * A project with what happened in it; a key of the project sees its card.
+ */
+export type ProjectSummaryShown = ProjectSummary | ProjectCardSummary
+/**
+ * One event, or a list of them, in the form of the source.
+ */
+export type PostedEvents =
+  | {
+      [k: string]: unknown
+    }
+  | {
+      [k: string]: unknown
+    }[]
+/**
+ * Step of guided setup.
+ */
+export type SetupStage = 'plan' | 'connect' | 'try' | 'done'
+/**
+ * One message of a live tail: an event, or how many were skipped.
+ */
+export type TailFrame = Event | TailGap
 
 /**
  * Nothing from a key for a while.
@@ -556,6 +586,24 @@ export interface AbsenceCondition {
    * Items: Label.
    */
   group_by?: string[]
+}
+/**
+ * A named action that was run.
+ */
+export interface ActionDone {
+  ok: true
+  /**
+   * Action.
+   */
+  action: string
+  /**
+   * What came of it.
+   */
+  message: string
+  /**
+   * Run that was started.
+   */
+  run_id?: string
 }
 /**
  * A past firing and what an agent should make of it.
@@ -3068,6 +3116,20 @@ export interface CatalogUnmanaged {
   name: string
 }
 /**
+ * The JSON Schema of the catalog file.
+ */
+export interface CatalogFileSchema {
+  /**
+   * Dialect.
+   */
+  $schema?: string
+  /**
+   * Title.
+   */
+  title?: string
+  [k: string]: unknown
+}
+/**
  * A catalog file is no longer remembered; nothing that is declared changed.
  */
 export interface CatalogForgotten {
@@ -3834,6 +3896,12 @@ export interface ProvidedField {
   primary?: boolean
 }
 /**
+ * The connectors, by kind.
+ */
+export interface ConnectorsResult {
+  [k: string]: Connector
+}
+/**
  * Alerts that Alertmanager routes to a webhook. SPEC.md, Sources and labels 4.
  */
 export interface AlertmanagerConfig {
@@ -4496,6 +4564,12 @@ export interface Dispatch {
      */
     delivered_at: string | null
   }[]
+}
+/**
+ * It is done.
+ */
+export interface Done {
+  ok: true
 }
 /**
  * What a draft would do; nothing is written.
@@ -5207,6 +5281,61 @@ export interface EvaluationsResult {
  */
 export interface EventDetail {
   event: Event
+}
+/**
+ * Agents outside that are told of the firings of a project.
+ */
+export interface ExternalAgentsResult {
+  /**
+   * Agents.
+   */
+  agents: {
+    /**
+     * Subscription.
+     */
+    subscription_id: string
+    /**
+     * Name for it.
+     */
+    name: string
+    /**
+     * Address, its last part masked; empty where firings are fetched.
+     */
+    url: string
+    /**
+     * Key it was made with.
+     */
+    key_id: string | null
+    /**
+     * Who made it.
+     */
+    key_name: string
+    /**
+     * Made.
+     */
+    created_at: string
+    /**
+     * Newest delivery; null: none yet.
+     */
+    last_delivery: null | {
+      /**
+       * When.
+       */
+      at: string
+      /**
+       * Delivered; null: not known yet.
+       */
+      ok: boolean | null
+      /**
+       * Why it failed.
+       */
+      error: string | null
+      /**
+       * Firing.
+       */
+      dispatch_id: string
+    }
+  }[]
 }
 /**
  * One payload field as recent events really carry it.
@@ -6007,6 +6136,16 @@ export interface Identity {
   project_name?: string | null
 }
 /**
+ * What an ingest URL is for.
+ */
+export interface IngestExplained {
+  ok: true
+  /**
+   * How to send to it.
+   */
+  detail: string
+}
+/**
  * Answer of an accepted ingest: everything counted here is on disk.
  */
 export interface IngestResult {
@@ -6056,6 +6195,16 @@ export interface RejectedItem {
    * The rule it breaks.
    */
   error: string
+}
+/**
+ * A key that opens nothing any more.
+ */
+export interface KeyRevoked {
+  ok: true
+  /**
+   * What follows from it.
+   */
+  note: string
 }
 /**
  * An API key; the secret is never among its fields.
@@ -9128,6 +9277,19 @@ export interface ObjectRef {
   name: string
 }
 /**
+ * A tool of svc mcp.
+ */
+export interface OfferedTool {
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * What it is for.
+   */
+  description: string
+}
+/**
  * Events of the window that max_tokens left out, by source and type.
  */
 export interface Omission {
@@ -9143,6 +9305,49 @@ export interface Omission {
    * How many.
    */
   count: number
+}
+/**
+ * Answer of an export in JSON (OTLP 1.x): empty where everything was stored.
+ */
+export interface OtlpAnswer {
+  /**
+   * What was left out.
+   */
+  partialSuccess?: {
+    /**
+     * Log records left out.
+     */
+    rejectedLogRecords?: string
+    /**
+     * Spans left out.
+     */
+    rejectedSpans?: string
+    /**
+     * Data points left out.
+     */
+    rejectedDataPoints?: string
+    /**
+     * Why.
+     */
+    errorMessage?: string
+  }
+}
+/**
+ * A refusal of an export: the form of all errors, and google.rpc.Status in one where the export was read.
+ */
+export interface OtlpProblem {
+  /**
+   * What is wrong, and the rule.
+   */
+  detail: string
+  /**
+   * Code of gRPC.
+   */
+  code?: number
+  /**
+   * The same as detail.
+   */
+  message?: string
 }
 /**
  * Answer of a delete of a part.
@@ -9632,6 +9837,280 @@ export interface Problem {
   fingerprint?: string
 }
 /**
+ * What happened in a project, as a project key sees it.
+ */
+export interface ProjectCardSummary {
+  /**
+   * Project id.
+   */
+  id: string
+  /**
+   * Template key.
+   */
+  template: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * What it is for.
+   */
+  goal: string
+  /**
+   * State.
+   */
+  status: string
+  /**
+   * Created.
+   */
+  created_at: string
+  /**
+   * Sources.
+   */
+  sources: string[]
+  /**
+   * Triggers.
+   */
+  triggers: string[]
+  /**
+   * Skills.
+   */
+  skills: string[]
+  /**
+   * Its newest runs.
+   */
+  runs: Run[]
+  /**
+   * All its runs.
+   */
+  runs_total: number
+  /**
+   * When one of its triggers last fired.
+   */
+  last_fired: string | null
+  today: ProjectToday
+}
+/**
+ * A run of an agent.
+ */
+export interface Run {
+  /**
+   * Run.
+   */
+  id: string
+  /**
+   * Agent.
+   */
+  agent: string
+  /**
+   * queued; running; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
+   */
+  status: 'queued' | 'running' | 'succeeded' | 'exhausted' | 'failed' | 'capped' | 'empty'
+  /**
+   * Events it accepts now.
+   */
+  accepts: string[]
+  /**
+   * What started it; test: an example of its agent.
+   */
+  woken_by:
+    'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'test' | 'manual' | 'external'
+  /**
+   * Trigger.
+   */
+  trigger: string | null
+  /**
+   * Firing.
+   */
+  dispatch_id: string | null
+  /**
+   * Entity.
+   */
+  key: string
+  /**
+   * Label of the entity.
+   */
+  label: string
+  /**
+   * Projects it is for, by id.
+   */
+  projects: string[]
+  /**
+   * Run that handed over to it.
+   */
+  parent_run_id: string | null
+  /**
+   * First run of its chain.
+   */
+  root_run_id: string
+  /**
+   * Handoffs before it.
+   */
+  depth: number
+  /**
+   * Run it repeats.
+   */
+  rerun_of: string | null
+  /**
+   * Practice: in no total, told to nobody.
+   */
+  practice: boolean
+  /**
+   * Answered by the tape of the run it repeats, not by a model.
+   */
+  tape: boolean
+  /**
+   * Of the agent as it was, 12 hexadecimal digits.
+   */
+  definition_hash: string
+  /**
+   * Firings it answers: those that came while it waited count here.
+   */
+  wakes: number
+  /**
+   * Woken.
+   */
+  made_at: string
+  /**
+   * What it reads had been ingested by then.
+   */
+  as_of: string | null
+  /**
+   * Started.
+   */
+  started_at: string | null
+  /**
+   * Ended.
+   */
+  finished_at: string | null
+  /**
+   * From start to end.
+   */
+  duration_ms: number | null
+  /**
+   * Model calls.
+   */
+  rounds: number
+  /**
+   * Model calls it may make.
+   */
+  max_rounds: number
+  /**
+   * Tools called.
+   */
+  tool_calls: number
+  /**
+   * Model provider.
+   */
+  provider: string | null
+  /**
+   * Model, as the reply names it.
+   */
+  model: string | null
+  /**
+   * Tokens in.
+   */
+  input_tokens: number
+  /**
+   * Tokens out.
+   */
+  output_tokens: number
+  /**
+   * Tokens written to the provider's cache.
+   */
+  cache_creation_input_tokens: number
+  /**
+   * Tokens read from the provider's cache.
+   */
+  cache_read_input_tokens: number
+  /**
+   * Cost, US dollars; null: not priced.
+   */
+  cost_usd: number | null
+  /**
+   * finding, or no_op: nothing to report.
+   */
+  outcome: 'finding' | 'no_op' | null
+  /**
+   * Verdict.
+   */
+  verdict: string | null
+  /**
+   * Headline.
+   */
+  headline: string | null
+  /**
+   * Next step.
+   */
+  next_step: string | null
+  /**
+   * The note, Markdown; of a run that did not conclude what there was of it.
+   */
+  finding: string | null
+  /**
+   * The finding on the timeline.
+   */
+  event_id: string | null
+  /**
+   * Claims that hold; null: it made none.
+   */
+  verified: null | Verified
+  /**
+   * Why it did not succeed.
+   */
+  error: string | null
+  /**
+   * Write-back: pending, ok, http and a status, or failed; null: there is none.
+   */
+  delivery: string | null
+  /**
+   * Why the write-back failed.
+   */
+  delivery_error: string | null
+  /**
+   * Skills it loaded, in order.
+   */
+  skills: string[]
+  /**
+   * Post to Slack: pending, ok or failed; null: it goes to no channel.
+   */
+  slack: string | null
+  /**
+   * Why the post to Slack failed, or is tried again.
+   */
+  slack_error: string | null
+  /**
+   * Who marked it handled and when.
+   */
+  handled: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+  }
+}
+/**
+ * Totals since 00:00 UTC, practice excluded.
+ */
+export interface ProjectToday {
+  /**
+   * Chains of runs that concluded, each one result.
+   */
+  looked_at: number
+  /**
+   * Of these, those with a finding.
+   */
+  found: number
+  /**
+   * Spent, US dollars.
+   */
+  spent_usd: number
+}
+/**
  * A project as a project key sees it.
  */
 export interface ProjectCard {
@@ -9726,6 +10205,62 @@ export interface ProjectDeleted {
    * Change-set.
    */
   change_set: number
+}
+/**
+ * What deleting a project would take and leave.
+ */
+export interface ProjectDeletion {
+  /**
+   * Deleted with it.
+   */
+  deletes: {
+    /**
+     * Kind of part.
+     */
+    kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill'
+    /**
+     * Name.
+     */
+    name: string
+  }[]
+  /**
+   * Left in place.
+   */
+  releases: {
+    /**
+     * Kind of part.
+     */
+    kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill'
+    /**
+     * Name.
+     */
+    name: string
+  }[]
+  /**
+   * Left in place because other projects use them.
+   */
+  shared: {
+    /**
+     * Kind of part.
+     */
+    kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill'
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * Projects that use it, by id.
+     */
+    projects: string[]
+  }[]
+  /**
+   * Keys of the project that would be revoked.
+   */
+  keys: number
+  /**
+   * Events of the sources that would be deleted.
+   */
+  events: number
 }
 /**
  * Whether a project works, and what to do.
@@ -9867,6 +10402,98 @@ export interface ProjectOutline {
   }[]
 }
 /**
+ * A project that was planned again, and what came of it.
+ */
+export interface ProjectPlanned {
+  /**
+   * Project id.
+   */
+  id: string
+  /**
+   * Template key, custom or default.
+   */
+  template: string
+  /**
+   * Title of the template.
+   */
+  template_title: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * What it is for.
+   */
+  goal: string
+  /**
+   * More on it, in plain words.
+   */
+  description: string
+  /**
+   * Parameters of the template; a blank secret keeps the stored one.
+   */
+  params: {
+    [k: string]: unknown
+  }
+  /**
+   * active, paused or draft.
+   */
+  status: 'active' | 'paused' | 'draft'
+  /**
+   * Lifecycle state.
+   */
+  state: 'draft' | 'connect' | 'try' | 'done' | 'running' | 'paused'
+  /**
+   * Lifecycle events it accepts now.
+   */
+  accepts: string[]
+  /**
+   * Who holds it: crew or person.
+   */
+  held_by: 'crew' | 'person' | null
+  /**
+   * Holds what is made outside another project.
+   */
+  default: boolean
+  /**
+   * Its parts.
+   */
+  objects: ProjectObject[]
+  wiring: Wiring
+  ingest_keys?: IngestKeys
+  /**
+   * Parts by kind.
+   */
+  counts: {
+    [k: string]: number
+  }
+  /**
+   * What last went wrong.
+   */
+  last_error: string | null
+  /**
+   * Change-set that last changed it; the ETag carries it.
+   */
+  version: number
+  /**
+   * Created (ISO 8601, UTC).
+   */
+  created_at: string
+  /**
+   * Changed (ISO 8601, UTC).
+   */
+  updated_at: string
+  /**
+   * Old word for template.
+   */
+  recipe: string
+  /**
+   * Old word for template_title.
+   */
+  recipe_title: string
+  report: ProjectReport
+}
+/**
  * What an update of a project did.
  */
 export interface ProjectReport {
@@ -9894,6 +10521,80 @@ export interface ProjectReport {
    * kind:name that left.
    */
   released?: string[]
+}
+/**
+ * One result with its whole note.
+ */
+export interface ProjectResultDetail {
+  /**
+   * Run id.
+   */
+  id: string
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * Entity.
+   */
+  entity: string
+  /**
+   * action or no_action.
+   */
+  kind: 'action' | 'no_action'
+  /**
+   * Headline.
+   */
+  headline: string
+  /**
+   * Start of the note.
+   */
+  summary: string
+  /**
+   * Next step.
+   */
+  next_step: string | null
+  /**
+   * Verdict.
+   */
+  verdict: string | null
+  /**
+   * Agents.
+   */
+  chain: string[]
+  /**
+   * Cost, US dollars; null: not priced.
+   */
+  cost_usd: number | null
+  /**
+   * Who marked it handled and when; null: nobody.
+   */
+  handled: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+  }
+  /**
+   * Recorded by an outside agent.
+   */
+  external: boolean
+  /**
+   * A practice run.
+   */
+  practice: boolean
+  /**
+   * The note, Markdown.
+   */
+  note: string
+  /**
+   * The finding on the timeline.
+   */
+  event_id: string
 }
 /**
  * What the agents found: one per chain of runs.
@@ -9987,21 +10688,159 @@ export interface ProjectSkill {
   loaded_by: string[]
 }
 /**
- * Totals since 00:00 UTC, practice excluded.
+ * A project with what happened in it.
  */
-export interface ProjectToday {
+export interface ProjectSummary {
   /**
-   * Chains of runs that concluded, each one result.
+   * Project id.
    */
-  looked_at: number
+  id: string
   /**
-   * Of these, those with a finding.
+   * Template key, custom or default.
    */
-  found: number
+  template: string
   /**
-   * Spent, US dollars.
+   * Title of the template.
    */
-  spent_usd: number
+  template_title: string
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * What it is for.
+   */
+  goal: string
+  /**
+   * More on it, in plain words.
+   */
+  description: string
+  /**
+   * Parameters of the template; a blank secret keeps the stored one.
+   */
+  params: {
+    [k: string]: unknown
+  }
+  /**
+   * active, paused or draft.
+   */
+  status: 'active' | 'paused' | 'draft'
+  /**
+   * Lifecycle state.
+   */
+  state: 'draft' | 'connect' | 'try' | 'done' | 'running' | 'paused'
+  /**
+   * Lifecycle events it accepts now.
+   */
+  accepts: string[]
+  /**
+   * Who holds it: crew or person.
+   */
+  held_by: 'crew' | 'person' | null
+  /**
+   * Holds what is made outside another project.
+   */
+  default: boolean
+  /**
+   * Its parts.
+   */
+  objects: ProjectObject[]
+  wiring: Wiring
+  ingest_keys?: IngestKeys
+  /**
+   * Parts by kind.
+   */
+  counts: {
+    [k: string]: number
+  }
+  /**
+   * What last went wrong.
+   */
+  last_error: string | null
+  /**
+   * Change-set that last changed it; the ETag carries it.
+   */
+  version: number
+  /**
+   * Created (ISO 8601, UTC).
+   */
+  created_at: string
+  /**
+   * Changed (ISO 8601, UTC).
+   */
+  updated_at: string
+  /**
+   * Old word for template.
+   */
+  recipe: string
+  /**
+   * Old word for template_title.
+   */
+  recipe_title: string
+  /**
+   * What was changed, newest first.
+   */
+  log: {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * From where it came.
+     */
+    action: string
+    /**
+     * What, and who.
+     */
+    detail: string
+  }[]
+  /**
+   * Its newest runs.
+   */
+  runs: Run[]
+  /**
+   * All its runs.
+   */
+  runs_total: number
+  /**
+   * When one of its triggers last fired.
+   */
+  last_fired: string | null
+  today: ProjectToday
+  /**
+   * Its sources.
+   */
+  sources: {
+    /**
+     * Source.
+     */
+    name: string
+    /**
+     * Newest event.
+     */
+    last_event_at: string | null
+    /**
+     * Events stored.
+     */
+    events: number
+  }[]
+  /**
+   * Its triggers.
+   */
+  triggers: {
+    /**
+     * Trigger.
+     */
+    name: string
+    /**
+     * Paused.
+     */
+    paused: boolean
+    /**
+     * Last fired.
+     */
+    last_fired: string | null
+  }[]
 }
 /**
  * The project and what the update did.
@@ -10213,6 +11052,182 @@ export interface ReadResult {
    * What should be known of an answer: a label that no event has, or that a search for a text stopped before it was over.
    */
   notice?: string
+}
+/**
+ * The templates under their old word.
+ */
+export interface RecipesResult {
+  /**
+   * Templates.
+   */
+  recipes: Template[]
+}
+/**
+ * A template of projects.
+ */
+export interface Template {
+  /**
+   * Key.
+   */
+  key: string
+  /**
+   * Title.
+   */
+  title: string
+  /**
+   * What its projects do.
+   */
+  description: string
+  /**
+   * What a person would type to get it.
+   */
+  sentence: string
+  /**
+   * Tags.
+   */
+  tags: string[]
+  /**
+   * Not offered in the gallery.
+   */
+  hidden: boolean
+  /**
+   * Shows made-up data.
+   */
+  demo: boolean
+  params: TemplateSchema
+  facts: {
+    /**
+     * What you do.
+     */
+    you: string[]
+    /**
+     * What the service does.
+     */
+    svc: string[]
+  }
+  guide: null | {
+    /**
+     * Label.
+     */
+    label: string
+    /**
+     * Address.
+     */
+    url: string
+  }
+  setup: TemplateStep[]
+  actions: TemplateAction[]
+  /**
+   * What it plans.
+   */
+  objects: {
+    /**
+     * Kind of part.
+     */
+    kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill'
+    /**
+     * Key.
+     */
+    key: string
+    /**
+     * Name, templated.
+     */
+    name: string
+  }[]
+  /**
+   * Connectors it needs that this instance does not have.
+   */
+  missing_connectors?: string[]
+  /**
+   * Old word for key.
+   */
+  recipe: string
+}
+/**
+ * JSON Schema of the parameters of a template.
+ */
+export interface TemplateSchema {
+  [k: string]: unknown
+}
+/**
+ * A setup step of a template.
+ */
+export interface TemplateStep {
+  /**
+   * Title.
+   */
+  title: string
+  /**
+   * What to do, Markdown.
+   */
+  text?: string
+  /**
+   * Command to copy.
+   */
+  command?: string
+  /**
+   * What tells that it is done: detect, or provider.
+   */
+  check?: 'detect' | 'provider'
+}
+/**
+ * A named action of projects of a template.
+ */
+export interface TemplateAction {
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * Label.
+   */
+  label: string
+  /**
+   * One line on what it does.
+   */
+  intro?: string
+  /**
+   * More on it.
+   */
+  help?: string
+  /**
+   * JSON Schema of its arguments.
+   */
+  params?: {
+    [k: string]: unknown
+  }
+  /**
+   * HTTP call it makes.
+   */
+  request?: {
+    /**
+     * Method.
+     */
+    method: 'POST' | 'GET' | 'DELETE'
+    /**
+     * Address, templated.
+     */
+    url: string
+    /**
+     * JSON body, templated.
+     */
+    body?: {
+      [k: string]: unknown
+    }
+  }
+  /**
+   * Agent run it starts.
+   */
+  run?: {
+    /**
+     * Agent it runs, templated.
+     */
+    agent: string
+    /**
+     * Entity it runs on, templated.
+     */
+    entity: string
+  }
 }
 /**
  * Answer of POST /remember.
@@ -11224,6 +12239,15 @@ export interface HistogramRequest {
   project?: string
 }
 /**
+ * A form as GitHub sends it: the event as JSON text.
+ */
+export interface IngestForm {
+  /**
+   * The event.
+   */
+  payload: string
+}
+/**
  * Body of POST /api/keys.
  */
 export interface KeyCreate {
@@ -11412,6 +12436,48 @@ export interface McpToolApprove {
    * Hash of the change that was looked at; another one is refused.
    */
   hash?: string
+}
+/**
+ * Body of a route that takes none: nothing of it is read.
+ */
+export interface NothingAsked {
+  [k: string]: unknown
+}
+/**
+ * An export of logs as OTLP/JSON (OTLP 1.x).
+ */
+export interface OtlpLogs {
+  /**
+   * By resource.
+   */
+  resourceLogs?: {
+    [k: string]: unknown
+  }[]
+  [k: string]: unknown
+}
+/**
+ * An export of metrics as OTLP/JSON (OTLP 1.x).
+ */
+export interface OtlpMetrics {
+  /**
+   * By resource.
+   */
+  resourceMetrics?: {
+    [k: string]: unknown
+  }[]
+  [k: string]: unknown
+}
+/**
+ * An export of traces as OTLP/JSON (OTLP 1.x).
+ */
+export interface OtlpTraces {
+  /**
+   * By resource.
+   */
+  resourceSpans?: {
+    [k: string]: unknown
+  }[]
+  [k: string]: unknown
 }
 /**
  * Body of PUT /api/settings/prices: the own prices, whole.
@@ -11961,6 +13027,38 @@ export interface SlackChannelsChanged {
   channel?: string
 }
 /**
+ * An event of Slack, signed by it.
+ */
+export interface SlackEvent {
+  /**
+   * Kind of event.
+   */
+  type?: string
+  /**
+   * To be answered, of url_verification.
+   */
+  challenge?: string
+  [k: string]: unknown
+}
+/**
+ * A command or a button of Slack, signed by it.
+ */
+export interface SlackForm {
+  /**
+   * Command.
+   */
+  command?: string
+  /**
+   * What follows it.
+   */
+  text?: string
+  /**
+   * Of a button, JSON text.
+   */
+  payload?: string
+  [k: string]: unknown
+}
+/**
  * Body of PUT /api/settings/slack-signing-secret.
  */
 export interface SlackSigningSecretWrite {
@@ -12237,6 +13335,29 @@ export interface ResourcesResult {
   tools: ResourceRow[]
   skills: ResourceRow[]
   keys: ResourceRow[]
+}
+/**
+ * Whether a result is handled.
+ */
+export interface ResultHandled {
+  ok: true
+  /**
+   * Run id.
+   */
+  id: string
+  /**
+   * Who marked it and when; null: nobody.
+   */
+  handled: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+  }
 }
 /**
  * What the agents of a project found.
@@ -12535,209 +13656,6 @@ export interface RunHandoff {
   at: string
 }
 /**
- * A run of an agent.
- */
-export interface Run {
-  /**
-   * Run.
-   */
-  id: string
-  /**
-   * Agent.
-   */
-  agent: string
-  /**
-   * queued; running; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
-   */
-  status: 'queued' | 'running' | 'succeeded' | 'exhausted' | 'failed' | 'capped' | 'empty'
-  /**
-   * Events it accepts now.
-   */
-  accepts: string[]
-  /**
-   * What started it; test: an example of its agent.
-   */
-  woken_by:
-    'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'test' | 'manual' | 'external'
-  /**
-   * Trigger.
-   */
-  trigger: string | null
-  /**
-   * Firing.
-   */
-  dispatch_id: string | null
-  /**
-   * Entity.
-   */
-  key: string
-  /**
-   * Label of the entity.
-   */
-  label: string
-  /**
-   * Projects it is for, by id.
-   */
-  projects: string[]
-  /**
-   * Run that handed over to it.
-   */
-  parent_run_id: string | null
-  /**
-   * First run of its chain.
-   */
-  root_run_id: string
-  /**
-   * Handoffs before it.
-   */
-  depth: number
-  /**
-   * Run it repeats.
-   */
-  rerun_of: string | null
-  /**
-   * Practice: in no total, told to nobody.
-   */
-  practice: boolean
-  /**
-   * Answered by the tape of the run it repeats, not by a model.
-   */
-  tape: boolean
-  /**
-   * Of the agent as it was, 12 hexadecimal digits.
-   */
-  definition_hash: string
-  /**
-   * Firings it answers: those that came while it waited count here.
-   */
-  wakes: number
-  /**
-   * Woken.
-   */
-  made_at: string
-  /**
-   * What it reads had been ingested by then.
-   */
-  as_of: string | null
-  /**
-   * Started.
-   */
-  started_at: string | null
-  /**
-   * Ended.
-   */
-  finished_at: string | null
-  /**
-   * From start to end.
-   */
-  duration_ms: number | null
-  /**
-   * Model calls.
-   */
-  rounds: number
-  /**
-   * Model calls it may make.
-   */
-  max_rounds: number
-  /**
-   * Tools called.
-   */
-  tool_calls: number
-  /**
-   * Model provider.
-   */
-  provider: string | null
-  /**
-   * Model, as the reply names it.
-   */
-  model: string | null
-  /**
-   * Tokens in.
-   */
-  input_tokens: number
-  /**
-   * Tokens out.
-   */
-  output_tokens: number
-  /**
-   * Tokens written to the provider's cache.
-   */
-  cache_creation_input_tokens: number
-  /**
-   * Tokens read from the provider's cache.
-   */
-  cache_read_input_tokens: number
-  /**
-   * Cost, US dollars; null: not priced.
-   */
-  cost_usd: number | null
-  /**
-   * finding, or no_op: nothing to report.
-   */
-  outcome: 'finding' | 'no_op' | null
-  /**
-   * Verdict.
-   */
-  verdict: string | null
-  /**
-   * Headline.
-   */
-  headline: string | null
-  /**
-   * Next step.
-   */
-  next_step: string | null
-  /**
-   * The note, Markdown; of a run that did not conclude what there was of it.
-   */
-  finding: string | null
-  /**
-   * The finding on the timeline.
-   */
-  event_id: string | null
-  /**
-   * Claims that hold; null: it made none.
-   */
-  verified: null | Verified
-  /**
-   * Why it did not succeed.
-   */
-  error: string | null
-  /**
-   * Write-back: pending, ok, http and a status, or failed; null: there is none.
-   */
-  delivery: string | null
-  /**
-   * Why the write-back failed.
-   */
-  delivery_error: string | null
-  /**
-   * Skills it loaded, in order.
-   */
-  skills: string[]
-  /**
-   * Post to Slack: pending, ok or failed; null: it goes to no channel.
-   */
-  slack: string | null
-  /**
-   * Why the post to Slack failed, or is tried again.
-   */
-  slack_error: string | null
-  /**
-   * Who marked it handled and when.
-   */
-  handled: null | {
-    /**
-     * When.
-     */
-    at: string
-    /**
-     * Who.
-     */
-    by: string
-  }
-}
-/**
  * A server.
  */
 export interface RunServer {
@@ -12762,6 +13680,16 @@ export interface RunsResult {
    * How many there are with these filters.
    */
   total: number
+}
+/**
+ * The console is logged in; the cookie of the answer is the session.
+ */
+export interface SessionOpened {
+  ok: true
+  /**
+   * The instance has a root token.
+   */
+  auth_required: boolean
 }
 /**
  * A project that was set up.
@@ -13036,10 +13964,7 @@ export interface Setup {
    * Project id.
    */
   project: string
-  /**
-   * Step of guided setup.
-   */
-  step: 'plan' | 'connect' | 'try' | 'done'
+  step: SetupStage
   /**
    * It is not applied yet.
    */
@@ -13226,6 +14151,23 @@ export interface SlackChannelsResult {
   stale?: boolean
 }
 /**
+ * What Slack is answered; empty where it needs no answer.
+ */
+export interface SlackReply {
+  /**
+   * Of the verification of the address.
+   */
+  challenge?: string
+  /**
+   * Who sees it.
+   */
+  response_type?: 'ephemeral'
+  /**
+   * Answer of a command.
+   */
+  text?: string
+}
+/**
  * The bot token or the signing secret of Slack, without its value.
  */
 export interface SlackSecret {
@@ -13310,6 +14252,24 @@ export interface SourceCreated {
   warnings?: string[]
 }
 /**
+ * What a delete of a source took.
+ */
+export interface SourceDeleted {
+  ok: true
+  /**
+   * Events removed.
+   */
+  purged_events: number
+  /**
+   * kind:name deleted with it.
+   */
+  deleted: string[]
+  /**
+   * Change-set.
+   */
+  change_set: number | null
+}
+/**
  * How a source is doing.
  */
 export interface SourceHealth {
@@ -13367,6 +14327,26 @@ export interface SourceHealth {
   rejected: number
 }
 /**
+ * What a connector found upstream, and a config it proposes; what else there is differs by connector.
+ */
+export interface SourceProposal {
+  /**
+   * Connector.
+   */
+  connector?: string
+  /**
+   * What was found, in a sentence.
+   */
+  summary?: string
+  /**
+   * Config for POST /api/sources, without secrets.
+   */
+  proposed_config?: {
+    [k: string]: unknown
+  }
+  [k: string]: unknown
+}
+/**
  * What is declared of a source, apart from its name.
  */
 export interface SourceSpec {
@@ -13413,6 +14393,32 @@ export interface SourceTestResult {
    * What failed.
    */
   error?: string
+}
+/**
+ * Answer of an update of a source.
+ */
+export interface SourceUpdated {
+  ok: true
+  /**
+   * Source.
+   */
+  name: string
+  /**
+   * Stored events get no other labels.
+   */
+  relabeled: false
+  /**
+   * Its version; the ETag carries it.
+   */
+  version: number
+  /**
+   * Change-set; null: nothing changed.
+   */
+  change_set: number | null
+  /**
+   * What to look at.
+   */
+  warnings?: string[]
 }
 /**
  * A source: a connector, its config and its labels.
@@ -13663,65 +14669,6 @@ export interface TailNotice {
   notice: string
 }
 /**
- * A named action of projects of a template.
- */
-export interface TemplateAction {
-  /**
-   * Name.
-   */
-  name: string
-  /**
-   * Label.
-   */
-  label: string
-  /**
-   * One line on what it does.
-   */
-  intro?: string
-  /**
-   * More on it.
-   */
-  help?: string
-  /**
-   * JSON Schema of its arguments.
-   */
-  params?: {
-    [k: string]: unknown
-  }
-  /**
-   * HTTP call it makes.
-   */
-  request?: {
-    /**
-     * Method.
-     */
-    method: 'POST' | 'GET' | 'DELETE'
-    /**
-     * Address, templated.
-     */
-    url: string
-    /**
-     * JSON body, templated.
-     */
-    body?: {
-      [k: string]: unknown
-    }
-  }
-  /**
-   * Agent run it starts.
-   */
-  run?: {
-    /**
-     * Agent it runs, templated.
-     */
-    agent: string
-    /**
-     * Entity it runs on, templated.
-     */
-    entity: string
-  }
-}
-/**
  * A template of projects: catalog/templates/<key>.yaml.
  */
 export interface TemplateFile {
@@ -13866,27 +14813,6 @@ export interface TemplateFile {
    * Actions.
    */
   actions?: TemplateAction[]
-}
-/**
- * A setup step of a template.
- */
-export interface TemplateStep {
-  /**
-   * Title.
-   */
-  title: string
-  /**
-   * What to do, Markdown.
-   */
-  text?: string
-  /**
-   * Command to copy.
-   */
-  command?: string
-  /**
-   * What tells that it is done: detect, or provider.
-   */
-  check?: 'detect' | 'provider'
 }
 /**
  * An object a template plans; every string in spec is templated.
@@ -14046,92 +14972,6 @@ export interface TemplateParams {
    * Always false: unknown ones are refused.
    */
   additionalProperties?: false
-}
-/**
- * A template of projects.
- */
-export interface Template {
-  /**
-   * Key.
-   */
-  key: string
-  /**
-   * Title.
-   */
-  title: string
-  /**
-   * What its projects do.
-   */
-  description: string
-  /**
-   * What a person would type to get it.
-   */
-  sentence: string
-  /**
-   * Tags.
-   */
-  tags: string[]
-  /**
-   * Not offered in the gallery.
-   */
-  hidden: boolean
-  /**
-   * Shows made-up data.
-   */
-  demo: boolean
-  /**
-   * JSON Schema of its parameters.
-   */
-  params: {
-    [k: string]: unknown
-  }
-  facts: {
-    /**
-     * What you do.
-     */
-    you: string[]
-    /**
-     * What the service does.
-     */
-    svc: string[]
-  }
-  guide: null | {
-    /**
-     * Label.
-     */
-    label: string
-    /**
-     * Address.
-     */
-    url: string
-  }
-  setup: TemplateStep[]
-  actions: TemplateAction[]
-  /**
-   * What it plans.
-   */
-  objects: {
-    /**
-     * Kind of part.
-     */
-    kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill'
-    /**
-     * Key.
-     */
-    key: string
-    /**
-     * Name, templated.
-     */
-    name: string
-  }[]
-  /**
-   * Connectors it needs that this instance does not have.
-   */
-  missing_connectors?: string[]
-  /**
-   * Old word for key.
-   */
-  recipe: string
 }
 /**
  * The templates.
@@ -14449,6 +15289,15 @@ export interface Usage {
      */
     events: number
   }[]
+}
+/**
+ * The projects under their old word, Default first.
+ */
+export interface UsecasesResult {
+  /**
+   * Projects.
+   */
+  usecases: (Project | ProjectCard)[]
 }
 /**
  * What one trigger made of one event.

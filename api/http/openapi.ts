@@ -2,16 +2,9 @@
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
+import { finished, OPTIONAL_BODY } from './document/finish.ts'
 import { scopeOf } from './scopes.ts'
-
-const TAGS = [
-  { name: 'ingest', description: 'Events in.' },
-  { name: 'read', description: 'Timelines out.' },
-  { name: 'ask', description: 'Questions answered by a model over reads.' },
-  { name: 'sources', description: 'Where events come from.' },
-  { name: 'access', description: 'Keys, sessions, identity.' },
-  { name: 'instance', description: 'Health, usage, metrics.' },
-]
+import { isOptional } from './validate.ts'
 
 export async function registerOpenapi(app: FastifyInstance, version: string): Promise<void> {
   await app.register(fastifySwagger, {
@@ -22,10 +15,10 @@ export async function registerOpenapi(app: FastifyInstance, version: string): Pr
         version,
         description:
           'Events from many systems in one store; one entity’s timeline out. Errors are {"detail": "<plain sentence>"}.',
+        contact: { name: 'Whoever runs this instance' },
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/', description: 'This daemon.' }],
-      tags: TAGS,
       components: {
         securitySchemes: {
           bearer: {
@@ -36,6 +29,8 @@ export async function registerOpenapi(app: FastifyInstance, version: string): Pr
         },
       },
     },
+    // A boolean that is always true is no choice of one: generators make a type with a clashing name of that.
+    convertConstToEnum: false,
     refResolver: { buildLocalReference: (json) => String((json as { title?: string }).title ?? json.$id) },
     transform: ({ schema, url, route }) => {
       const method = [route.method].flat()[0] ?? 'GET'
@@ -44,12 +39,17 @@ export async function registerOpenapi(app: FastifyInstance, version: string): Pr
       return {
         schema: {
           ...schema,
-          security: isOpen ? [] : [{ bearer: [] }],
+          // A source that checks signatures takes what is signed without a credential.
+          security: isOpen ? [] : [{ bearer: [] }, ...(scope === 'signed-or-ingest' ? [{}] : [])],
+          ...(isOptional((schema as { body?: unknown })?.body) ? { [OPTIONAL_BODY]: true } : {}),
           description: `${(schema as { description?: string })?.description ?? ''} Scope: ${scope}.`.trim(),
         } as never,
         url,
       }
     },
+    // Once, when the document is first asked for.
+    transformObject: (made) =>
+      finished((made as { openapiObject: unknown }).openapiObject) as Record<string, unknown>,
   })
   await app.register(fastifySwaggerUi, {
     routePrefix: '/docs',

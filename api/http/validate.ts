@@ -3,6 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { SvcError } from '../../engine/index.ts'
 import { annotationKeywords, check, explain } from '../../schemas/index.ts'
+import type { HeaderName } from './document/headers.ts'
 
 /** Query strings and path parameters are text; numbers and booleans in them are read as such. */
 const query = new Ajv({ coerceTypes: 'array', useDefaults: true, removeAdditional: false, allErrors: true })
@@ -56,14 +57,63 @@ export const body = (id: string) => ({ $ref: `${id}#` })
 /** The same of a body that need not be sent: the handler then gets none. */
 export const optionalBody = (id: string) => ({ $ref: `${id}#`, [OPTIONAL]: true as const })
 
-/** Answers of a route for the API document; they are not used to write answers. */
-export const answers = (status: number, id: string | null) => ({
-  [status]:
-    id === null
-      ? { description: 'Done.', type: 'object', additionalProperties: true }
-      : { description: 'Done.', $ref: `${id}#` },
-  '4xx': { description: 'Refused; detail names the field and the rule.', $ref: 'problem.json#' },
+/**
+ * What a route answers, for the API document: the $id of a schema, a list of such, or texts and schemas by media
+ * type; null as a schema is text of that type.
+ */
+export type Answer = string | { listOf: string } | { media: Readonly<Record<string, string | null>> }
+
+/**
+ * Answers of a route for the API document; they are not used to write answers. Refusals are added there
+ * (document/refusals.ts): they follow from what the route takes and who may call it.
+ */
+export const answers = (status: number, answer: Answer) => ({
+  [status]: { description: DONE[status] ?? 'Done.', ...contentOf(answer) },
 })
+
+const DONE: Readonly<Record<number, string>> = {
+  201: 'Made.',
+  202: 'Taken.',
+  405: 'Not with this method.',
+  503: 'Stopping.',
+}
+
+function contentOf(answer: Answer): Record<string, unknown> {
+  if (typeof answer === 'string') return { content: { [JSON_MEDIA]: { schema: body(answer) } } }
+  if ('listOf' in answer)
+    return { content: { [JSON_MEDIA]: { schema: { type: 'array', items: body(answer.listOf) } } } }
+  return { content: mediaOf(answer.media) }
+}
+
+const JSON_MEDIA = 'application/json'
+
+/** Of a type without a schema there is text, or where it is no text, bytes. */
+const mediaOf = (media: Readonly<Record<string, string | null>>) =>
+  Object.fromEntries(
+    Object.entries(media).map(([type, id]) => [type, { schema: id === null ? plain(type) : body(id) }]),
+  )
+
+const plain = (type: string) => ({
+  type: 'string',
+  ...(/protobuf|octet-stream/.test(type) ? { format: 'binary' } : {}),
+})
+
+/**
+ * What a route takes whose body is read as bytes, for the API document: schemas by media type, null as in
+ * Answer. Nothing is checked by them.
+ */
+export const takes = (media: Readonly<Record<string, string | null>>) => ({ [TAKES]: mediaOf(media) })
+
+/** Headers a route reads beyond those of every request, for the API document: names of document/headers.ts. */
+export const headers = (...names: readonly HeaderName[]) => ({ [HEADERS]: names })
+
+/** Marks of a route that the API document reads and leaves out. */
+export const TAKES = 'x-takes'
+export const HEADERS = 'x-headers'
+
+/** Whether the schema of a body is of one that may be absent. */
+export const isOptional = (schema: unknown): boolean =>
+  typeof schema === 'object' && schema !== null && OPTIONAL in schema
 
 /** Query string fields, none of them unknown. */
 export const fields = (properties: Record<string, unknown>, required: string[] = []) => ({

@@ -5,7 +5,7 @@ import { fail, type OtlpForm, type OtlpSignal, type SvcError } from '../../engin
 import { announced, idempotencyKey } from '../http/body-budget.ts'
 import type { Doors } from '../http/doors.ts'
 import { asSvcError, problemHeaders } from '../http/problems.ts'
-import { answers } from '../http/validate.ts'
+import { answers, headers, takes } from '../http/validate.ts'
 import { decode, partsOf } from '../http/whole-body.ts'
 import { codeOf, jsonAnswer, protobufAnswer, protobufStatus } from './answer.ts'
 import { receive } from './receive.ts'
@@ -40,7 +40,9 @@ export function otlpRoutes(app: FastifyInstance, doors: Doors): void {
             tags: ['ingest'],
             operationId: `export${signal[0]!.toUpperCase()}${signal.slice(1)}`,
             summary: `Store ${signal} of OpenTelemetry, OTLP/HTTP in JSON or protobuf; gzip, deflate and zstd are taken`,
-            response: answers(200, null),
+            ...takes({ 'application/json': `request-otlp-${signal}.json`, [PROTOBUF]: null }),
+            ...headers('IdempotencyKey', 'ExportSource'),
+            response: answers(200, { media: { 'application/json': 'otlp-answer.json', [PROTOBUF]: null } }),
           },
         },
         async (request, reply) => doors.bodies.during(request, () => exported(signal, request, reply, doors)),

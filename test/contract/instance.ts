@@ -91,7 +91,7 @@ export function clientOf(url: string, token: string | null = null) {
     const isJson = response.headers.get('content-type')?.includes('json') ?? false
     const answer = { status: response.status, headers: response.headers, text, body: undefined as T }
     if (isJson) answer.body = JSON.parse(text) as T
-    expectPromised(method, path, answer)
+    expectPromised(method, path, answer, body)
     return answer
   }
   /** A call that succeeds. @returns its body. @throws Error with the refusal. */

@@ -31,7 +31,7 @@ export function agentTestRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
   app.delete<Id>(
     `${BASE}/examples/:id`,
-    describe(TAG, 'removeAgentExample', 'Remove an example; tests that had it keep it', 200, null),
+    describe(TAG, 'removeAgentExample', 'Remove an example; tests that had it keep it', 200, 'done.json'),
     async ({ params }) => engine.removeAgentExample(params.name, params.id),
   )
   app.post<Name & { Body: AgentTestStart | null }>(

@@ -5,12 +5,14 @@ import { type AskCaller, fail, SvcError } from '../../../engine/index.ts'
 import type { AskRequest, AskSessionWrite } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { openEventStream } from '../event-stream.ts'
-import { answers, body, fields } from '../validate.ts'
+import { answers, body, fields, headers } from '../validate.ts'
 import { describe } from './route.ts'
 
 type Of = { Params: { turn: string } }
 type Id = { Params: { id: string } }
 const TAG = 'ask'
+/** Each message of the stream is a frame. */
+const FRAMES = { media: { 'text/event-stream': 'ask-frame.json' } }
 /** A state of 2,000,000 characters, each of them escaped. */
 const SESSION_BYTES = 12 * 1024 * 1024
 /** A reader further behind than this is cut off; it resumes where it was. */
@@ -26,7 +28,7 @@ export function askRoutes(app: FastifyInstance, doors: Doors): void {
         operationId: 'ask',
         summary: 'Ask a question; the answer is a stream of frames. Mode build needs scope admin',
         body: body('request-ask.json'),
-        response: answers(200, 'ask-frame.json'),
+        response: answers(200, FRAMES),
       } as never,
     },
     async (request, reply) => {
@@ -42,7 +44,8 @@ export function askRoutes(app: FastifyInstance, doors: Doors): void {
         operationId: 'resumeAsk',
         summary: 'Frames of a turn after Last-Event-ID, then those to come',
         querystring: fields({ after: { type: 'integer', default: 0, minimum: 0 } }),
-        response: answers(200, 'ask-frame.json'),
+        ...headers('LastFrame'),
+        response: answers(200, FRAMES),
       } as never,
     },
     async (request, reply) => {
@@ -90,7 +93,7 @@ export function askRoutes(app: FastifyInstance, doors: Doors): void {
   )
   app.delete<Id>(
     '/api/ask/sessions/:id',
-    describe(TAG, 'deleteAskSession', 'Delete a conversation', 200, null),
+    describe(TAG, 'deleteAskSession', 'Delete a conversation', 200, 'done.json'),
     async (request) => engine.deleteAskSession(request.params.id, callerOf(request)),
   )
 

@@ -7,6 +7,7 @@ import { writeBy } from '../write-by.ts'
 import { describe } from './route.ts'
 
 const TAG = 'catalog'
+const PART_KINDS = ['source', 'mcp_server', 'skill', 'trigger', 'agent']
 const YAML = 'application/yaml; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
 /** A file of 8 MiB as a JSON string. */
@@ -20,12 +21,19 @@ export function catalogRoutes(app: FastifyInstance, doors: Doors): void {
 function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
   app.get<{ Querystring: { sources?: string; format: 'yaml' | 'json' } }>(
     '/api/catalog/export',
-    describe(TAG, 'exportCatalog', 'The instance as YAML or JSON, without secrets', 200, null, {
-      querystring: fields({
-        sources: { type: 'string' },
-        format: { type: 'string', enum: ['yaml', 'json'], default: 'yaml' },
-      }),
-    }),
+    describe(
+      TAG,
+      'exportCatalog',
+      'The instance as YAML or JSON, without secrets',
+      200,
+      { media: { 'application/yaml': null, 'application/json': 'catalog.json' } },
+      {
+        querystring: fields({
+          sources: { type: 'string' },
+          format: { type: 'string', enum: ['yaml', 'json'], default: 'yaml' },
+        }),
+      },
+    ),
     async ({ query: { sources: given, format } }, reply) => {
       const sources = given === undefined ? undefined : given.split(',').filter(Boolean)
       return reply
@@ -41,7 +49,7 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
         'updateCatalogFile',
         'A given file brought up to date, its comments and order kept',
         200,
-        null,
+        { media: { 'application/yaml': null } },
         {
           body: body('request-catalog-patch.json'),
         },
@@ -116,7 +124,13 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
   )
   app.get(
     '/api/catalog/schema',
-    describe(TAG, 'getCatalogSchema', 'The JSON Schema of the file, for editors', 200, null),
+    describe(
+      TAG,
+      'getCatalogSchema',
+      'The JSON Schema of the file, for editors',
+      200,
+      'catalog-file-schema.json',
+    ),
     async () => engine.catalogSchema(),
   )
 }
@@ -129,7 +143,7 @@ function partFactRoutes(app: FastifyInstance, { engine }: Doors): void {
       'listConnectors',
       'Every connector, its fields and whether it can discover',
       200,
-      null,
+      'connectors-result.json',
     ),
     async () => engine.listConnectors(),
   )
@@ -137,7 +151,10 @@ function partFactRoutes(app: FastifyInstance, { engine }: Doors): void {
     '/api/catalog/dependents',
     describe('parts', 'listDependents', 'What depends on a part', 200, 'dependents-result.json', {
       querystring: fields(
-        { kind: { type: 'string', default: 'source' }, name: { type: 'string', minLength: 1 } },
+        {
+          kind: { type: 'string', enum: PART_KINDS, default: 'source' },
+          name: { type: 'string', minLength: 1 },
+        },
         ['name'],
       ),
     }),

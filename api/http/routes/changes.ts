@@ -7,6 +7,7 @@ import { writeBy } from '../write-by.ts'
 import { describe } from './route.ts'
 
 const TAG = 'changes'
+const KINDS = ['source', 'mcp_server', 'skill', 'trigger', 'agent', 'project', 'mcp server']
 const BIG_BODY = 16 * 1024 * 1024
 const ID = { type: 'object', properties: { id: { type: 'integer', minimum: 1 } } }
 
@@ -24,7 +25,7 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
     describe(TAG, 'listChangeSets', 'Change history, newest first', 200, 'change-sets-result.json', {
       querystring: fields({
         project: { type: 'string', minLength: 1, maxLength: 200 },
-        kind: { type: 'string', minLength: 1 },
+        kind: { type: 'string', enum: KINDS },
         name: { type: 'string', minLength: 1 },
         before: { type: 'integer', minimum: 1 },
         limit: { type: 'integer', default: 50 },

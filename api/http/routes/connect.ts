@@ -23,7 +23,7 @@ export function connectRoutes(app: FastifyInstance, { config, clock }: Doors): v
   )
   app.post<{ Body: McpClientSeen }>(
     '/api/connect/clients',
-    describe(TAG, 'noteMcpClient', 'svc mcp tells what a client asked of it', 200, null, {
+    describe(TAG, 'noteMcpClient', 'svc mcp tells what a client asked of it', 200, 'done.json', {
       body: body('request-mcp-client-seen.json'),
     }),
     async (request) => {
@@ -33,7 +33,9 @@ export function connectRoutes(app: FastifyInstance, { config, clock }: Doors): v
   )
   app.get(
     '/api/connect/skill',
-    describe(TAG, 'downloadAgentSkill', 'The SKILL.md that teaches an agent to use svc', 200, null),
+    describe(TAG, 'downloadAgentSkill', 'The SKILL.md that teaches an agent to use svc', 200, {
+      media: { 'text/markdown': null },
+    }),
     async (_request, reply) =>
       reply
         .type('text/markdown; charset=utf-8')

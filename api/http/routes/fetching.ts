@@ -39,7 +39,7 @@ export function fetchingRoutes(app: FastifyInstance, { engine, onStop }: Doors):
   )
   app.post<Of & { Body: FiringAcknowledge }>(
     '/api/subscriptions/:sid/acknowledge',
-    describe(TAG, 'acknowledgeFiring', 'It is done: the delivery is delivered', 200, null, {
+    describe(TAG, 'acknowledgeFiring', 'It is done: the delivery is delivered', 200, 'done.json', {
       body: body('request-firing-acknowledge.json'),
     }),
     async (request) =>
@@ -47,9 +47,16 @@ export function fetchingRoutes(app: FastifyInstance, { engine, onStop }: Doors):
   )
   app.post<Of & { Body: FiringAcknowledge }>(
     '/api/subscriptions/:sid/release',
-    describe(TAG, 'releaseFiring', 'Give back what nobody looked at; the try does not count', 200, null, {
-      body: body('request-firing-acknowledge.json'),
-    }),
+    describe(
+      TAG,
+      'releaseFiring',
+      'Give back what nobody looked at; the try does not count',
+      200,
+      'done.json',
+      {
+        body: body('request-firing-acknowledge.json'),
+      },
+    ),
     async (request) => engine.releaseFiring(request.params.sid, holdingOf(request.body), fetcherOf(request)),
   )
   app.post<Of & { Body: LeaseExtend }>(

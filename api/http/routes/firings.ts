@@ -13,13 +13,17 @@ const TAG = 'firings'
 
 const word = { type: 'string', minLength: 1, maxLength: 1024 }
 /** Query of a list: filters by word, and how many. */
-const page = (filters: readonly string[], limit = 50) => ({
+const page = (filters: readonly string[], limit = 50, more: Record<string, unknown> = {}) => ({
   querystring: fields({
     ...Object.fromEntries(filters.map((name) => [name, word])),
+    ...more,
     limit: { type: 'integer', default: limit },
   }),
 })
-const one = (filter: string) => ({ querystring: fields({ [filter]: word }) })
+const one = (filter: string, of: Record<string, unknown> = word) => ({
+  querystring: fields({ [filter]: of }),
+})
+const oneOf = (...values: string[]) => ({ type: 'string', enum: values })
 
 export function firingRoutes(app: FastifyInstance, doors: Doors): void {
   const { engine } = doors
@@ -31,7 +35,9 @@ export function firingRoutes(app: FastifyInstance, doors: Doors): void {
       'List firings, newest first',
       200,
       'firings-result.json',
-      page(['trigger', 'project', 'key', 'state', 'before']),
+      page(['trigger', 'project', 'key', 'before'], 50, {
+        state: oneOf('gathering', 'held', 'fired', 'dropped'),
+      }),
     ),
     async ({ query }) => engine.listFirings(query),
   )
@@ -48,13 +54,20 @@ export function firingRoutes(app: FastifyInstance, doors: Doors): void {
       'Ids of the events a firing carries',
       200,
       'firing-events-result.json',
-      one('after'),
+      one('after', { type: 'string', pattern: '^evt_[0-9]{1,15}$' }),
     ),
     async ({ params, query }) => engine.firingEvents(params.id, query.after),
   )
   app.get<Page<never>>(
     '/api/activity/dispatches',
-    describe(TAG, 'listDispatches', 'Firings, newest first; /api/firings pages', 200, null, page([], 100)),
+    describe(
+      TAG,
+      'listDispatches',
+      'Firings, newest first; /api/firings pages',
+      200,
+      { listOf: 'dispatch.json' },
+      page([], 100),
+    ),
     async ({ query }) => engine.listDispatches(query.limit),
   )
   app.get<Id>(
@@ -111,7 +124,7 @@ export function deliveryRoutes(app: FastifyInstance, { engine }: Doors): void {
       'List deliveries, newest first',
       200,
       'deliveries-result.json',
-      page(['status', 'trigger', 'recipient', 'before']),
+      page(['trigger', 'recipient', 'before'], 50, { status: oneOf('running', 'delivered', 'failed') }),
     ),
     async ({ query }) => engine.listDeliveries(query),
   )

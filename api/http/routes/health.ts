@@ -19,7 +19,7 @@ export function healthRoutes(
         tags: ['instance'],
         operationId: 'getHealth',
         summary: 'Is it well',
-        response: answers(200, 'health.json'),
+        response: { ...answers(200, 'health.json'), ...answers(503, 'health.json') },
       },
     },
     async (request, reply) => {

@@ -9,7 +9,7 @@ import type { Doors } from '../doors.ts'
 import { storePieces } from '../ingest-pieces.ts'
 import { LIMITS, piecesOf } from '../ndjson.ts'
 import { streamOf } from '../stream-body.ts'
-import { answers, body } from '../validate.ts'
+import { answers, body, headers, takes } from '../validate.ts'
 import { decode, partsOf, WIRE_MAX } from '../whole-body.ts'
 
 /** Types producers give NDJSON; there is no registered one. */
@@ -45,7 +45,13 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
           tags: ['ingest'],
           operationId: 'ingest',
           summary: 'Store events: a JSON object, an array, or NDJSON; gzip, deflate and zstd are taken',
-          response: answers(202, 'ingest-result.json'),
+          ...takes({
+            'application/json': 'request-ingest.json',
+            'application/x-ndjson': null,
+            'application/x-www-form-urlencoded': 'request-ingest-form.json',
+          }),
+          ...headers('IdempotencyKey', 'BypassCooldown'),
+          response: { ...answers(202, 'ingest-result.json'), ...answers(200, 'ingest-result.json') },
         },
       },
       async (request, reply) => bodies.during(request, () => ingested(request, reply, doors)),
@@ -58,7 +64,7 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
         tags: ['ingest'],
         operationId: 'explainIngest',
         summary: 'Explains the ingest URL',
-        response: answers(200, null),
+        response: answers(200, 'ingest-explained.json'),
       },
     },
     async (request, reply) => {
@@ -78,6 +84,7 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
         operationId: 'remember',
         summary: 'Record an observation about an entity',
         body: body('request-remember.json'),
+        ...headers('IdempotencyKey'),
         response: answers(202, 'remember-result.json'),
       },
     },

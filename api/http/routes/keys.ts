@@ -44,7 +44,7 @@ export function keyRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
         tags: ['access'],
         operationId: 'revokeKey',
         summary: 'Revoke a key',
-        response: answers(200, null),
+        response: answers(200, 'key-revoked.json'),
       },
     },
     async (request) => {

@@ -45,7 +45,7 @@ export function loginRoutes(app: FastifyInstance, { engine, auth, clock }: Doors
   )
   app.delete<{ Params: { id: string } }>(
     '/api/logins/:id',
-    describe(TAG, 'endLogin', 'Revoke the key of a login; a key may end itself', 200, null),
+    describe(TAG, 'endLogin', 'Revoke the key of a login; a key may end itself', 200, 'key-revoked.json'),
     async ({ params, identity }) => {
       // As for a key that is not there: who may not revoke it learns nothing of it.
       if (identity.id !== `key:${params.id}` && !identity.scopes.includes('admin'))

@@ -6,7 +6,9 @@ import { describe } from './route.ts'
 export function mcpToolRoutes(app: FastifyInstance, _doors: Doors): void {
   app.get(
     '/api/mcp/tools',
-    describe('instance', 'listOfferedTools', 'Tools of svc mcp, and what each is for', 200, null),
+    describe('instance', 'listOfferedTools', 'Tools of svc mcp, and what each is for', 200, {
+      listOf: 'offered-tool.json',
+    }),
     async () => {
       // Loaded when it is asked for: the daemon serves none of them.
       const { tools } = await import('../../mcp/tools/index.ts')

@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { Doors } from '../doors.ts'
+import { answers } from '../validate.ts'
 
 export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered }: Doors): void {
   const registers = [new Registry()]
@@ -64,8 +65,8 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
         tags: ['instance'],
         operationId: 'getMetrics',
         summary: 'Counters in Prometheus text format',
-        produces: ['text/plain'],
-      } as never,
+        response: answers(200, { media: { 'text/plain': null } }),
+      },
     },
     async (_request, reply) => {
       const status = await engine.status()

@@ -47,7 +47,7 @@ function templateRoutes(app: FastifyInstance, { engine }: Doors, words: Words): 
       operation(words, 'listTemplates'),
       'Templates with parameters, setup steps and actions',
       200,
-      null,
+      `${words.templates}-result.json`,
     ),
     async () => ({ [words.templates]: (await engine.listTemplates()).templates }),
   )
@@ -73,7 +73,13 @@ function recordRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Word
   const mintingBy = (request: FastifyRequest) => ({ ...writeBy(request), mintKeys: auth.secured })
   app.get(
     words.base,
-    describe(TAG, operation(words, 'listProjects'), 'Projects, Default first', 200, null),
+    describe(
+      TAG,
+      operation(words, 'listProjects'),
+      'Projects, Default first',
+      200,
+      `${words.list}-result.json`,
+    ),
     async (request) => {
       const { project } = request.identity
       const projects = project === null ? await engine.listProjects() : [await engine.projectCard(project)]
@@ -100,7 +106,13 @@ function recordRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Word
   )
   app.get<OfProject>(
     `${words.base}/:id`,
-    describe(TAG, operation(words, 'getProject'), 'One project with its objects and wiring', 200, null),
+    describe(
+      TAG,
+      operation(words, 'getProject'),
+      'One project with its objects and wiring',
+      200,
+      'project-shown.json',
+    ),
     async (request, reply) => {
       const { id } = request.params
       if (request.identity.project !== null) return engine.projectCard(id)
@@ -109,9 +121,16 @@ function recordRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Word
   )
   app.put<OfProject & { Body: ProjectUpdate }>(
     `${words.base}/:id`,
-    describe(TAG, operation(words, 'updateProject'), 'Plan again and apply only the difference', 200, null, {
-      body: body('request-project-update.json'),
-    }),
+    describe(
+      TAG,
+      operation(words, 'updateProject'),
+      'Plan again and apply only the difference',
+      200,
+      'project-planned.json',
+      {
+        body: body('request-project-update.json'),
+      },
+    ),
     async (request, reply) => {
       const updated = await engine.updateProject(request.params.id, request.body, mintingBy(request))
       await auth.refresh()
@@ -200,9 +219,16 @@ function moveRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Words)
   )
   app.post<{ Params: { id: string; name: string }; Body: Record<string, unknown> | undefined }>(
     `${words.base}/:id/actions/:name`,
-    describe(TAG, operation(words, 'runAction'), 'Run a named action of the project', 200, null, {
-      body: optionalBody('request-action.json'),
-    }),
+    describe(
+      TAG,
+      operation(words, 'runAction'),
+      'Run a named action of the project',
+      200,
+      'action-done.json',
+      {
+        body: optionalBody('request-action.json'),
+      },
+    ),
     async ({ params, body: args }) => engine.runProjectAction(params.id, params.name, args ?? {}),
   )
   app.get<OfProject>(
@@ -212,7 +238,7 @@ function moveRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Words)
       operation(words, 'getProjectSummary'),
       'The project with runs, sources and when it last fired',
       200,
-      null,
+      'project-summary-shown.json',
     ),
     async (request) => {
       const summary = await engine.projectSummary(request.params.id)
@@ -242,7 +268,7 @@ function wiringRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
   app.get<OfProject>(
     '/api/projects/:id/deletion',
-    describe(TAG, 'getDeletion', 'What deleting it would take and leave', 200, null),
+    describe(TAG, 'getDeletion', 'What deleting it would take and leave', 200, 'project-deletion.json'),
     async ({ params }) => engine.projectRemoval(params.id),
   )
   app.post<OfProject>(

@@ -78,7 +78,7 @@ export function readRoutes(app: FastifyInstance, doors: Doors): void {
           limit: { type: 'integer', default: 50 },
           prefix: { type: 'string' },
         }),
-        response: answers(200, null),
+        response: answers(200, 'entities-shown.json'),
       },
     },
     async ({ query }) =>

@@ -35,8 +35,8 @@ export function resultRoutes(app: FastifyInstance, doors: Doors): void {
     '/api/projects/:id/results',
     describe(TAG, 'listResults', 'What the agents found: one per chain of runs', 200, 'results-result.json', {
       querystring: fields({
-        show: { type: 'string' },
-        before: { type: 'string' },
+        show: { type: 'string', pattern: '^(findings|agent:.+)?$' },
+        before: { type: 'string', pattern: '^[0-9]{1,16}\\..{1,80}$' },
         limit: { type: 'integer', default: 20 },
       }),
     }),
@@ -44,12 +44,12 @@ export function resultRoutes(app: FastifyInstance, doors: Doors): void {
   )
   app.get<{ Params: { id: string; run: string } }>(
     '/api/projects/:id/results/:run',
-    describe(TAG, 'getResult', 'One result with its whole note', 200, null),
+    describe(TAG, 'getResult', 'One result with its whole note', 200, 'project-result-detail.json'),
     async ({ params }) => engine.projectResult(params.id, params.run),
   )
   app.post<{ Params: { id: string; run: string }; Body: Handled }>(
     '/api/projects/:id/results/:run/handled',
-    describe(TAG, 'markHandled', 'Mark a result as handled, or no longer', 200, null, {
+    describe(TAG, 'markHandled', 'Mark a result as handled, or no longer', 200, 'result-handled.json', {
       body: body('request-handled.json'),
     }),
     async (request) =>

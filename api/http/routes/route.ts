@@ -1,14 +1,14 @@
 /** What a route says of itself in the API document. */
 import type { RouteShorthandOptions } from 'fastify'
-import { answers } from '../validate.ts'
+import { type Answer, answers } from '../validate.ts'
 
-/** @param answer $id of the schema of the answer; null: an object of no schema. */
+/** @param answer what it gives, as `answers` takes it. */
 export const describe = (
   tag: string,
   operationId: string,
   summary: string,
   status: number,
-  answer: string | null,
+  answer: Answer,
   more: Record<string, unknown> = {},
 ): RouteShorthandOptions => ({
   schema: { tags: [tag], operationId, summary, response: answers(status, answer), ...more } as never,

@@ -23,7 +23,11 @@ const page = {
   limit: { type: 'integer', default: 50, minimum: 1, maximum: 200 },
   offset: { type: 'integer', default: 0, minimum: 0 },
 }
-const narrowed = { status: word, project: word }
+const STATUSES = [
+  ...['successful', 'unsuccessful', 'failed', 'open'],
+  ...['queued', 'running', 'succeeded', 'exhausted', 'capped', 'empty', 'ok'],
+]
+const narrowed = { status: { type: 'string', enum: STATUSES }, project: word }
 
 export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
   app.get<{ Querystring: RunQuery }>(
@@ -48,15 +52,21 @@ export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
   app.post<Id>(
     '/api/runs/:id/cancel',
-    describe(TAG, 'cancelRun', 'End a run that waits or is at work', 200, null),
+    describe(TAG, 'cancelRun', 'End a run that waits or is at work', 200, 'done.json'),
     async ({ params, identity }) => engine.cancelRun(params.id, { id: identity.id, name: identity.name }),
   )
   app.get<Name & { Querystring: RunQuery }>(
     '/api/agents/builtin/:name/runs',
-    describe(TAG, 'listAgentRuns', 'Runs of one agent, newest first', 200, null, {
-      querystring: fields({ ...narrowed, ...page }),
-      response: { 200: { description: 'Done.', type: 'array', items: { $ref: 'run.json#' } } },
-    }),
+    describe(
+      TAG,
+      'listAgentRuns',
+      'Runs of one agent, newest first',
+      200,
+      { listOf: 'run.json' },
+      {
+        querystring: fields({ ...narrowed, ...page }),
+      },
+    ),
     async ({ params, query }) => (await engine.listRuns({ ...query, agent: params.name })).runs,
   )
   app.post<{ Params: { name: string; run: string }; Body: RerunRequest | null }>(

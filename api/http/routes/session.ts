@@ -22,7 +22,7 @@ export function sessionRoutes(app: FastifyInstance, { auth, config }: Doors): vo
         operationId: 'openSession',
         summary: 'Log the console in',
         body: body('request-session-create.json'),
-        response: answers(200, null),
+        response: answers(200, 'session-opened.json'),
       },
     },
     async (request, reply) => {
@@ -42,7 +42,7 @@ export function sessionRoutes(app: FastifyInstance, { auth, config }: Doors): vo
         tags: ['access'],
         operationId: 'closeSession',
         summary: 'Log the console out',
-        response: answers(200, null),
+        response: answers(200, 'done.json'),
       },
     },
     async (request, reply) => {

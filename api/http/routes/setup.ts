@@ -98,7 +98,7 @@ function draftRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
   app.post<OfProject & { Body: SetupReplan }>(
     '/api/projects/:id/setup/plan',
-    describe(TAG, 'planDraft', 'Plan a draft again, from a goal or by an instruction', 202, null, {
+    describe(TAG, 'planDraft', 'Plan a draft again, from a goal or by an instruction', 202, 'done.json', {
       body: body('request-setup-plan.json'),
     }),
     async (request, reply) =>
@@ -106,7 +106,7 @@ function draftRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
   app.delete<OfProject>(
     '/api/projects/:id/setup/plan',
-    describe(TAG, 'stopPlanning', 'Stop the planning of a draft; what it had so far stays', 200, null),
+    describe(TAG, 'stopPlanning', 'Stop the planning of a draft; what it had so far stays', 200, 'done.json'),
     async (request) => engine.stopPlanning(request.params.id, writeBy(request)),
   )
 }

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { SkillUpdate, SkillWrite } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body } from '../validate.ts'
+import { body, takes } from '../validate.ts'
 import { withEtag, writeBy } from '../write-by.ts'
 import { describe } from './route.ts'
 
@@ -17,12 +17,14 @@ export function skillRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
   app.get(
     '/api/skills',
-    describe(TAG, 'listSkills', 'Every skill with the projects that use it', 200, null),
+    describe(TAG, 'listSkills', 'Every skill with the projects that use it', 200, {
+      listOf: 'skill-summary.json',
+    }),
     async () => engine.listSkills(),
   )
   app.get<OfProject>(
     '/api/projects/:id/skills',
-    describe(TAG, 'listProjectSkills', 'Skills of a project', 200, null),
+    describe(TAG, 'listProjectSkills', 'Skills of a project', 200, { listOf: 'project-skill.json' }),
     async ({ params }) => engine.listProjectSkills(params.id),
   )
   app.get<Named>(
@@ -32,7 +34,7 @@ export function skillRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
   app.get<Named>(
     '/api/projects/:id/skills/:name/download',
-    describe(TAG, 'downloadSkill', 'The skill as a SKILL.md file', 200, null),
+    describe(TAG, 'downloadSkill', 'The skill as a SKILL.md file', 200, { media: { 'text/markdown': null } }),
     async ({ params }, reply) =>
       reply
         .type(MARKDOWN)
@@ -49,7 +51,9 @@ export function skillRoutes(app: FastifyInstance, { engine }: Doors): void {
   )
   app.post<OfProject & { Body: Uint8Array | undefined }>(
     '/api/projects/:id/skills/upload',
-    describe(TAG, 'uploadSkill', 'Create or replace a skill from a SKILL.md file', 200, 'skill.json'),
+    describe(TAG, 'uploadSkill', 'Create or replace a skill from a SKILL.md file', 200, 'skill.json', {
+      ...takes({ 'text/markdown': null, 'text/plain': null }),
+    }),
     async (request, reply) => {
       const file = request.body instanceof Uint8Array ? request.body : new Uint8Array()
       return withEtag(reply, await engine.uploadSkill(request.params.id, file, writeBy(request)))

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { SlackBotTokenWrite, SlackSigningSecretWrite } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body, optionalBody } from '../validate.ts'
+import { body, optionalBody, takes } from '../validate.ts'
 import { describe } from './route.ts'
 
 const TAG = 'slack'
@@ -62,7 +62,17 @@ export function slackRoutes(app: FastifyInstance, { engine }: Doors): void {
     raw.post<{ Body: Buffer | undefined }>(
       '/api/slack/events',
       {
-        ...describe(TAG, 'slackEvents', 'Events, commands and buttons of Slack, signed by it', 200, null),
+        ...describe(
+          TAG,
+          'slackEvents',
+          'Events, commands and buttons of Slack, signed by it',
+          200,
+          'slack-reply.json',
+          takes({
+            'application/json': 'request-slack-event.json',
+            'application/x-www-form-urlencoded': 'request-slack-form.json',
+          }),
+        ),
         bodyLimit: EVENT_MAX,
       },
       async ({ body: bytes, headers }) =>
@@ -75,7 +85,7 @@ export function slackRoutes(app: FastifyInstance, { engine }: Doors): void {
   })
   app.post(
     '/api/slack/channels/changed',
-    describe(TAG, 'dropSlackChannels', 'Read the channels anew at the next list', 200, null, {
+    describe(TAG, 'dropSlackChannels', 'Read the channels anew at the next list', 200, 'done.json', {
       body: optionalBody('request-slack-channels-changed.json'),
     }),
     async () => engine.dropSlackChannels(),

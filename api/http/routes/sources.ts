@@ -4,7 +4,7 @@ import { SvcError } from '../../../engine/index.ts'
 import type { DiscoverRequest, SourceWrite } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { rowsJson } from '../present.ts'
-import { body, fields } from '../validate.ts'
+import { type Answer, body, fields } from '../validate.ts'
 import { withEtag, writeBy } from '../write-by.ts'
 import { describe as describeRoute } from './route.ts'
 
@@ -14,13 +14,15 @@ const describe = (
   operationId: string,
   summary: string,
   status: number,
-  answer: string | null,
+  answer: Answer,
   more: Record<string, unknown> = {},
 ): RouteShorthandOptions => describeRoute('sources', operationId, summary, status, answer, more)
 
 export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
-  app.get('/api/sources', describe('listSources', 'List sources with health', 200, null), async () =>
-    engine.listSources(),
+  app.get(
+    '/api/sources',
+    describe('listSources', 'List sources with health', 200, { listOf: 'source.json' }),
+    async () => engine.listSources(),
   )
   app.post<{ Body: SourceWrite }>(
     '/api/sources',
@@ -50,7 +52,7 @@ export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
   )
   app.post<{ Body: DiscoverRequest }>(
     '/api/sources/discover',
-    describe('discoverSource', 'Introspect an upstream and propose a config', 200, null, {
+    describe('discoverSource', 'Introspect an upstream and propose a config', 200, 'source-proposal.json', {
       body: body('request-discover.json'),
     }),
     async (request) => engine.discoverSource(request.body),
@@ -82,9 +84,15 @@ export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
   )
   app.put<Named & { Body: SourceWrite }>(
     '/api/sources/:name',
-    describe('updateSource', 'Replace the config; masked or omitted secrets are kept', 200, null, {
-      body: body('request-source-write.json'),
-    }),
+    describe(
+      'updateSource',
+      'Replace the config; masked or omitted secrets are kept',
+      200,
+      'source-updated.json',
+      {
+        body: body('request-source-write.json'),
+      },
+    ),
     async (request, reply) => {
       const result = await engine.updateSource(request.params.name, request.body, writeBy(request))
       await auth.refresh()
@@ -93,12 +101,18 @@ export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
   )
   app.delete<Named & { Querystring: { purge_events: boolean; cascade: boolean } }>(
     '/api/sources/:name',
-    describe('deleteSource', 'Delete a source, with its events when purge_events is true', 200, null, {
-      querystring: fields({
-        purge_events: { type: 'boolean', default: false },
-        cascade: { type: 'boolean', default: false },
-      }),
-    }),
+    describe(
+      'deleteSource',
+      'Delete a source, with its events when purge_events is true',
+      200,
+      'source-deleted.json',
+      {
+        querystring: fields({
+          purge_events: { type: 'boolean', default: false },
+          cascade: { type: 'boolean', default: false },
+        }),
+      },
+    ),
     async (request) => {
       const result = await engine.deleteSource(
         request.params.name,
@@ -112,7 +126,12 @@ export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
   for (const event of ['pause', 'resume'] as const)
     app.post<Named>(
       `/api/sources/:name/${event}`,
-      describe(`${event}Source`, event === 'pause' ? 'Stop taking events' : 'Take events again', 200, null),
+      describe(
+        `${event}Source`,
+        event === 'pause' ? 'Stop taking events' : 'Take events again',
+        200,
+        'part-moved.json',
+      ),
       async (request) => {
         const result = await engine.moveSource(request.params.name, event, writeBy(request))
         await auth.refresh()
@@ -121,9 +140,15 @@ export function sourceRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
     )
   app.get<Named & { Querystring: { limit: number } }>(
     '/api/sources/:name/events',
-    describe('listSourceEvents', 'Newest events of a source', 200, null, {
-      querystring: fields({ limit: { type: 'integer', default: 50 } }),
-    }),
+    describe(
+      'listSourceEvents',
+      'Newest events of a source',
+      200,
+      { listOf: 'event.json' },
+      {
+        querystring: fields({ limit: { type: 'integer', default: 50 } }),
+      },
+    ),
     async ({ params, query }, reply) =>
       reply
         .type('application/json; charset=utf-8')

@@ -44,7 +44,7 @@ export function subscriptionRoutes(app: FastifyInstance, { engine }: Doors): voi
       'unsubscribe',
       'Tell an address no more; one removed already is no error, an unknown one is',
       200,
-      null,
+      'done.json',
       { body: body('request-unsubscribe.json') },
     ),
     async (request) =>
@@ -86,7 +86,7 @@ export function subscriptionRoutes(app: FastifyInstance, { engine }: Doors): voi
   )
   app.delete<{ Params: { id: string; sid: string } }>(
     '/api/projects/:id/subscribe/:sid',
-    describe(TAG, 'unsubscribeProject', 'Remove a subscription of a project', 200, null),
+    describe(TAG, 'unsubscribeProject', 'Remove a subscription of a project', 200, 'done.json'),
     async (request) =>
       engine.unsubscribe(request.params.sid, callerOf(request), {
         own: !isAdmin(request.identity),
@@ -96,7 +96,13 @@ export function subscriptionRoutes(app: FastifyInstance, { engine }: Doors): voi
   )
   app.get<Project>(
     '/api/projects/:id/external-agents',
-    describe(TAG, 'listExternalAgents', 'Outside agents subscribed to a project', 200, null),
+    describe(
+      TAG,
+      'listExternalAgents',
+      'Outside agents subscribed to a project',
+      200,
+      'external-agents-result.json',
+    ),
     async ({ params }) => {
       const { subscriptions } = await engine.listSubscriptions({ project: await engine.projectId(params.id) })
       return {

@@ -5,7 +5,7 @@ import { fail, SvcError, type TailMessage } from '../../../engine/index.ts'
 import type { Doors } from '../doors.ts'
 import { openEventStream } from '../event-stream.ts'
 import { rowJson } from '../present.ts'
-import { answers, fields } from '../validate.ts'
+import { answers, fields, headers } from '../validate.ts'
 
 /** A reader further behind than this is told of a gap instead of filling memory. */
 const BUFFER_MAX = 1024 * 1024
@@ -25,8 +25,9 @@ export function tailRoutes(app: FastifyInstance, doors: Doors): void {
           label: { type: 'array', items: { type: 'string' }, maxItems: 16 },
           source: { type: 'array', items: { type: 'string' }, maxItems: 100 },
         }),
-        response: answers(200, 'event.json'),
-      },
+        ...headers('LastEvent'),
+        response: answers(200, { media: { 'text/event-stream': 'tail-frame.json' } }),
+      } as never,
     },
     async (request, reply) => {
       const { identity } = request

@@ -10,8 +10,10 @@ type Named = { Params: { name: string } }
 const TAG = 'triggers'
 
 export function triggerRoutes(app: FastifyInstance, { engine }: Doors): void {
-  app.get('/api/triggers', describe(TAG, 'listTriggers', 'List triggers', 200, null), async () =>
-    engine.listTriggers(),
+  app.get(
+    '/api/triggers',
+    describe(TAG, 'listTriggers', 'List triggers', 200, { listOf: 'trigger.json' }),
+    async () => engine.listTriggers(),
   )
   app.get<Named>(
     '/api/triggers/:name',

@@ -1,0 +1,33 @@
+/** Headers that routes read and the API document names, each as a parameter that operations share. */
+
+const text = (pattern: string) => ({ type: 'string', pattern })
+
+export const headerParameters = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    description: 'The same for a call that is sent again: it is stored once, and answered as it was.',
+    schema: text('^[\\x21-\\x7e]{1,255}$'),
+  },
+  BypassCooldown: {
+    name: 'X-SVC-Bypass-Cooldown',
+    description: 'true: wakes triggers over the source now, even inside their cooldown.',
+    schema: { type: 'string' },
+  },
+  ExportSource: {
+    name: 'X-SVC-Source',
+    description: 'Name of the source that takes the export; the first of its kind when absent.',
+    schema: { type: 'string' },
+  },
+  LastEvent: {
+    name: 'Last-Event-ID',
+    description: 'Id of the last event that was seen; those stored since are sent first.',
+    schema: text('^evt_[0-9]{1,15}$'),
+  },
+  LastFrame: {
+    name: 'Last-Event-ID',
+    description: 'Number of the last frame that was seen; it goes before the query field after.',
+    schema: text('^[0-9]{1,9}$'),
+  },
+} as const
+
+export type HeaderName = keyof typeof headerParameters

@@ -1,0 +1,27 @@
+/** What each group of operations is about, in the order people meet them. */
+
+export const tags: readonly { name: string; description: string }[] = [
+  { name: 'ingest', description: 'Events in.' },
+  { name: 'read', description: 'Timelines out.' },
+  { name: 'ask', description: 'Questions answered by a model over reads.' },
+  { name: 'sources', description: 'Where events come from.' },
+  { name: 'triggers', description: 'What is watched, and when it fires.' },
+  { name: 'firings', description: 'What triggers made of events, and why an event woke nobody.' },
+  { name: 'deliveries', description: 'Firings on their way to each recipient.' },
+  { name: 'subscriptions', description: 'Who outside is told of firings, by post or by fetching.' },
+  { name: 'agents', description: 'Service agents, and the examples they are tested by.' },
+  { name: 'runs', description: 'Agents at work, step by step.' },
+  { name: 'mcp servers', description: 'Servers whose tools agents may use.' },
+  { name: 'skills', description: 'What agents are taught.' },
+  { name: 'parts', description: 'Sources, triggers, agents, servers and skills as one list.' },
+  { name: 'projects', description: 'Named sets of parts with their wiring, findings and results.' },
+  { name: 'setup', description: 'From a goal to a plan, and from a plan to a project.' },
+  { name: 'changes', description: 'What was changed, by whom and why; proposals that wait for a person.' },
+  { name: 'catalog', description: 'What is declared, as YAML files.' },
+  { name: 'connect', description: 'Agents that connect from outside.' },
+  { name: 'access', description: 'Keys, sessions, identity.' },
+  { name: 'settings', description: 'Model providers, prices, bounds and tracing.' },
+  { name: 'integrations', description: 'Stored credentials of GitHub.' },
+  { name: 'slack', description: 'Slack: its secrets, channels and events.' },
+  { name: 'instance', description: 'Health, usage, metrics.' },
+]

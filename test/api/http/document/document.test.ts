@@ -1,0 +1,330 @@
+/** Issue 16, B1 and B2: what the API document says of each operation, read as a client reads it. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormatsModule from 'ajv-formats'
+import { RE2JS } from 're2js'
+import { describe, expect, it } from 'vitest'
+import { portable } from '../../../../api/http/document/patterns.ts'
+import { allSchemas, check } from '../../../../schemas/index.ts'
+import { textOf } from '../../../house/project-files.ts'
+
+interface Media {
+  schema?: { $ref?: string; type?: string; items?: object }
+  example?: unknown
+  examples?: Record<string, { $ref: string }>
+}
+interface Operation {
+  operationId: string
+  tags: string[]
+  parameters?: { $ref?: string; name: string; in: string; description?: string; schema: Json }[]
+  requestBody?: { required: boolean; content: Record<string, Media> }
+  responses: Record<string, { $ref?: string; content?: Record<string, Media> }>
+}
+type Json = Record<string, unknown>
+interface Document {
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: {
+    schemas: Record<string, Json>
+    parameters: Record<string, Json>
+    responses: Record<string, { content: Record<string, Media> }>
+    examples: Record<string, { value: unknown }>
+  }
+}
+
+const text = textOf('api/http/openapi.json')
+const document = JSON.parse(text) as Document
+const { components } = document
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    call: `${method.toUpperCase()} ${path}`,
+    at: `api#/paths/${encodeURIComponent(path.replaceAll('/', '~1'))}/${method}`,
+    ...operation,
+  })),
+)
+const of = (call: string) => operations.find((operation) => operation.call === call)!
+const answerOf = ({ responses }: Operation) =>
+  Object.entries(responses).filter(([status]) => status.startsWith('2'))
+const media = (call: string, status: string) => Object.keys(of(call).responses[status]!.content ?? {})
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+;(addFormatsModule as unknown as (ajv: Ajv2020) => void)(ajv)
+ajv.addSchema(document, 'api')
+
+/** Every value under a keyword, where it is a keyword. */
+function keyword(name: string, value: unknown = document, isMap = false): unknown[] {
+  if (Array.isArray(value)) return value.flatMap((one) => keyword(name, one))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, one]) => {
+    if (!isMap && ['examples', 'example', 'default', 'enum'].includes(key)) return []
+    return [...(key === name && !isMap ? [one] : []), ...keyword(name, one, key === 'properties' && !isMap)]
+  })
+}
+
+describe('B1: the API document', () => {
+  it('declares each tag it uses, with what it is about, and no other', () => {
+    const used = new Set(operations.flatMap(({ tags }) => tags))
+    expect(document.tags.map(({ name }) => name).sort()).toEqual([...used].sort())
+    expect(document.tags.filter(({ description }) => !description)).toEqual([])
+  })
+
+  it('has no keyword of ours that changes what a schema means to others', () => {
+    expect([...keyword('tsType'), ...keyword('x-optional-body'), ...keyword('x-takes')]).toEqual([])
+  })
+
+  it('has patterns that engines without lookaround, kinds of characters and \\u take', () => {
+    const patterns = [...new Set(keyword('pattern') as string[])]
+    expect(patterns.length).toBeGreaterThan(30)
+    for (const pattern of patterns) {
+      expect(pattern).not.toMatch(/\\p|\\u|\(\?/)
+      expect(() => RE2JS.compile(pattern), pattern).not.toThrow()
+      expect(() => new RegExp(pattern, 'u'), pattern).not.toThrow()
+    }
+  })
+
+  it('takes by such a pattern what the server takes, in any script', () => {
+    const own = '^[\\p{L}_][\\p{L}\\p{N}_$-]{0,62}$'
+    const [there, here] = [RE2JS.compile(portable(own)), new RegExp(own, 'u')]
+    for (const name of ['orders', 'bestellungen_ü', '注文', 'a$b-c', '_x9']) {
+      expect(here.test(name), name).toBe(true)
+      expect(there.matches(name), name).toBe(true)
+    }
+    for (const name of ['9a', 'a b', 'a;b', '-a', 'a.b', '']) {
+      expect(here.test(name), name).toBe(false)
+      expect(there.matches(name), name).toBe(false)
+    }
+  })
+
+  it.each([
+    ['GET /api/catalog/export', '200', ['application/yaml', 'application/json']],
+    ['POST /api/catalog/export', '200', ['application/yaml']],
+    ['GET /metrics', '200', ['text/plain']],
+    ['GET /api/tail', '200', ['text/event-stream']],
+    ['POST /api/agent/chat', '200', ['text/event-stream']],
+    ['GET /api/agent/chat/{turn}', '200', ['text/event-stream']],
+    ['GET /api/connect/skill', '200', ['text/markdown']],
+    ['GET /api/projects/{id}/skills/{name}/download', '200', ['text/markdown']],
+    ['POST /v1/logs', '200', ['application/json', 'application/x-protobuf']],
+  ])('says which media types %s %s answers', (call, status, types) => {
+    expect(media(call, status)).toEqual(types)
+  })
+
+  it('names for each operation a refusal of the caller and a fault of ours, each of the one error form', () => {
+    for (const { call, responses } of operations) {
+      const statuses = Object.keys(responses)
+      expect(
+        statuses.filter((status) => !/^[2-5]\d\d$/.test(status)),
+        call,
+      ).toEqual([])
+      expect(statuses.filter((status) => status.startsWith('4')).length, call).toBeGreaterThan(2)
+      expect(statuses, call).toEqual(expect.arrayContaining(['400', '403', '500', '503']))
+    }
+    for (const [name, { content }] of Object.entries(components.responses)) {
+      const schema = content['application/json']!.schema!.$ref
+      expect(schema, name).toBe(
+        `#/components/schemas/${name.startsWith('Export') ? 'OtlpProblem' : 'Problem'}`,
+      )
+    }
+  })
+
+  it('has an example of what is sent and what is answered of every operation, and each fits its schema', () => {
+    for (const operation of operations) {
+      const examples = illustrated(operation)
+      expect(examples.length, operation.call).toBeGreaterThan(0)
+      for (const { at, value } of examples) {
+        const validate = ajv.compile({ $ref: at })
+        validate(value)
+        expect(validate.errors ?? [], `${at} ${JSON.stringify(value)}`).toEqual([])
+      }
+    }
+  })
+
+  it('has examples of bodies that the server takes by its own schemas', () => {
+    const ids = new Map(allSchemas().map(({ $id, title }) => [title, $id]))
+    for (const { call, requestBody } of operations)
+      for (const { examples = {} } of Object.values(requestBody?.content ?? {}))
+        for (const title of Object.keys(examples))
+          expect(check(ids.get(title)!, components.examples[title]!.value), `${call} ${title}`).toBeNull()
+  })
+})
+
+function illustrated({ at, call, requestBody, responses }: (typeof operations)[number]) {
+  const all = [
+    ...Object.entries(requestBody?.content ?? {}).map((one) => ['requestBody', ...one] as const),
+    ...Object.entries(responses).flatMap(([status, { content = {} }]) =>
+      Object.entries(content).map((one) => [`responses/${status}`, ...one] as const),
+    ),
+  ]
+  return all
+    .filter(([, type]) => type !== 'application/x-protobuf')
+    .map(([where, type, { example, examples }]) => {
+      const shared = Object.values(examples ?? {})[0]
+        ?.$ref.split('/')
+        .at(-1)
+      const value = shared === undefined ? example : components.examples[shared]?.value
+      expect(value, `${call} ${where} ${type} has no example`).toBeDefined()
+      return { at: `${at}/${where}/content/${type.replaceAll('/', '~1')}/schema`, value }
+    })
+}
+
+describe('B2: the API document', () => {
+  it('has a body for every operation that is sent one', () => {
+    const without = operations.filter(
+      ({ call, requestBody }) => /^(POST|PUT|PATCH)/.test(call) && !requestBody,
+    )
+    expect(without.map(({ call }) => call)).toEqual([])
+  })
+
+  it.each([
+    ['POST /ingest/{key}', ['application/json', 'application/x-ndjson', 'application/x-www-form-urlencoded']],
+    ['POST /v1/logs', ['application/json', 'application/x-protobuf']],
+    ['POST /v1/traces', ['application/json', 'application/x-protobuf']],
+    ['POST /v1/metrics', ['application/json', 'application/x-protobuf']],
+    ['POST /api/projects/{id}/skills/upload', ['text/markdown', 'text/plain']],
+    ['POST /api/slack/events', ['application/json', 'application/x-www-form-urlencoded']],
+  ])('says what %s takes, and that it must be sent', (call, types) => {
+    expect(of(call).requestBody).toMatchObject({ required: true })
+    expect(Object.keys(of(call).requestBody!.content)).toEqual(types)
+  })
+
+  it('tells a body that must be sent from one that may be left out', () => {
+    expect(of('POST /api/sources').requestBody!.required).toBe(true)
+    expect(of('POST /api/change-sets/{id}/undo').requestBody!.required).toBe(
+      of('POST /api/runs/{id}/rerun').requestBody!.required,
+    )
+    expect(of('POST /api/sources/{name}/pause').requestBody!.required).toBe(false)
+  })
+
+  it.each([
+    ['GET /api/sources', 'Source'],
+    ['GET /api/triggers', 'Trigger'],
+    ['GET /api/skills', 'SkillSummary'],
+    ['GET /api/projects/{id}/skills', 'ProjectSkill'],
+    ['GET /api/sources/{name}/events', 'Event'],
+    ['GET /api/agents/builtin/{name}/runs', 'Run'],
+    ['GET /api/activity/dispatches', 'Dispatch'],
+    ['GET /api/mcp/tools', 'OfferedTool'],
+  ])('says that %s is a list of %s', (call, title) => {
+    expect(of(call).responses['200']!.content!['application/json']!.schema).toEqual({
+      type: 'array',
+      items: { $ref: `#/components/schemas/${title}` },
+    })
+  })
+
+  it('has a schema with a name for every answer in JSON', () => {
+    const untyped = operations.flatMap((operation) =>
+      answerOf(operation)
+        .map(([, { content = {} }]) => content['application/json'])
+        .filter((one) => one && !one.schema?.$ref && !(one.schema?.items as { $ref?: string })?.$ref)
+        .map(() => operation.call),
+    )
+    expect(untyped).toEqual([])
+  })
+
+  it('knows no duration of nothing', () => {
+    for (const title of ['TriggerWrite', 'SourceWrite', 'ReadRequest', 'StatsRequest', 'Storm', 'Emit']) {
+      const validate = ajv.compile({ $ref: `api#/components/schemas/${title}` })
+      const faults = (value: object) => {
+        validate(value)
+        return (validate.errors ?? []).filter((error) => error.keyword === 'pattern')
+      }
+      const field =
+        { SourceWrite: 'poll', TriggerWrite: 'cooldown', Storm: 'quiet', Emit: 'context_window' }[title] ??
+        'window'
+      const isFault = (duration: string) => new RegExp(patternOf(title, field)).test(duration)
+      for (const duration of ['15m', '0.5h', '00.10s', '007d', '1.0m'])
+        expect(isFault(duration), duration).toBe(true)
+      for (const duration of ['0s', '0.0m', '00d', '15', 'm', '1.s'])
+        expect(isFault(duration), duration).toBe(false)
+      expect(faults({ [field]: '0s' })).toHaveLength(1)
+    }
+  })
+
+  it.each([
+    ['GET /api/firings', 'state', ['gathering', 'held', 'fired', 'dropped']],
+    ['GET /api/deliveries', 'status', ['running', 'delivered', 'failed']],
+    ['GET /api/catalog/dependents', 'kind', ['source', 'mcp_server', 'skill', 'trigger', 'agent']],
+  ])('names the values %s takes as %s', (call, name, values) => {
+    expect(parameter(call, name).schema.enum).toEqual(values)
+  })
+
+  it.each([
+    ['GET /api/events/{id}', 'id', '^evt_[0-9]{1,15}$'],
+    ['GET /api/firings/{id}/events', 'after', '^evt_[0-9]{1,15}$'],
+    ['GET /api/deliveries/{id}', 'id', '^dlv_[0-9a-f]{32}$'],
+  ])('says which form %s wants of %s', (call, name, pattern) => {
+    expect(parameter(call, name).schema.pattern).toBe(pattern)
+  })
+
+  it('describes each name in a path', () => {
+    for (const { call, parameters = [] } of operations)
+      for (const { name, in: place, description } of parameters)
+        if (place === 'path') expect(description, `${call} ${name}`).toBeTruthy()
+  })
+})
+
+const parameter = (call: string, name: string) => of(call).parameters!.find((one) => one.name === name)!
+const patternOf = (title: string, field: string): string =>
+  (components.schemas[title] as { properties: Record<string, { pattern: string }> }).properties[field]!
+    .pattern
+
+describe('B3: names in the API document', () => {
+  /** As generators for Go, Java and C# write them. */
+  const pascal = (name: string) =>
+    name.replace(/(^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_all, _gap, letter: string) => letter.toUpperCase())
+
+  it('differ still when generators have spelt them their way', () => {
+    const names = [
+      ...Object.keys(components.schemas),
+      ...Object.keys(components.parameters),
+      ...Object.keys(components.responses),
+    ].map((name) => pascal(name).toLowerCase())
+    expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([])
+    const ids = operations.map(({ operationId }) => pascal(operationId).toLowerCase())
+    expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([])
+  })
+
+  it('differ from those generators make of what has none: an enum or an object within another', () => {
+    const made: [name: string, at: string][] = Object.keys(components.schemas).map((title) => [title, title])
+    const inner = (name: string, value: Json, at: string): void => {
+      if ('$ref' in value) return
+      if ('enum' in value || 'properties' in value || value.type === 'object') made.push([name, at])
+      within(name, value, at)
+    }
+    const within = (name: string, { properties, items, anyOf, oneOf }: Json, at: string): void => {
+      for (const [field, value] of Object.entries((properties ?? {}) as Record<string, Json>))
+        inner(name + pascal(field), value, `${at}.${field}`)
+      if (items) inner(`${name}Item`, items as Json, `${at}[]`)
+      for (const [i, value] of ((anyOf ?? oneOf ?? []) as Json[]).entries())
+        inner(`${name}Type${i}`, value, `${at}|${i}`)
+    }
+    for (const [title, schema] of Object.entries(components.schemas)) within(title, schema, title)
+    const places = new Map<string, string[]>()
+    for (const [name, at] of made)
+      places.set(name.toLowerCase(), [...(places.get(name.toLowerCase()) ?? []), at])
+    expect([...places.values()].filter(({ length }) => length > 1)).toEqual([])
+  })
+
+  it('are of no enum that has one boolean: a type of its own for what is always true', () => {
+    expect(
+      keyword('enum').filter((values) => (values as unknown[]).some((value) => typeof value === 'boolean')),
+    ).toEqual([])
+  })
+
+  it('do not meet the names generators make of operations', () => {
+    const made = operations.flatMap(({ operationId }) =>
+      [
+        'Params',
+        'Body',
+        'JSONBody',
+        'JSONRequestBody',
+        'Response',
+        'Responses',
+        'Data',
+        'Errors',
+        'Error',
+      ].map((end) => pascal(operationId) + end),
+    )
+    const schemas = new Set(Object.keys(components.schemas))
+    expect(made.filter((name) => schemas.has(name))).toEqual([])
+  })
+})
