@@ -25,8 +25,8 @@ import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
 
 const LIMIT_MAX = 2_000
 const LIMIT_DEFAULT = 200
-/** Rows a text, number or entity-value filter looks at before it gives a page and a cursor. */
-const SCAN_MAX = 100_000
+/** Rows a text, number or entity-value filter looks at before it says how far it came and gives a cursor. */
+export const SCAN_MAX = 100_000
 const SCAN_BATCH = 2_000
 /** Rows folded together at a time under max_tokens. */
 const FIT_CHUNK = 5_000
@@ -40,15 +40,21 @@ interface Reading {
   direction: 'asc' | 'desc'
   /** The request as cursors are bound to it. */
   identity: unknown
+  scanMax: number
 }
 
 /**
  * Answers a read. @param now epoch ms.
- * @param ceilingAt the largest id ingested by an instant; called when as_of is given.
+ * @param scanMax rows that a filter looks at for one page.
  * @throws SvcError invalid, not_found
  */
-export function answerRead(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): ReadAnswer {
-  const reading = begin(ctx, request, now)
+export function answerRead(
+  ctx: ReadContext,
+  request: Scoped<ReadRequest>,
+  now: number,
+  scanMax = SCAN_MAX,
+): ReadAnswer {
+  const reading = begin(ctx, request, now, scanMax)
   const references =
     request.cursor === undefined ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now) : []
   return request.max_tokens === undefined
@@ -56,7 +62,7 @@ export function answerRead(ctx: ReadContext, request: Scoped<ReadRequest>, now: 
     : answerFitted(ctx, reading, references, request.max_tokens)
 }
 
-function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): Reading {
+function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number, scanMax: number): Reading {
   const { cursor: text, client: _client, limit: _limit, ...identity } = request
   const asOf = request.as_of === undefined ? null : parseInstant(request.as_of, 'as_of')
   const cursor: Cursor =
@@ -78,6 +84,7 @@ function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): Rea
     cursor,
     direction: request.order === 'asc' ? 'asc' : 'desc',
     identity,
+    scanMax,
   }
 }
 
@@ -86,7 +93,7 @@ function answerPage(ctx: ReadContext, reading: Reading, references: Row[]): Read
   const page = collect(ctx, reading, limit, reading.request.include_payload === true)
   const next = page.next && encodeNext(ctx, reading, { ...reading.cursor, after: page.next, skip: 0 })
   const rows = [...references, ...inOrder(reading, page.rows)]
-  return answer(ctx, reading, rows, next, page.scanned)
+  return answer(ctx, reading, rows, next, page)
 }
 
 /** Oldest first unless asked for desc: the newest rows of the window, shown as a timeline. */
@@ -99,7 +106,10 @@ interface Page {
   rows: Row[]
   /** Last position given or looked at, when there may be more. */
   next: Position | null
-  scanned: number | undefined
+  /** Rows that a filter looked at. */
+  scanned?: number
+  /** The filter looked at as many rows as it may, and stopped at `next`. */
+  isCut?: true
 }
 
 function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boolean): Page {
@@ -110,25 +120,32 @@ function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boo
     return {
       rows: materialise(ctx, reading, page, withRaw),
       next: positions.length > limit ? page.at(-1)! : null,
-      scanned: undefined,
     }
   }
   const rows: Row[] = []
+  const done = (next: Position | null, isCut = false): Page => ({
+    rows: withPayload(ctx, rows, withRaw),
+    next,
+    scanned,
+    ...(isCut ? { isCut: true as const } : {}),
+  })
   let after = reading.cursor.after
   let scanned = 0
   for (;;) {
-    const positions = firstPositions(ctx.index.all(), query, direction, SCAN_BATCH, after)
+    const most = Math.min(SCAN_BATCH, reading.scanMax - scanned)
+    const positions = firstPositions(ctx.index.all(), query, direction, most, after)
     // The payload is read only for rows that pass: a scan reads many more than it gives.
     for (const [i, row] of materialise(ctx, reading, positions, false).entries()) {
       scanned++
       if (!plan.filter(row)) continue
       rows.push(row)
-      if (rows.length === limit)
-        return { rows: withPayload(ctx, rows, withRaw), next: positions[i] ?? null, scanned }
+      if (rows.length === limit) return done(positions[i] ?? null)
     }
     after = positions.at(-1) ?? after
-    if (positions.length < SCAN_BATCH) return { rows: withPayload(ctx, rows, withRaw), next: null, scanned }
-    if (scanned >= SCAN_MAX) return { rows: withPayload(ctx, rows, withRaw), next: after, scanned }
+    if (positions.length < most) return done(null)
+    if (scanned < reading.scanMax) continue
+    const isMore = firstPositions(ctx.index.all(), query, direction, 1, after).length > 0
+    return isMore ? done(after, true) : done(null)
   }
 }
 
@@ -170,9 +187,10 @@ function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], max
     ? [...readDocuments(ctx.db, ctx.names, reading.request, reading.cursor.now), ...chunk]
     : chunk
   const heading = renderHeading(reading.request.selector, reading.window.name)
+  const said = page.isCut ? tokensOf(stoppedAt(reading, page)) : 0
   const fitted = fitRows(
     all,
-    Math.max(1, maxTokens - tokensOf(renderTimeline(heading, [])) - 1),
+    Math.max(1, maxTokens - tokensOf(renderTimeline(heading, [])) - said - 1),
     reading.cursor.skip,
   )
   const nextCursor: Cursor | null = fitted.more
@@ -182,13 +200,7 @@ function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], max
       : null
   const rows = sortRows(fitted.rows, reading.request.order === 'desc')
   const omitted = countOmitted(ctx, reading, fitted.left, page.next)
-  const answered = answer(
-    ctx,
-    reading,
-    rows,
-    nextCursor && encodeNext(ctx, reading, nextCursor),
-    page.scanned,
-  )
+  const answered = answer(ctx, reading, rows, nextCursor && encodeNext(ctx, reading, nextCursor), page)
   return {
     ...answered,
     tokens: fitted.tokens + tokensOf(renderTimeline(heading, [])) + tokensOf(answered.notice ?? ''),
@@ -237,11 +249,15 @@ function answer(
   reading: Reading,
   rows: Row[],
   next: string | null,
-  scanned: number | undefined,
+  page: Page,
 ): ReadAnswer {
   const { request, window, cursor } = reading
-  const notice = rows.every((row) => row.reference) ? unknownOf(ctx, request) : null
-  const timeline = renderTimeline(renderHeading(request.selector, window.name), rows)
+  const notice = page.isCut
+    ? stoppedAt(reading, page)
+    : rows.every((row) => row.reference)
+      ? unknownOf(ctx, request)
+      : null
+  const timeline = renderTimeline(renderHeading(request.selector, window.name), rows, page.isCut)
   return {
     payload: notice === null ? timeline : `${timeline.trimEnd()}\n${notice}\n`,
     count: rows.length,
@@ -252,9 +268,16 @@ function answer(
     as_of: iso(cursor.now),
     from: iso(window.from),
     to: iso(window.shownTo),
-    ...(scanned === undefined ? {} : { scanned }),
+    ...(page.scanned === undefined ? {} : { scanned: page.scanned }),
+    ...(page.isCut ? { searched_to: iso(page.next!.ts) } : {}),
     ...(notice === null ? {} : { notice }),
   }
+}
+
+/** Silence after the newest events of a search would look like there being no others. */
+function stoppedAt({ direction, scanMax }: Reading, { rows, next }: Page): string {
+  const way = direction === 'desc' ? 'back' : 'on'
+  return `the search looked at ${scanMax.toLocaleString('en')} events, ${way} to ${iso(next!.ts)}, found ${rows.length} and stopped there; next_cursor searches further ${way}`
 }
 
 /** A label that was mistyped looks like silence otherwise. */

@@ -18,6 +18,8 @@ export interface Timeline {
   isPending: boolean
   isFetchingMore: boolean
   hasMore: boolean
+  /** Where a search by text stopped, having looked at many events; null: it looked at all, or there is none. */
+  searchedTo: string | null
   error: Error | null
   loadMore: () => void
   reload: () => void
@@ -55,6 +57,7 @@ export function useTimeline(state: ExploreState): Timeline {
     isPending: enabled && pages.isPending,
     isFetchingMore: pages.isFetchingNextPage,
     hasMore: pages.hasNextPage,
+    searchedTo: pages.data?.pages.at(-1)?.searched_to ?? null,
     error: pages.error,
     loadMore: () => void pages.fetchNextPage(),
     reload: () => {
