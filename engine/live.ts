@@ -1,4 +1,5 @@
 /** Live tails: every commit is offered to the listeners whose filter it fits. */
+import { escapeText } from '../schemas/plain-text.ts'
 import type { Row, TailFilter, TailMessage } from './engine.ts'
 import { labelStart, textOf } from './ingest/packed.ts'
 import { type AppendedBatch, sizeOfBatch, tsOf } from './store/append.ts'
@@ -115,7 +116,7 @@ export class Live {
       ...(event.claimed === null ? {} : { claimed_time: event.claimed }),
       entity: event.hasEntity && label !== undefined && value !== undefined ? { label, value } : null,
       labels: { ...Object.fromEntries(event.strings), ...event.numbers },
-      text: event.text,
+      text: escapeText(event.text),
     }
   }
 }
@@ -127,7 +128,7 @@ export class Live {
  */
 export async function follow(
   listen: (send: (message: TailMessage) => void) => Promise<() => void>,
-  backlog: () => Promise<{ rows: Row[]; more: boolean }>,
+  backlog: () => Promise<{ rows: Row[]; missed: number }>,
   afterId: string | undefined,
   listener: (message: TailMessage) => void,
 ): Promise<{ stop: () => void }> {
@@ -136,9 +137,8 @@ export async function follow(
     if (held) held.push(message)
     else listener(message)
   })
-  const { rows, more } = await backlog()
-  // How many were missed is not known; that some were is what counts.
-  if (more) listener({ missed: 1, afterId: afterId ?? '' })
+  const { rows, missed } = await backlog()
+  if (missed > 0) listener({ missed, afterId: afterId ?? '' })
   if (rows.length) listener({ rows })
   const seen = new Set(rows.map((row) => row.id))
   const waiting = held

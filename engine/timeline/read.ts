@@ -26,7 +26,7 @@ import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
 const LIMIT_MAX = 2_000
 const LIMIT_DEFAULT = 200
 /** Rows a text, number or entity-value filter looks at before it says how far it came and gives a cursor. */
-export const SCAN_MAX = 100_000
+const SCAN_MAX = 100_000
 const SCAN_BATCH = 2_000
 /** Rows folded together at a time under max_tokens. */
 const FIT_CHUNK = 5_000

@@ -203,7 +203,10 @@ function moveRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Words)
     describe(TAG, operation(words, 'runAction'), 'Run a named action of the project', 200, null, {
       body: optionalBody('request-action.json'),
     }),
-    async ({ params, body: args }) => engine.runProjectAction(params.id, params.name, args ?? {}),
+    async (request) => {
+      const { params, body: args } = request
+      return engine.runProjectAction(params.id, params.name, args ?? {}, writeBy(request))
+    },
   )
   app.get<OfProject>(
     `${words.base}/:id/summary`,
