@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 import type { EngineCore, Row, TailFilter } from './engine.ts'
 import { fail } from './errors.ts'
 import { snapshotsOf } from './snapshot.ts'
-import { firstPositions } from './store/scan.ts'
+import { eachPosition, firstPositions } from './store/scan.ts'
 import type { ReadContext } from './timeline/context.ts'
 import { readDocument } from './timeline/documents.ts'
 import { answerEntities, answerEntityValues } from './timeline/entities.ts'
@@ -19,12 +19,18 @@ import { answerStats } from './timeline/stats.ts'
 /** Rows a resumed tail is given at most before it is told of a gap. */
 const BACKLOG_MAX = 1_000
 
+/** What a tail begins with. `missed`: stored after its event too, and older than these rows. */
+interface Backlog {
+  rows: Row[]
+  missed: number
+}
+
 export type Reads = Pick<
   EngineCore,
   'read' | 'stats' | 'histogram' | 'entities' | 'entityValues' | 'event'
 > & {
-  /** Rows stored after an event id that fit a tail's filter, oldest first. */
-  backlog(filter: TailFilter): Promise<{ rows: Row[]; more: boolean }>
+  /** Rows stored after an event id that fit a tail's filter, oldest first, and how many older ones are left out. */
+  backlog(filter: TailFilter): Promise<Backlog>
   counters: { reads: number }
 }
 
@@ -59,9 +65,9 @@ function readEvent(ctx: ReadContext, id: string, now: number): Row {
   )
 }
 
-function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): { rows: Row[]; more: boolean } {
+function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): Backlog {
   const after = filter.afterId === undefined ? null : parseEventId(filter.afterId)
-  if (after === null) return { rows: [], more: false }
+  if (after === null) return { rows: [], missed: 0 }
   const plan = compilePlan(
     { selector: filter.selector, sources: filter.sources },
     ctx.db,
@@ -80,5 +86,9 @@ function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): { rows:
     .map((position) => position.id)
     .sort((a, b) => a - b)
   const rows = ctx.rows.read(ids, false).map((row) => presentRow(row, ctx.dictionary, ctx.names, now))
-  return { rows: plan.filter ? rows.filter(plan.filter) : rows, more: positions.length > BACKLOG_MAX }
+  let stored = 0
+  if (positions.length > BACKLOG_MAX) eachPosition(ctx.index.all(), query, () => stored++)
+  // With a filter that the index cannot answer, some of these might not fit it.
+  const missed = Math.max(0, stored - BACKLOG_MAX)
+  return { rows: plan.filter ? rows.filter(plan.filter) : rows, missed }
 }

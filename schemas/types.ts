@@ -12031,7 +12031,7 @@ export interface SubscribeRequest {
    */
   url?: string
   /**
-   * Name for it.
+   * Name for it. Without one it is the channel of Slack, the credential of who fetches, or for an address two words made of it.
    */
   name?: string
   /**

@@ -10,7 +10,7 @@ import type { Item } from './connector.ts'
 import { contextOf } from './http-poll/mapping.ts'
 
 /** The field of an entry that its envelope is. */
-export const ENVELOPE = 'envelope'
+const ENVELOPE = 'envelope'
 
 const ENTRIES_MAX = 10_000
 /** What the envelopes stored beside entries may be in all, in times of the body's size. */

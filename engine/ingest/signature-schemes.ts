@@ -7,7 +7,7 @@ import type { WebhookConfig } from '../../schemas/types.ts'
 export type SignatureScheme = NonNullable<WebhookConfig['signature_scheme']> | 'vercel'
 
 /** What a request says of itself. */
-export interface Sent {
+interface Sent {
   /** Lower-case names. */
   headers: Record<string, string>
   /** The header configured, for hmac_sha256. */
@@ -31,7 +31,7 @@ export interface Claim {
 }
 
 /** Not a signature: the secret itself, sent along. */
-export interface TokenClaim {
+interface TokenClaim {
   token: string
   secrets: readonly string[]
 }

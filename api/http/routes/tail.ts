@@ -76,6 +76,8 @@ class Stream {
   send(message: TailMessage): void {
     if ('missed' in message) {
       this.missed += message.missed
+      // Before anything was sent, the gap begins where the reader had left off.
+      this.lastId ||= message.afterId
       this.tellGap()
       return
     }
