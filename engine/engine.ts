@@ -81,6 +81,8 @@ export interface IngestRoute {
   source: string
   connector: string
   signed: boolean
+  /** Its sender asks for a value to be shown again before it sends: Slack. */
+  isChallenged?: true
   wantsHeaders: boolean
   paused: boolean
   /** What the answer's x-vercel-verify holds: it proves to Vercel whose URL this is. */

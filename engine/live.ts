@@ -1,4 +1,5 @@
 /** Live tails: every commit is offered to the listeners whose filter it fits. */
+import { escapeText } from '../schemas/plain-text.ts'
 import type { Row, TailFilter, TailMessage } from './engine.ts'
 import { labelStart, textOf } from './ingest/packed.ts'
 import type { Backlog } from './reads.ts'
@@ -116,7 +117,7 @@ export class Live {
       ...(event.claimed === null ? {} : { claimed_time: event.claimed }),
       entity: event.hasEntity && label !== undefined && value !== undefined ? { label, value } : null,
       labels: { ...Object.fromEntries(event.strings), ...event.numbers },
-      text: event.text,
+      text: escapeText(event.text),
     }
   }
 }
@@ -137,13 +138,12 @@ export async function follow(
     if (held) held.push(message)
     else listener(message)
   })
-  const { rows, more, notice } = await backlog().catch((error: unknown) => {
+  const { rows, missed, notice } = await backlog().catch((error: unknown) => {
     stop()
     throw error
   })
   if (notice !== null) listener({ notice })
-  // How many were missed is not known; that some were is what counts.
-  if (more) listener({ missed: 1, afterId: afterId ?? '' })
+  if (missed > 0) listener({ missed, afterId: afterId ?? '' })
   if (rows.length) listener({ rows })
   const seen = new Set(rows.map((row) => row.id))
   const waiting = held

@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 import type { EngineCore, Row, TailFilter } from './engine.ts'
 import { fail } from './errors.ts'
 import { snapshotsOf } from './snapshot.ts'
-import { firstPositions } from './store/scan.ts'
+import { eachPosition, firstPositions } from './store/scan.ts'
 import type { ReadContext } from './timeline/context.ts'
 import { readDocument } from './timeline/documents.ts'
 import { answerEntities, answerEntityValues } from './timeline/entities.ts'
@@ -22,8 +22,8 @@ const BACKLOG_MAX = 1_000
 /** What a tail begins with. */
 export interface Backlog {
   rows: Row[]
-  /** There were more. */
-  more: boolean
+  /** Stored after its event too, and older than these rows. */
+  missed: number
   /** A label of the filter that no event has; null: each was on some event. */
   notice: string | null
 }
@@ -33,8 +33,8 @@ export type Reads = Pick<
   'read' | 'stats' | 'histogram' | 'entities' | 'entityValues' | 'event'
 > & {
   /**
-   * Rows stored after an event id that fit a tail's filter, oldest first, and what should be known of the
-   * filter. @throws SvcError not_found for a source that is not there
+   * Rows stored after an event id that fit a tail's filter, oldest first, how many older ones are left out, and
+   * what should be known of the filter. @throws SvcError not_found for a source that is not there
    */
   backlog(filter: TailFilter): Promise<Backlog>
   counters: { reads: number }
@@ -80,7 +80,7 @@ function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): Backlog
   )
   const notice = unknownOf(ctx, filter.selector)
   const after = filter.afterId === undefined ? null : parseEventId(filter.afterId)
-  if (after === null) return { rows: [], more: false, notice }
+  if (after === null) return { rows: [], missed: 0, notice }
   const query = queryOf(
     plan,
     { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER },
@@ -93,5 +93,9 @@ function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): Backlog
     .map((position) => position.id)
     .sort((a, b) => a - b)
   const rows = ctx.rows.read(ids, false).map((row) => presentRow(row, ctx.dictionary, ctx.names, now))
-  return { rows: plan.filter ? rows.filter(plan.filter) : rows, more: positions.length > BACKLOG_MAX, notice }
+  let stored = 0
+  if (positions.length > BACKLOG_MAX) eachPosition(ctx.index.all(), query, () => stored++)
+  // With a filter that the index cannot answer, some of these might not fit it.
+  const missed = Math.max(0, stored - BACKLOG_MAX)
+  return { rows: plan.filter ? rows.filter(plan.filter) : rows, missed, notice }
 }

@@ -3225,6 +3225,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       "additionalProperties": false
      }
     },
+    "searched_to": {
+     "type": "string",
+     "description": "Where a search by text stopped; the cursor searches on from there."
+    },
     "payloads": {
      "type": "array",
      "description": "With include_payload: what was received.",
@@ -3249,7 +3253,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "notice": {
      "type": "string",
-     "description": "What should be known of an answer without events, such as a label that no event has."
+     "description": "What should be known of the answer: that a search stopped before the end of the window, or that no event has a label."
     }
    },
    "required": [

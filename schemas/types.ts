@@ -511,7 +511,7 @@ export type EventType2 = string
  */
 export type EventTypeField1 = string
 /**
- * Summary text with {field} placeholders; dots reach nested values.
+ * Summary text with {field} placeholders; dots reach nested values, and into text that is JSON.
  */
 export type TextTemplate2 = string
 /**
@@ -523,11 +523,24 @@ export type EventTimeField1 = string
  */
 export type DeduplicationField = string
 /**
- * Check a signature on the raw body: GitHub style, Linear style or plain HMAC-SHA256. A source with a scheme needs no key on its URL.
+ * Payload field that holds a list, such as alerts: an event for each entry of it. The other fields read the entry then, and envelope.<field> what is around the list.
  */
-export type SignatureScheme = 'github' | 'linear' | 'hmac_sha256'
+export type ListOfItems = string
 /**
- * Shared secret of the signature. A scheme without a secret refuses everything.
+ * Check a signature on the raw body, the way its sender makes it: of GitHub, Linear, PagerDuty (v3), Stripe, Slack, Shopify and GitLab, by Standard Webhooks, or a plain HMAC-SHA256. Signatures that carry a time are taken for five minutes, Linear's for one. A source with a scheme needs no key on its URL.
+ */
+export type SignatureScheme =
+  | 'github'
+  | 'linear'
+  | 'hmac_sha256'
+  | 'pagerduty'
+  | 'stripe'
+  | 'slack'
+  | 'standard_webhooks'
+  | 'shopify'
+  | 'gitlab'
+/**
+ * Shared secret of the signature, as the sender shows it, with its whsec_ where it has one. A scheme without a secret refuses everything.
  */
 export type SigningSecret = string
 /**
@@ -4150,6 +4163,7 @@ export interface WebhookConfig {
   text_template?: TextTemplate2
   event_time_field?: EventTimeField1
   dedupe_field?: DeduplicationField
+  items_field?: ListOfItems
   signature_scheme?: SignatureScheme
   signature_secret?: SigningSecret
   signature_secret_previous?: PreviousSigningSecret
@@ -8255,6 +8269,10 @@ export interface ToolReadResult {
     count: number
   }[]
   /**
+   * Where a search by text stopped; the cursor searches on from there.
+   */
+  searched_to?: string
+  /**
    * With include_payload: what was received.
    */
   payloads?: {
@@ -8268,7 +8286,7 @@ export interface ToolReadResult {
     payload: string
   }[]
   /**
-   * What should be known of an answer without events, such as a label that no event has.
+   * What should be known of the answer: that a search stopped before the end of the window, or that no event has a label.
    */
   notice?: string
 }
@@ -11041,6 +11059,10 @@ export interface ReadResult {
    */
   scanned?: number
   /**
+   * Where a text or number filter stopped, having looked at 100,000 events: next_cursor searches on from there. Absent where it looked at all of the window that this page speaks for.
+   */
+  searched_to?: string
+  /**
    * Size of the answer under max_tokens, in tokens of 4 bytes.
    */
   tokens?: number
@@ -11049,7 +11071,7 @@ export interface ReadResult {
    */
   omitted?: Omission[]
   /**
-   * What should be known of an answer: a label that no event has, or that a search for a text stopped before it was over.
+   * What should be known of the answer: that a search stopped before the end of the window, or that no event has a label.
    */
   notice?: string
 }
@@ -13144,7 +13166,7 @@ export interface SubscribeRequest {
    */
   url?: string
   /**
-   * Name for it.
+   * Name for it. Without one it is the channel of Slack, the credential of who fetches, or for an address two words made of it.
    */
   name?: string
   /**

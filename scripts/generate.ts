@@ -1,21 +1,28 @@
 /**
  * `npm run generate`: writes every generated file. From the JSON Schema files, the types and the
- * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json; from the machines, docs/lifecycles.md; the kernel of the preparer, compiled. Tests
+ * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json; from the machines, docs/lifecycles.md; from the commands, docs/svc.1; the kernel of the preparer, compiled. Tests
  * fail when one is stale.
  */
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Io } from '../api/cli/terminal.ts'
 import { CATALOG_FILE, generate } from '../schemas/generate.ts'
 import { KERNEL_FILE, renderKernel } from './kernel.ts'
 import { renderLifecycles } from './lifecycles-doc.ts'
 
 const root = new URL('../', import.meta.url)
+/** The commands are looked at, none is run. */
+const SILENT = { env: {}, colour: false } as unknown as Io
 
 for (const [path, text] of Object.entries(await generate())) write(`schemas/${path}`, text)
 write('docs/lifecycles.md', renderLifecycles())
 write(KERNEL_FILE, await renderKernel())
 const { renderCatalogSchema } = await import('./catalog-schema.ts')
 write(`schemas/${CATALOG_FILE}`, renderCatalogSchema())
+const { buildProgram } = await import('../api/cli/program.ts')
+const { commandFacts } = await import('../api/cli/reference/tree.ts')
+const { manPage } = await import('../api/cli/reference/man-page.ts')
+write('docs/svc.1', manPage(commandFacts(buildProgram(SILENT))))
 // Imported now: it reads the registry that was just written.
 const { renderOpenapi } = await import('../api/http/openapi-file.ts')
 write('api/http/openapi.json', await renderOpenapi())

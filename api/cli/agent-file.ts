@@ -28,7 +28,7 @@ export async function agentOfFile(
   name: string,
   saved: () => Promise<string>,
 ): Promise<Required<AgentTestStart>> {
-  const agent = await readDefinition(file, 'agents', 'agent', name)
+  const agent = await readDefinition(io, file, 'agents', 'agent', name)
   if (agent.name !== undefined && agent.name !== name)
     throw new CliError(
       `${file} has agent ${escapeLine(String(agent.name))}, and not ${escapeLine(name)}`,

@@ -1,9 +1,18 @@
-/** Files named on the command line. */
+/** Files named on the command line; `-` is standard input, and where one is written standard output. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { CliError, EXIT } from './exit.ts'
+import { type Io, printText } from './terminal.ts'
+
+/** Stands for standard input or output where a file is named (POSIX, Utility Syntax Guideline 13). */
+export const STANDARD = '-'
 
 /** @throws CliError 66 when it cannot be read. */
-export function readBytes(file: string): Uint8Array {
+export async function readBytes(io: Io, file: string): Promise<Uint8Array> {
+  if (file === STANDARD) {
+    const parts: Uint8Array[] = []
+    for await (const chunk of io.stdin) parts.push(chunk)
+    return Buffer.concat(parts)
+  }
   try {
     return readFileSync(file)
   } catch (error) {
@@ -16,25 +25,27 @@ export function readBytes(file: string): Uint8Array {
  * @throws CliError 66 when it cannot be read, 65 when it is not UTF-8: other bytes would come back as
  * replacement characters, and be written as them.
  */
-export function readText(file: string): string {
-  const bytes = readBytes(file)
+export async function readText(io: Io, file: string): Promise<string> {
+  const bytes = await readBytes(io, file)
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    throw new CliError(`${file} is not UTF-8; save it as UTF-8 first`, EXIT.data)
+    throw new CliError(`${shownFile(file)} is not UTF-8; save it as UTF-8 first`, EXIT.data)
   }
 }
 
 /** A file as the prompt of an agent: editors end it with a line break. @throws CliError 65, 66 */
-export const readPrompt = (file: string): string =>
-  readText(file)
-    .replace(/^\ufeff/, '')
-    .trimEnd()
+export const readPrompt = async (io: Io, file: string): Promise<string> =>
+  (await readText(io, file)).replace(/^\ufeff/, '').trimEnd()
+
+/** What a file is called in sentences. */
+export const shownFile = (file: string): string => (file === STANDARD ? 'standard input' : file)
 
 /** @throws CliError 74 when it cannot be written. */
-export function writeText(file: string, text: string): void {
+export function writeText(io: Io, file: string, text: string): void {
   try {
-    writeFileSync(file, text)
+    if (file === STANDARD) printText(io, text)
+    else writeFileSync(file, text)
   } catch (error) {
     throw new CliError(`cannot write ${file}: ${(error as Error).message}`, EXIT.disk)
   }

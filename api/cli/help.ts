@@ -1,6 +1,6 @@
 /** Texts of the help that are not an option's own line. */
 import { environment } from '../environment.ts'
-import type { EXIT } from './exit.ts'
+import { EXIT } from './exit.ts'
 
 const LINE_MAX = 100
 
@@ -28,6 +28,9 @@ function exitCodes(): string {
     return `${text},${isLong ? '\n' : ' '}${word}`
   })
 }
+
+/** Below the help of each command. */
+export const EXITS = `Exit codes: ${EXIT.ok} ${EXIT_MEANINGS[EXIT.ok]}, ${EXIT.failed} ${EXIT_MEANINGS[EXIT.failed]}, ${EXIT.usage} ${EXIT_MEANINGS[EXIT.usage]}; "svc --help" has all of them.`
 
 export const EXAMPLES = `Examples:
   svc up                                          start; the console is at http://127.0.0.1:8787

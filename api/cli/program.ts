@@ -9,6 +9,7 @@ import { version } from '../version.ts'
 import { askCommand } from './commands/ask.ts'
 import { catalogCommand } from './commands/catalog.ts'
 import { changesCommand } from './commands/changes.ts'
+import { completionCommand } from './commands/completion.ts'
 import { credentialsCommand } from './commands/credentials.ts'
 import { deliveriesCommand } from './commands/deliveries.ts'
 import { firingsCommand } from './commands/firings.ts'
@@ -29,8 +30,9 @@ import { subscriptionCommands } from './commands/subscribe.ts'
 import { tailCommand } from './commands/tail.ts'
 import { whyCommand } from './commands/why.ts'
 import { addConnectionOptions } from './context.ts'
-import { CliError, type ErrorFields, EXIT } from './exit.ts'
-import { describeEnvironment, EXAMPLES } from './help.ts'
+import { CliError, type ErrorFields, EXIT, usageError } from './exit.ts'
+import { STANDARD } from './files.ts'
+import { describeEnvironment, EXAMPLES, EXITS } from './help.ts'
 import { type Io, paint } from './terminal.ts'
 
 /** Marks a usage error whose message has been written. */
@@ -81,6 +83,8 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.commandsGroup('Data:')
   program.addCommand(fileCommand(io, 'backup'))
   program.addCommand(fileCommand(io, 'restore'))
+  program.commandsGroup('Other:')
+  program.addCommand(completionCommand(io))
   program.addHelpCommand(
     new Command('help').argument('[command]').description('Show help for a command').helpGroup('Other:'),
   )
@@ -125,9 +129,12 @@ function fileCommand(io: Io, name: 'backup' | 'restore'): Command {
         : 'Put a backup in place of the data file; the daemon must be stopped',
     )
     .argument('<file>', isBackup ? 'file to write; it must not exist' : 'backup to restore')
+    .addHelpText('after', '\nIt is a data file, not a text: - for standard input or output is not taken.')
     .option('--data-dir <dir>', 'data home (SVC_HOME, else ~/.svc)')
     .option('--json', 'print the result as JSON')
     .action(async (file: string, flags: { dataDir?: string; json?: boolean }) => {
+      if (file === STANDARD)
+        throw usageError(`${name} takes a file by its name, not standard input or output`)
       const commands = await import('./commands/backup.ts')
       await commands[name](io, file, flags)
     })
@@ -136,6 +143,7 @@ function fileCommand(io: Io, name: 'backup' | 'restore'): Command {
 /** Connection options, help in the terminal's colours, output through `io`, usage on standard error for a mistake. */
 function prepare(io: Io, command: Command, isJson: boolean): void {
   addConnectionOptions(command)
+  if (command.parent && command.commands.length === 0) command.addHelpText('after', `\n${EXITS}`)
   command
     .configureOutput({
       writeOut: (text) => io.out(text),

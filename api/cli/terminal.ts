@@ -4,7 +4,10 @@
  * bidirectional controls that show text in another order than it is; both are shown as escapes.
  */
 import { styleText } from 'node:util'
+import { escapeLine, escapeText } from '../../schemas/plain-text.ts'
 import type { Environment } from '../environment.ts'
+
+export { escapeLine, escapeText } from '../../schemas/plain-text.ts'
 
 /** The outside world of a command; tests pass their own. */
 export interface Io {
@@ -24,22 +27,6 @@ export interface Io {
   browse(url: string, failed: (reason: string) => void): void
   /** Aborted when the person asks the command to end. */
   interrupted: AbortSignal
-}
-
-/** C0, DEL, C1, bidirectional controls and marks, line separators, the byte order mark. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
-
-/** Text of one line that is safe to print: unsafe characters become \uXXXX. */
-export function escapeLine(text: string): string {
-  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
-}
-
-/** As `escapeLine`, keeping line breaks and tabs. */
-export function escapeText(text: string): string {
-  return text.replace(UNSAFE, (character) =>
-    character === '\n' || character === '\t' ? character : escapeLine(character),
-  )
 }
 
 /**

@@ -3,6 +3,7 @@
  * a trigger watches and when it trips is taken; the daemon checks it.
  */
 import type { TriggerDefinition } from '../../schemas/types.ts'
+import type { Io } from './terminal.ts'
 import { readDefinition } from './yaml-file.ts'
 
 export interface FileTrigger {
@@ -17,10 +18,10 @@ const BESIDE = new Set(['name', 'project', 'description', 'emit', 'paused'])
 /**
  * Reads JSON or YAML.
  * @param name of the trigger wanted, in a file of several.
- * @throws CliError 1 for a file without it, 2 where a name is needed
+ * @throws CliError 65 for a file without it, 64 where a name is needed
  */
-export async function readTrigger(file: string, name: string | undefined): Promise<FileTrigger> {
-  const trigger = await readDefinition(file, 'triggers', 'trigger', name)
+export async function readTrigger(io: Io, file: string, name: string | undefined): Promise<FileTrigger> {
+  const trigger = await readDefinition(io, file, 'triggers', 'trigger', name)
   const fields = Object.entries(trigger).filter(([field]) => !BESIDE.has(field))
   return {
     name: typeof trigger.name === 'string' ? trigger.name : null,

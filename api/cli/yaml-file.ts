@@ -1,7 +1,7 @@
 /** Files of fields and values, JSON or YAML, as commands take definitions from them. */
 import { CliError, EXIT, usageError } from './exit.ts'
 import { readText } from './files.ts'
-import { escapeLine } from './terminal.ts'
+import { escapeLine, type Io } from './terminal.ts'
 
 export type Fields = Record<string, unknown>
 
@@ -12,12 +12,13 @@ export type Fields = Record<string, unknown>
  * @throws CliError 65 for a file without it, 64 where a name is needed
  */
 export async function readDefinition(
+  io: Io,
   file: string,
   list: string,
   what: string,
   name: string | undefined,
 ): Promise<Fields> {
-  const root = await parse(file)
+  const root = await parse(io, file)
   if (!isFields(root))
     throw new CliError(`${file} has no ${what}: it is not a list of fields and values`, EXIT.data)
   if (!(list in root)) return root
@@ -36,8 +37,8 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** FILE:LINE:COLUMN: message, as `svc catalog check` tells it. */
-async function parse(file: string): Promise<unknown> {
-  const text = readText(file)
+async function parse(io: Io, file: string): Promise<unknown> {
+  const text = await readText(io, file)
   // Only this command reads YAML: the others start without it.
   const { LineCounter, parseDocument } = await import('yaml')
   const lines = new LineCounter()

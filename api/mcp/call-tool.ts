@@ -3,6 +3,7 @@
  * back as a result with isError; only a tool that does not exist is an error of the protocol.
  */
 import { check } from '../../schemas/index.ts'
+import { escapeText } from '../../schemas/plain-text.ts'
 import { toolSchemas } from '../../schemas/tools.ts'
 import { DaemonError } from './daemon.ts'
 import { type Context, isAllowed, onlyProposes, type Tool, ToolError, whyNot } from './tool.ts'
@@ -54,7 +55,10 @@ export async function callTool(
     const fault = check(`mcp-call-${tool.name.replaceAll('_', '-')}.json`, args)
     if (fault !== null) return failed(`${fault}. See the input schema of ${tool.name}`, { status: 400 })
     const { text, content } = await tool.run(args as never, { ...context, identity })
-    return { content: [{ type: 'text', text }], structuredContent: content as Record<string, unknown> }
+    return {
+      content: [{ type: 'text', text: escapeText(text) }],
+      structuredContent: content as Record<string, unknown>,
+    }
   } catch (error) {
     if (error instanceof ToolError)
       return failed(error.message, { status: 400, ...(error.field ? { field: error.field } : {}) })
@@ -76,7 +80,11 @@ function renamed(given: Record<string, unknown>, aliases: Tool['aliases'] = {}):
 const ERROR_META = 'svc/error'
 
 function failed(message: string, meta: Record<string, unknown>): CallResult {
-  return { content: [{ type: 'text', text: message }], isError: true, _meta: { [ERROR_META]: meta } }
+  return {
+    content: [{ type: 'text', text: escapeText(message) }],
+    isError: true,
+    _meta: { [ERROR_META]: meta },
+  }
 }
 
 const metaOf = ({ status, retryAfter }: DaemonError): Record<string, unknown> => ({

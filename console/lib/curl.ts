@@ -1,6 +1,8 @@
+import { exampleEvent, type Mapping } from '../../schemas/example-event.ts'
+import { shellQuote } from '../../schemas/plain-text.ts'
+
 /** Commands to copy. Every value is quoted for a POSIX shell, so a name cannot become a command. */
-export const shellQuote = (text: string): string =>
-  /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+export { shellQuote } from '../../schemas/plain-text.ts'
 
 export interface CurlOptions {
   url: string
@@ -25,18 +27,6 @@ export function curlCommand({
   return [...parts, '--data-binary', shellQuote(body)].join(' ')
 }
 
-/** A body that fits a source's labels, for its example command. */
-export function exampleBody(labels: readonly { name: string; field?: string; type?: string }[]): string {
-  const payload: Record<string, unknown> = {}
-  for (const { field, name, type } of labels) {
-    if (!field || field.startsWith('header.')) continue
-    let at = payload
-    const path = field.split('.')
-    for (const part of path.slice(0, -1)) {
-      at[part] ??= {}
-      at = at[part] as Record<string, unknown>
-    }
-    at[path.at(-1)!] = type === 'number' ? 1 : name === 'service' ? 'checkout' : `example-${name}`
-  }
-  return JSON.stringify({ ...payload, message: 'hello from curl' })
-}
+/** A body that fits a source, for its example command. */
+export const exampleBody = (connector: string, config: Mapping): string =>
+  JSON.stringify(exampleEvent(connector, config, 'hello from curl', new Date().toISOString()))

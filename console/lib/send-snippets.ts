@@ -1,4 +1,5 @@
 /** What to put where, so that what a source takes reaches it: pure, from an address to texts. */
+import type { Mapping } from '../../schemas/example-event.ts'
 import { curlCommand, exampleBody, shellQuote } from './curl.ts'
 
 export interface Snippet {
@@ -25,7 +26,7 @@ export interface SendTo {
 export const OWN_WAYS: ReadonlySet<string> = new Set(['otlp', 'vercel', 'claude_code'])
 
 /** Any source with an ingest URL. */
-export function plainSnippets(at: SendTo, labels: readonly { name: string; field?: string }[]): Snippet[] {
+export function plainSnippets(at: SendTo, connector: string, config: Mapping): Snippet[] {
   const url = `${at.origin}/ingest/${at.ingestKey}`
   return [
     { title: 'Ingest URL', text: url },
@@ -34,7 +35,7 @@ export function plainSnippets(at: SendTo, labels: readonly { name: string; field
       text: curlCommand({
         url,
         ...(at.token === null ? {} : { token: at.token }),
-        body: exampleBody(labels),
+        body: exampleBody(connector, config),
       }),
     },
   ]

@@ -78,7 +78,9 @@ function stageCustom(
   const refs = objects.map(({ kind: word, name: object, shared }, i) => {
     const kind = (word === 'mcp server' ? 'mcp_server' : word) as PartKind
     if (word === 'view')
-      fail('invalid', 'views are gone: a trigger takes sources and filters', { field: `objects[${i}]` })
+      fail('invalid', 'views were removed in 1.38.0: a trigger reads sources itself, with filters', {
+        field: `objects[${i}]`,
+      })
     if (!edit.has(kind, object))
       fail('invalid', `no ${word} is named ${object}`, { field: `objects[${i}].name` })
     const owner = ownerOf(edit, kind, object)

@@ -95,8 +95,11 @@ export class ChangeSets {
   undo(id: number, authoring: Omit<Authoring, 'origin'>, dryRun = false): Committed<void> {
     const set = this.queries.set(id) ?? fail('not_found', `no change-set has the id ${id}`)
     if (set.undone_by !== null) fail('conflict', `change-set ${id} was undone by change-set ${set.undone_by}`)
+    const changes = this.queries.changes(id)
+    if (changes.length === 0)
+      fail('conflict', `change-set ${id} changed nothing that is declared: ${set.summary} cannot be undone`)
     const why = authoring.why ?? `undo of change-set ${id}`
-    const compose = (edit: Edit) => stageUndo(edit, id, this.queries.changes(id), this.parts.kinds)
+    const compose = (edit: Edit) => stageUndo(edit, id, changes, this.parts.kinds)
     return this.write({ ...authoring, why, origin: 'undo' }, compose, { undoes: id, dryRun })
   }
 
@@ -151,6 +154,22 @@ export class ChangeSets {
     const change = this.queries.changes(id).find((row) => row.kind === kind && row.key === key)
     if (!change?.before) throw new Error(`change-set ${id} has no earlier ${kind} ${key}`)
     return change.before
+  }
+
+  /** Records what was done in a project that changed nothing declared, such as an action of its template. */
+  note({ caller, origin, why }: Authoring, project: string, summary: string): void {
+    this.parts.store.tx(() => {
+      const changeSet = this.queries.insertSet({
+        at: this.parts.clock.now(),
+        actor: caller.name,
+        actor_id: caller.id,
+        origin,
+        why: why ?? '',
+        summary,
+        undoes: null,
+      })
+      this.queries.insertProject(project, changeSet)
+    })
   }
 
   private write<T>(

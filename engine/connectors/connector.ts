@@ -82,8 +82,8 @@ export interface MappingConnector extends ConnectorBase {
     config: Record<string, unknown>,
     source?: string,
   ): (item: Item, headers: Record<string, string> | undefined, index: number) => MappedEvent[]
-  /** Every field that mapping looks up, as `lookup` takes them; absent: it looks at all. */
-  fields?(config: Record<string, unknown>): string[]
+  /** Every field that mapping looks up, as `lookup` takes them; absent or null: it looks at all. */
+  fields?(config: Record<string, unknown>): string[] | null
   /** The mapping said as data, where it is that simple; null: it is not. */
   flat?(config: Record<string, unknown>): FlatMapping | null
 }

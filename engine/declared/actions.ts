@@ -2,11 +2,13 @@
  * Named actions of template projects (SPEC.md, Projects: actions): an HTTP call the template describes, or
  * a run of one of its agents on an entity.
  */
-import { fail } from '../errors.ts'
+import { fail, SvcError } from '../errors.ts'
 import { refuseEvent } from '../lifecycle/advance.ts'
+import { redact } from '../redact.ts'
 import { renderAction } from '../templates/index.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
 import type { Declared } from './declared.ts'
+import type { WriteBy } from './write.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -16,29 +18,63 @@ export interface ActionParts {
   startRun(agent: string, entity: string, project: string): string | null
 }
 
+interface ActionRan {
+  ok: true
+  action: string
+  message: string
+  run_id?: string
+}
+
 /**
- * @param id project id. @param args as the action's parameters say.
+ * @param id project id. @param args as the action's parameters say. @param by who runs it: what was done, and what
+ *   was tried and failed, is in the log of the project.
  * @throws SvcError not_found; invalid; unavailable when the address does not answer or refuses
  */
 export async function runAction(
   declared: Declared,
-  { http, startRun }: ActionParts,
+  parts: ActionParts,
   id: string,
-  name: string,
-  args: Record<string, unknown>,
-): Promise<{ ok: true; action: string; message: string; run_id?: string }> {
+  { name, args, by }: { name: string; args: Record<string, unknown>; by: WriteBy },
+): Promise<ActionRan> {
   const doc = declared.kinds.project.find(id)!.doc as unknown as ProjectDoc
   const file = declared.templates.get(doc.template)
   if (!file) return fail('not_found', `project ${doc.name} has no action named ${name}`)
-  const { request, run } = renderAction(
+  const action = renderAction(
     file,
     name,
     doc.params ?? {},
     args,
     (kind, key) => doc.plan?.[kind]?.[key]?.name,
   )
+  if (action.run && doc.paused) refuseEvent('project', doc.name, 'paused', `run its action ${name}`)
+  const log = (how: string) => declared.changes.note(by, id, `action ${name}${given(args)}${how}`)
+  try {
+    const ran = await perform(action, name, id, parts)
+    log(`: ${ran.message}`)
+    return ran
+  } catch (error) {
+    // What was asked of another system may have been done there, though no answer said so.
+    if (action.request && error instanceof SvcError && error.code === 'unavailable')
+      log(` failed: ${error.message.replace(`action ${name}: `, '')}`)
+    throw error
+  }
+}
+
+const GIVEN_MAX = 200
+
+/** The arguments in brackets, such as (scenario: latency); what looks like a secret is taken out. */
+function given(args: Record<string, unknown>): string {
+  const shown = Object.entries(args).map(([key, value]) => `${key}: ${String(value)}`)
+  return shown.length === 0 ? '' : ` (${redact(shown.join(', ')).slice(0, GIVEN_MAX)})`
+}
+
+async function perform(
+  { request, run }: ReturnType<typeof renderAction>,
+  name: string,
+  id: string,
+  { http, startRun }: ActionParts,
+): Promise<ActionRan> {
   if (run) {
-    if (doc.paused) refuseEvent('project', doc.name, 'paused', `run its action ${name}`)
     const run_id =
       startRun(run.agent, run.entity, id) ??
       fail('conflict', `action ${name}: agent ${run.agent} is not there; repair it first`)

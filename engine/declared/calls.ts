@@ -205,8 +205,8 @@ export function projectCalls({ declared, findings, http, agentModels, startRun }
       { purgeEvents, picked }: { purgeEvents: boolean; picked: string | undefined },
       by: WriteBy,
     ) => deleteProject(declared, word, { purgeEvents, picked: readPicked(picked) }, by),
-    runProjectAction: async (word: string, name: string, args: Record<string, unknown>) =>
-      runAction(declared, { http, startRun }, idOf(word), name, args),
+    runProjectAction: async (word: string, name: string, args: Record<string, unknown>, by: WriteBy) =>
+      runAction(declared, { http, startRun }, idOf(word), { name, args, by }),
     projectOutline: async (word: string) => outlineOf(declared, word),
     projectHealth: async (word: string) => projectHealth(declared, word, agentModels().key_configured),
     projectSummary: async (word: string) => summaryOf(declared, findings, idOf(word)),

@@ -10,6 +10,7 @@ import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { move } from '../lifecycle/advance.ts'
 import type { Secrets } from '../secrets.ts'
+import { channelOf } from '../slack/deliver.ts'
 import type { Database, StoreHandle } from '../store/handle.ts'
 import { newSecret } from './sign.ts'
 
@@ -104,7 +105,7 @@ export function createSubscriptions({
           // The name of a channel is no secret, and gives no access.
           masked: url === null ? '' : kind === 'slack' ? url : maskedUrl(url),
           secret: secret && secrets.seal(secret, `subscriptions/${id}/secret`),
-          name: name?.trim() || nameOf(hash),
+          name: name?.trim() || defaultName(kind, url ?? '', hash, by),
           created_by: by.name,
           caller: by.id,
           key_id: by.id.startsWith('key:') ? by.id.slice(4) : null,
@@ -264,6 +265,15 @@ const NOUNS = [
   'sail',
   'tower',
 ]
+
+/**
+ * What a subscription is called that was given no name: a channel of Slack by its own, what is fetched by who
+ * fetches it, and an address, which may hold a secret, by two words that are the same for the same address.
+ */
+function defaultName(kind: string, url: string, hash: string, by: Caller): string {
+  if (kind === 'slack') return channelOf(url) ?? url
+  return kind === 'mcp' ? by.name : nameOf(hash)
+}
 
 /** The same two words for the same address, to tell addresses apart by. */
 function nameOf(hash: string): string {

@@ -12,7 +12,7 @@ const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const COLON = 0x3a
 const CLOSE_LIST = 0x5d
-const OPEN_OBJECT = 0x7b
+export const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /** Start (inclusive) and end (exclusive) of some bytes. */

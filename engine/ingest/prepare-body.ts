@@ -1,10 +1,13 @@
 /** From the bytes of a body to packed events: split, mapped, labelled. Pure, so that any thread can. */
 import type { IngestCall } from '../engine.ts'
-import { SvcError } from '../errors.ts'
+import { fail, SvcError } from '../errors.ts'
 import { type KnownLabels, type PackedEvents, Packer } from './packed.ts'
 import type { Prepare } from './prepare.ts'
 import type { PreparedEvent } from './prepared.ts'
 import { type Rejected, type SplitItem, splitBody, withLines } from './split.ts'
+
+/** Events of one body, as many as it may have items: an item may hold a list of them. */
+const EVENTS_MAX = 100_000
 
 export interface PreparedBody {
   events: PackedEvents
@@ -44,6 +47,7 @@ export function prepareBody(
   const refused: Rejected[] = []
   let skewed = 0
   const untimed: Untimed = { count: 0, sample: '' }
+  let taken = 0
   const map = mapperOf(prepare, call, nowMs, onFault)
   const visit = (item: SplitItem): void => {
     const events = map(item)
@@ -51,6 +55,9 @@ export function prepareBody(
       refused.push({ index: item.index, error: events, ...(item.at === undefined ? {} : { at: item.at }) })
       return
     }
+    taken += events.length
+    if (taken > EVENTS_MAX)
+      fail('too_large', `the body holds more than ${EVENTS_MAX} events; send it in parts`)
     for (const event of events) {
       if (event.claimed !== null) skewed++
       if (event.unknownTime !== undefined) addUntimed(untimed, event.unknownTime)

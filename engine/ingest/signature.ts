@@ -1,15 +1,11 @@
 /**
- * Webhook signatures: an HMAC over the raw body as sent, SHA-256 but of Vercel (SPEC.md, Webhook connector
- * config: signature_scheme). Senders name their headers; the plain scheme's header is configurable.
+ * Webhook signatures, checked over the raw body as it was sent (SPEC.md, Webhook connector config:
+ * signature_scheme). How each sender signs is a row of signature-schemes.ts; here a claim is checked.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { type Claim, SCHEMES, type SignatureScheme } from './signature-schemes.ts'
 
-export type SignatureScheme = 'github' | 'linear' | 'hmac_sha256' | 'vercel'
-
-/** How far Linear's webhookTimestamp may be from now, either way: an older delivery is a replay. */
-const LINEAR_WINDOW_MS = 60_000
-const DEFAULT_HEADER = 'X-Signature'
-const PREFIX = 'sha256='
+export type { SignatureScheme } from './signature-schemes.ts'
 
 /**
  * @param keys `secrets`: the current one and, while senders move to it, the one before; any may match.
@@ -28,49 +24,36 @@ export function verifySignature(
   // An empty secret would be one that everybody knows.
   const secrets = keys.secrets.filter((secret) => secret !== '')
   if (secrets.length === 0) return 'no signing secret configured'
-  const header = headerOf(scheme, keys.header)
-  const given = headers[header.toLowerCase()]?.trim()
-  if (!given) return `missing ${header} header`
-  const digest = scheme === 'vercel' ? sha1Of(given) : digestOf(scheme, given)
-  if (typeof digest === 'string') return digest
-  const algorithm = scheme === 'vercel' ? 'sha1' : 'sha256'
+  const claim = SCHEMES[scheme]({ headers, header: keys.header, secrets })
+  if (typeof claim === 'string') return claim
+  const expected = 'token' in claim ? claim.secrets.map(fingerprint) : digestsOf(claim, wireBody, secrets)
+  if (expected.length === 0)
+    return 'the signing secret is not base64, with or without whsec_; copy it anew from the sender'
+  const given = 'token' in claim ? [fingerprint(claim.token)] : claim.digests
   // All are tried, so that the time taken does not tell which one matched.
-  const matching = secrets.filter((secret) => timingSafeEqual(hmac(algorithm, secret, wireBody), digest))
-  if (matching.length === 0) return `${scheme} signature does not match`
-  return scheme === 'linear' ? ageFault(wireBody, nowMs) : null
+  const matching = given.flatMap((one) => expected.filter((other) => timingSafeEqual(one, other)))
+  if (matching.length === 0) return `${scheme} ${'token' in claim ? 'token' : 'signature'} does not match`
+  return 'token' in claim ? null : ageFault(claim, wireBody, nowMs)
 }
 
-function headerOf(scheme: SignatureScheme, configured: string | undefined): string {
-  if (scheme === 'github') return 'X-Hub-Signature-256'
-  if (scheme === 'vercel') return 'x-vercel-signature'
-  return scheme === 'linear' ? 'Linear-Signature' : (configured ?? DEFAULT_HEADER)
+/** What a right signature would be, for each secret that can be a key. */
+function digestsOf(claim: Claim, wireBody: Uint8Array, secrets: readonly string[]): Buffer[] {
+  const { algorithm = 'sha256', before = '', keyOf = (secret: string) => Buffer.from(secret) } = claim
+  return secrets.flatMap((secret) => {
+    const key = keyOf(secret)
+    return key ? [createHmac(algorithm, key).update(before).update(wireBody).digest()] : []
+  })
 }
 
-/** The 32 bytes of a signature header, or what is wrong with it. */
-function digestOf(scheme: SignatureScheme, given: string): Buffer | string {
-  const isPrefixed = given.startsWith(PREFIX)
-  const hex = isPrefixed && scheme !== 'linear' ? given.slice(PREFIX.length) : given
-  // Checked before decoding: the decoder drops a bad tail, so it would accept a forged longer text.
-  const isDigest = /^[0-9a-f]{64}$/i.test(hex) && (scheme !== 'github' || isPrefixed)
-  if (isDigest) return Buffer.from(hex, 'hex')
-  return scheme === 'github' ? 'signature is not sha256=<hex>' : 'signature is not 64 hexadecimal digits'
-}
+/** Of one length whatever the text is, so that comparing tells nothing of it. */
+const fingerprint = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** The 20 bytes of a signature of Vercel, or what is wrong with it. */
-const sha1Of = (given: string): Buffer | string =>
-  /^[0-9a-f]{40}$/i.test(given) ? Buffer.from(given, 'hex') : 'signature is not 40 hexadecimal digits'
-
-const hmac = (algorithm: 'sha1' | 'sha256', secret: string, body: Uint8Array): Buffer =>
-  createHmac(algorithm, secret).update(body).digest()
-
-function ageFault(body: Uint8Array, nowMs: number): string | null {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
-  } catch {
-    return 'the body is not JSON with a webhookTimestamp'
-  }
-  const sent = (parsed as { webhookTimestamp?: unknown } | null)?.webhookTimestamp
-  if (typeof sent !== 'number') return 'the body has no webhookTimestamp'
-  return Math.abs(nowMs - sent) > LINEAR_WINDOW_MS ? 'webhookTimestamp is more than 60 s away' : null
+/** A true signature that was sent again later, by whoever heard it. */
+function ageFault({ sent }: Claim, wireBody: Uint8Array, nowMs: number): string | null {
+  if (!sent) return null
+  const at = typeof sent.at === 'number' ? sent.at : sent.at(wireBody)
+  if (typeof at === 'string') return at
+  return Math.abs(nowMs - at) > sent.windowMs
+    ? `${sent.name} is more than ${sent.windowMs / 1_000} s away`
+    : null
 }

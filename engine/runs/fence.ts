@@ -3,6 +3,7 @@
  * what looks like a secret taken out, so that what it says can be told from what the agent is told.
  */
 import { createHmac } from 'node:crypto'
+import { escapeText } from '../../schemas/plain-text.ts'
 import type { Row } from '../engine.ts'
 import { redact } from '../redact.ts'
 
@@ -22,7 +23,7 @@ export function markerOf(secret: string, seed: string): string {
 /** @param marker as `markerOf` gives it */
 export function fence(marker: string, text: string): string {
   // It cannot be in the text but by being read back from a model.
-  const safe = redact(text).replaceAll(marker, '')
+  const safe = escapeText(redact(text).replaceAll(marker, ''))
   return `<<<data ${marker}\n${safe}\ndata ${marker}>>>`
 }
 

@@ -216,22 +216,34 @@ class Loop {
     }
   }
 
+  /**
+   * Of a run that need not conclude: what its last reply says. What was said along with calls before is half a
+   * thought, kept as the note of a run that did not come to an end.
+   */
   private lastWord(fault: string | null): RunEnd {
-    const note = this.tape.lastText?.trim() || null
-    if (note === null) {
-      const hint =
-        this.tape.toolCalls === 0 ? '; it called no tool: check that the model supports tool calling' : ''
-      return {
-        event: 'empty',
-        reason: fault ?? `it ended without a text and without a conclusion${hint}`,
-        note,
-      }
+    const { tape } = this
+    const said = fault === null ? tape.reply?.text.trim() : undefined
+    if (said)
+      return succeeded(
+        {
+          outcome: 'finding',
+          note: said,
+          verdict: null,
+          headline: null,
+          nextStep: null,
+          entity: null,
+          claims: [],
+        },
+        [],
+      )
+    if (fault === null && this.isOver())
+      return this.exhausted('its last reply was empty and its rounds are used up')
+    const hint = tape.toolCalls === 0 ? '; it called no tool: check that the model supports tool calling' : ''
+    return {
+      event: 'empty',
+      reason: fault ?? `it ended without a text and without a conclusion${hint}`,
+      note: tape.lastText?.trim() || null,
     }
-    if (fault) return { event: 'empty', reason: fault, note }
-    return succeeded(
-      { outcome: 'finding', note, verdict: null, headline: null, nextStep: null, entity: null, claims: [] },
-      [],
-    )
   }
 
   /** Asks the model once more. */

@@ -1,5 +1,6 @@
 /** The tools of the service itself that a run is offered: they read, within the projects it works for. */
 import type { ReadRequest, StatsRequest } from '../../schemas/types.ts'
+import type { ReadAnswer } from '../engine.ts'
 import { SvcError } from '../errors.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
 import { parseDuration } from '../timeline/duration.ts'
@@ -135,13 +136,24 @@ export async function read(run: Within, port: ReadPort, args: Record<string, unk
     ...narrowed(args),
     ...(typeof args.text === 'string' && args.text ? { text: args.text } : {}),
   })
-  const left = answer.omitted?.reduce((sum, { count }) => sum + count, 0) ?? 0
-  const heading = `${answer.from} to ${answer.to}: ${answer.rows.length} rows${left ? `, ${left} more events did not fit: narrow the window, or name event_types` : ''}`
+  const heading = `${answer.from} to ${answer.to}: ${answer.rows.length} rows${restOf(answer)}`
   return {
     text: `${heading}\n${fence(run.marker, renderRows(answer.rows))}`,
     isError: false,
     shown: shownOf(answer),
   }
+}
+
+/** What is not there, and how to see it: a search that stopped early must not look like silence. */
+function restOf({ omitted, scanned, searched_to: stopped, truncated }: ReadAnswer): string {
+  const left = omitted?.reduce((sum, { count }) => sum + count, 0) ?? 0
+  const unfit = left
+    ? `, ${left} more events did not fit: narrow the window, or name event_types`
+    : truncated && stopped === undefined
+      ? ', more events did not fit: narrow the window, or name event_types'
+      : ''
+  if (stopped === undefined) return unfit
+  return `${unfit}; the search looked at ${scanned} events, back to ${stopped}, and stopped there: read again with to ${stopped} to search further back`
 }
 
 function narrowed(args: Record<string, unknown>): Pick<ReadRequest, 'sources' | 'event_types'> {

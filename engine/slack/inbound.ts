@@ -2,11 +2,11 @@
  * Requests of Slack: signed with the signing secret, answered at once. A question of the slash command is
  * answered by Ask, with what a credential of scope read may see, and posted to the address that came with it.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { AskTurnCalls } from '../ask/calls.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { type Egress, within } from '../egress/index.ts'
 import { fail, SvcError } from '../errors.ts'
+import { verifySignature } from '../ingest/signature.ts'
 import { escaped, mrkdwn } from './message/mrkdwn.ts'
 import { sections } from './message/split.ts'
 
@@ -27,8 +27,6 @@ export interface SlackInbound {
   take(request: SlackRequest): Promise<Record<string, unknown>>
 }
 
-/** Either way (security: T26). */
-const CLOCK_MS = 300_000
 /** Questions of one person in 24 hours. */
 const DAILY_CAP = 50
 const DAY_MS = 86_400_000
@@ -93,8 +91,12 @@ export function createSlackInbound(parts: {
       const key = await secret()
       if (key === null)
         fail('unavailable', 'no signing secret of Slack is set; add one under Settings, Slack')
-      if (!isSigned(raw, signature, timestamp, key, clock.now()))
-        fail('bad_signature', 'invalid Slack signature')
+      const headers = {
+        ...(signature === undefined ? {} : { 'x-slack-signature': signature }),
+        ...(timestamp === undefined ? {} : { 'x-slack-request-timestamp': timestamp }),
+      }
+      const reason = verifySignature('slack', { secrets: [key] }, raw, headers, clock.now())
+      if (reason !== null) fail('bad_signature', `invalid Slack signature: ${reason}`)
       const text = Buffer.from(raw).toString('utf8')
       if (text.trimStart().startsWith('{')) return event(text, onChannels)
       const form = new URLSearchParams(text)
@@ -102,21 +104,6 @@ export function createSlackInbound(parts: {
       return form.has('command') ? command(form) : {}
     },
   }
-}
-
-/** HMAC-SHA256 over v0:<timestamp>:<body>, and a timestamp of now. */
-export function isSigned(
-  raw: Uint8Array,
-  signature: string | undefined,
-  timestamp: string | undefined,
-  secret: string,
-  now: number,
-): boolean {
-  if (!signature || !timestamp || !/^\d{1,12}$/.test(timestamp)) return false
-  if (Math.abs(now - Number(timestamp) * 1_000) > CLOCK_MS) return false
-  const made = `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:`).update(raw).digest('hex')}`
-  const [a, b] = [Buffer.from(made), Buffer.from(signature)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 function event(text: string, onChannels: () => void): Record<string, unknown> {

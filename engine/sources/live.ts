@@ -96,6 +96,7 @@ export function routeOf(source: LiveSource): IngestRoute {
     sourceId: source.id,
     source: source.name,
     signed: source.signature !== null,
+    ...(source.signature?.scheme === 'slack' ? { isChallenged: true } : {}),
     connector: connector.kind,
     wantsHeaders: source.signature !== null || (connector.mode === 'push' && connector.wantsHeaders === true),
     paused: source.paused,

@@ -3,6 +3,7 @@
  * window (SPEC.md, Sources and labels 1). Superseded versions stay, so that a read as of an
  * earlier instant shows the documents of then.
  */
+import { escapeText } from '../../schemas/plain-text.ts'
 import type { Row } from '../engine.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { eventId, iso, offsetOfEvent } from './present.ts'
@@ -109,7 +110,7 @@ function presentDocument(
         ? { label: entity, value: String(labels[entity]) }
         : null,
     labels,
-    text: row.text,
+    text: escapeText(row.text),
     reference: true,
     ...(withRaw ? { raw: Buffer.from(row.raw).toString() } : {}),
   }

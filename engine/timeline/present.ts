@@ -1,4 +1,5 @@
 /** Stored rows as rows of an answer, and the text timeline. */
+import { escapeLine, escapeText } from '../../schemas/plain-text.ts'
 import type { Row } from '../engine.ts'
 import type { Dictionary } from '../store/dictionary.ts'
 import { TYPE_LABEL } from '../store/dictionary.ts'
@@ -47,7 +48,8 @@ export function presentRow(stored: StoredRow, dictionary: Dictionary, names: Sou
     ...(stored.claimed_time === null ? {} : { claimed_time: stored.claimed_time }),
     entity: entity && { label: entity.name, value: entity.value },
     labels,
-    text: stored.text,
+    // What was sent is exact in the payload; this is for people and models to read.
+    text: escapeText(stored.text),
     ...(stored.raw ? { raw: decoder.decode(stored.raw) } : {}),
   }
 }
@@ -56,7 +58,7 @@ export function presentRow(stored: StoredRow, dictionary: Dictionary, names: Sou
 export function renderRow(row: Row): string {
   const [first = '', ...rest] = row.text.split('\n')
   const at = row.reference ? '[reference]' : `[${row.offset}]`
-  const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${value}`)
+  const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${escapeLine(String(value))}`)
   const fold = row.fold ? ` (×${row.fold.count} since ${row.fold.first}${rangeText(row.fold)})` : ''
   const line = `${at} [${row.source}] ${first}${fold}${labels.length ? `  ·  ${labels.join('  ')}` : ''}`
   return [line, ...rest.map((text) => `${at} [${row.source}] ${text}`)].join('\n')
@@ -72,12 +74,13 @@ export function renderHeading(
   window: string,
 ): string {
   const constraints = selector
-    ? Object.entries(selector).map(([name, value]) => `${name}=${value}`)
-    : (sources ?? []).map((name) => `source ${name}`)
+    ? Object.entries(selector).map(([name, value]) => escapeLine(`${name}=${value}`))
+    : (sources ?? []).map((name) => escapeLine(`source ${name}`))
   return `=== read · ${constraints.join(', ')} · window=${window} · ONE svc read ===\n`
 }
 
-/** The whole text timeline. */
-export function renderTimeline(heading: string, rows: readonly Row[]): string {
-  return `${heading}\n${rows.length ? rows.map(renderRow).join('\n') : 'no events in this window'}\n`
+/** The whole text timeline. @param isCut not all of the window was looked at. */
+export function renderTimeline(heading: string, rows: readonly Row[], isCut = false): string {
+  const none = isCut ? 'no such events so far' : 'no events in this window'
+  return `${heading}\n${rows.length ? rows.map(renderRow).join('\n') : none}\n`
 }

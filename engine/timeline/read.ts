@@ -27,7 +27,7 @@ import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
 
 const LIMIT_MAX = 2_000
 const LIMIT_DEFAULT = 200
-/** Rows a text, number or entity-value filter looks at before it gives a page and a cursor. */
+/** Rows a text, number or entity-value filter looks at before it says how far it came and gives a cursor. */
 const SCAN_MAX = 100_000
 const SCAN_BATCH = 2_000
 /** Rows looked at for a page whose metric points are folded. */
@@ -44,15 +44,21 @@ interface Reading {
   direction: 'asc' | 'desc'
   /** The request as cursors are bound to it. */
   identity: unknown
+  scanMax: number
 }
 
 /**
  * Answers a read. @param now epoch ms.
- * @param ceilingAt the largest id ingested by an instant; called when as_of is given.
+ * @param scanMax rows that a filter looks at for one page.
  * @throws SvcError invalid, not_found
  */
-export function answerRead(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): ReadAnswer {
-  const reading = begin(ctx, request, now)
+export function answerRead(
+  ctx: ReadContext,
+  request: Scoped<ReadRequest>,
+  now: number,
+  scanMax = SCAN_MAX,
+): ReadAnswer {
+  const reading = begin(ctx, request, now, scanMax)
   const references =
     request.cursor === undefined ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now) : []
   return request.max_tokens === undefined
@@ -60,7 +66,7 @@ export function answerRead(ctx: ReadContext, request: Scoped<ReadRequest>, now: 
     : answerFitted(ctx, reading, references, request.max_tokens)
 }
 
-function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): Reading {
+function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number, scanMax: number): Reading {
   if (request.selector === undefined && !request.sources?.length)
     fail('invalid', 'give a selector, or sources to read all of what they brought', { field: 'selector' })
   const { cursor: text, client: _client, limit: _limit, ...identity } = request
@@ -84,6 +90,7 @@ function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): Rea
     cursor,
     direction: request.order === 'asc' ? 'asc' : 'desc',
     identity,
+    scanMax,
   }
 }
 
@@ -95,7 +102,7 @@ function answerPage(ctx: ReadContext, reading: Reading, references: Row[]): Read
     : collect(ctx, reading, limit, withRaw)
   const next = page.next && encodeNext(ctx, reading, { ...reading.cursor, after: page.next, skip: 0 })
   const rows = [...references, ...inOrder(reading, page.rows)]
-  return answer(ctx, reading, rows, next, page.scanned)
+  return answer(ctx, reading, rows, next, page)
 }
 
 /** Oldest first unless asked for desc: the newest rows of the window, shown as a timeline. */
@@ -108,7 +115,10 @@ interface Page {
   rows: Row[]
   /** Last position given or looked at, when there may be more. */
   next: Position | null
-  scanned: number | undefined
+  /** Rows that a filter looked at. */
+  scanned?: number
+  /** The filter looked at as many rows as it may, and stopped at `next`. */
+  isCut?: true
 }
 
 function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boolean): Page {
@@ -119,25 +129,32 @@ function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boo
     return {
       rows: materialise(ctx, reading, page, withRaw),
       next: positions.length > limit ? page.at(-1)! : null,
-      scanned: undefined,
     }
   }
   const rows: Row[] = []
+  const done = (next: Position | null, isCut = false): Page => ({
+    rows: withPayload(ctx, rows, withRaw),
+    next,
+    scanned,
+    ...(isCut ? { isCut: true as const } : {}),
+  })
   let after = reading.cursor.after
   let scanned = 0
   for (;;) {
-    const positions = firstPositions(ctx.index.all(), query, direction, SCAN_BATCH, after)
+    const most = Math.min(SCAN_BATCH, reading.scanMax - scanned)
+    const positions = firstPositions(ctx.index.all(), query, direction, most, after)
     // The payload is read only for rows that pass: a scan reads many more than it gives.
     for (const [i, row] of materialise(ctx, reading, positions, false).entries()) {
       scanned++
       if (!plan.filter(row)) continue
       rows.push(row)
-      if (rows.length === limit)
-        return { rows: withPayload(ctx, rows, withRaw), next: positions[i] ?? null, scanned }
+      if (rows.length === limit) return done(positions[i] ?? null)
     }
     after = positions.at(-1) ?? after
-    if (positions.length < SCAN_BATCH) return { rows: withPayload(ctx, rows, withRaw), next: null, scanned }
-    if (scanned >= SCAN_MAX) return { rows: withPayload(ctx, rows, withRaw), next: after, scanned }
+    if (positions.length < most) return done(null)
+    if (scanned < reading.scanMax) continue
+    const isMore = firstPositions(ctx.index.all(), query, direction, 1, after).length > 0
+    return isMore ? done(after, true) : done(null)
   }
 }
 
@@ -208,9 +225,10 @@ function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], max
     ? [...readDocuments(ctx.db, ctx.names, reading.request, reading.cursor.now), ...chunk]
     : chunk
   const heading = renderHeading(reading.request.selector, reading.request.sources, reading.window.name)
+  const said = page.isCut ? tokensOf(stoppedAt(reading, page)) : 0
   const fitted = fitRows(
     all,
-    Math.max(1, maxTokens - tokensOf(renderTimeline(heading, [])) - 1),
+    Math.max(1, maxTokens - tokensOf(renderTimeline(heading, [])) - said - 1),
     reading.cursor.skip,
   )
   const nextCursor: Cursor | null = fitted.more
@@ -220,13 +238,7 @@ function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], max
       : null
   const rows = sortRows(fitted.rows, reading.request.order === 'desc')
   const omitted = countOmitted(ctx, reading, fitted.left, page.next)
-  const answered = answer(
-    ctx,
-    reading,
-    rows,
-    nextCursor && encodeNext(ctx, reading, nextCursor),
-    page.scanned,
-  )
+  const answered = answer(ctx, reading, rows, nextCursor && encodeNext(ctx, reading, nextCursor), page)
   return {
     ...answered,
     tokens: fitted.tokens + tokensOf(renderTimeline(heading, [])) + tokensOf(answered.notice ?? ''),
@@ -275,12 +287,19 @@ function answer(
   reading: Reading,
   rows: Row[],
   next: string | null,
-  scanned: number | undefined,
+  page: Page,
 ): ReadAnswer {
   const { request, window, cursor } = reading
-  const unknown = rows.every((row) => row.reference) ? unknownOf(ctx, request.selector) : null
-  const notice = unknown ?? stoppedEarly(next, scanned)
-  const timeline = renderTimeline(renderHeading(request.selector, request.sources, window.name), rows)
+  const notice = page.isCut
+    ? stoppedAt(reading, page)
+    : rows.every((row) => row.reference)
+      ? unknownOf(ctx, request.selector)
+      : null
+  const timeline = renderTimeline(
+    renderHeading(request.selector, request.sources, window.name),
+    rows,
+    page.isCut,
+  )
   return {
     payload: notice === null ? timeline : `${timeline.trimEnd()}\n${notice}\n`,
     count: rows.length,
@@ -291,16 +310,17 @@ function answer(
     as_of: iso(cursor.now),
     from: iso(window.from),
     to: iso(window.shownTo),
-    ...(scanned === undefined ? {} : { scanned }),
+    ...(page.scanned === undefined ? {} : { scanned: page.scanned }),
+    ...(page.isCut ? { searched_to: iso(page.next!.ts) } : {}),
     ...(notice === null ? {} : { notice }),
   }
 }
 
-/** A search that is not over looks like silence otherwise, or like all there is. */
-const stoppedEarly = (next: string | null, scanned = 0): string | null =>
-  next !== null && scanned >= SCAN_MAX
-    ? `the search stopped after ${scanned.toLocaleString('en')} events, and there are more; next_cursor goes on from there`
-    : null
+/** Silence after the newest events of a search would look like there being no others. */
+function stoppedAt({ direction, scanMax }: Reading, { rows, next }: Page): string {
+  const way = direction === 'desc' ? 'back' : 'on'
+  return `the search looked at ${scanMax.toLocaleString('en')} events, ${way} to ${iso(next!.ts)}, found ${rows.length} and stopped there; next_cursor searches further ${way}`
+}
 
 function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, Math.trunc(value)))

@@ -1,4 +1,5 @@
 /** Counts of a label's values in a window against the window before it, biggest change first. */
+import { escapeLine } from '../../schemas/plain-text.ts'
 import type { StatsRequest, StatsResult, StatsRow } from '../../schemas/types.ts'
 import { SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'
 import { offsetOf } from '../store/posting.ts'
@@ -136,7 +137,7 @@ function renderTable(
 ): string {
   const cells = [
     [by, 'now', 'before', 'change'],
-    ...rows.map((row) => [row.value, String(row.now), String(row.before), row.change]),
+    ...rows.map((row) => [escapeLine(row.value), String(row.now), String(row.before), row.change]),
     ['total', String(total.now), String(total.before), describeChange(total.now, total.before)],
   ]
   const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]!.length)))

@@ -99,7 +99,9 @@ describe('commands to copy', () => {
   })
 
   it('carry a body that fits the labels', () => {
-    expect(JSON.parse(exampleBody([{ name: 'service', field: 'a.b' }, { name: 'env' }]))).toEqual({
+    expect(
+      JSON.parse(exampleBody('webhook', { labels: [{ name: 'service', field: 'a.b' }, { name: 'env' }] })),
+    ).toEqual({
       a: { b: 'checkout' },
       message: 'hello from curl',
     })

@@ -263,6 +263,19 @@ describe('one more template in catalog/templates', () => {
       shop.close()
       shop.closeAllConnections()
       expect((await svc.refused('POST', `${actions}/clear`))[0]).toBe(503)
+      // Issue 16, A13: what was done to the shop, and what was tried, is in the log of the project.
+      const { host } = new URL(shop_url)
+      const log = await svc.get<{ change_sets: Fields[] }>('/api/change-sets?project=Demo')
+      expect(log.change_sets.map(({ summary, actor, objects }) => [summary, actor, objects])).toEqual([
+        [expect.stringMatching(`^action clear failed: ${host} cannot be reached`), 'no auth configured', 0],
+        [`action clear: ${host} answered 200`, 'no auth configured', 0],
+        [`action inject (scenario: latency): ${host} answered 200`, 'no auth configured', 0],
+        [expect.any(String), 'no auth configured', expect.any(Number)],
+      ])
+      expect(await svc.refused('POST', `/api/change-sets/${log.change_sets[1]!.id}/undo`)).toEqual([
+        409,
+        expect.stringContaining('cannot be undone'),
+      ])
     } finally {
       shop.close()
     }

@@ -46,7 +46,8 @@ it('a subscribed channel is posted each firing, once', async () => {
   expect(JSON.parse(all.metadata!)).toMatchObject({ event_payload: { delivery_id } })
   expect([status, recipient]).toEqual(['delivered', expect.objectContaining({ kind: 'slack' })])
   const { subscriptions } = await svc.get<{ subscriptions: unknown[] }>('/api/subscriptions')
-  expect(subscriptions).toMatchObject([{ kind: 'slack', url: URL_OF }])
+  // Issue 16, A13: without a name it is called what its channel is called, not by words made up for it.
+  expect(subscriptions).toMatchObject([{ kind: 'slack', url: URL_OF, name: 'C0ALERTS' }])
 })
 
 it('what may pass is tried again; what would end the same fails at once, with what to do', async () => {

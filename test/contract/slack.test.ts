@@ -45,7 +45,10 @@ it('the bot token and the signing secret go in and never out', async () => {
   const anybody = svc.as('')
   const post = (sent: string) => anybody.call('POST', '/api/slack/events', sent, signed)
   expect(await post(body)).toMatchObject({ status: 200, body: { challenge: 'abc' } })
-  expect(await post(`${body} `)).toMatchObject({ status: 401, body: { detail: 'invalid Slack signature' } })
+  expect(await post(`${body} `)).toMatchObject({
+    status: 401,
+    body: { detail: expect.stringMatching(/^invalid Slack signature: /) },
+  })
   await svc.del(secret)
   expect((await post(body)).status).toBe(503)
 })

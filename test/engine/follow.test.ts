@@ -21,13 +21,25 @@ describe('a tail never repeats an event', () => {
       async () => {
         send({ rows: [row(2), row(3)] } as Message)
         send({ rows: [row(4)] } as Message)
-        return { rows: [row(1), row(2), row(3)], more: false, notice: null }
+        return { rows: [row(1), row(2), row(3)], missed: 0, notice: null }
       },
       'evt_0',
       (message) => got.push(message),
     )
     send({ rows: [row(5)] } as Message)
     expect(idsOf(got)).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5'])
+  })
+
+  it('D: after an id with more than 1,000 events behind it is told how many it is not given', async () => {
+    const { engine, post } = await openWorld()
+    const [first] = await post({ service: 'checkout', type: 'error' })
+    await post(Array.from({ length: 1_234 }, (_, n) => ({ service: 'checkout', type: 'error', n })))
+    const got: Message[] = []
+    const filter = { selector: {}, sources: [], afterId: first! }
+    const { stop } = await engine.tail(filter, (message) => got.push(message))
+    expect(got[0]).toEqual({ missed: 234, afterId: first })
+    expect(idsOf(got)).toHaveLength(1_000)
+    stop()
   })
 
   it('after the id it was left at, over an engine that goes on storing', async () => {

@@ -146,15 +146,20 @@ describe('docs/connectors.md', () => {
       const fields = connector.fields.map((field) => field.name).filter((name) => name !== 'labels')
       // Fields of the entries of a list have a table of their own.
       const inner = entryFields(connector.config_schema).filter((name) => !fields.includes(name))
+      // How senders sign has a table, too, with a row for each.
+      const schemes = schemesOf(connector.config_schema)
+      for (const scheme of schemes) expect(section).toContain(`\n| \`${scheme}\` `)
       expect(section).toContain(`\n${connector.mode}. `)
-      expect(
-        sorted(
-          firstCells(section).filter((cell) => ![...inner, 'github', 'linear', 'hmac_sha256'].includes(cell)),
-        ),
-      ).toEqual(sorted(fields))
+      expect(sorted(firstCells(section).filter((cell) => ![...inner, ...schemes].includes(cell)))).toEqual(
+        sorted(fields),
+      )
     }
   })
 })
+
+function schemesOf({ properties }: Record<string, unknown>): string[] {
+  return (properties as Record<string, { enum?: string[] }>).signature_scheme?.enum ?? []
+}
 
 function entryFields({ properties }: Record<string, unknown>): string[] {
   const lists = Object.values(properties as Record<string, { items?: { properties?: object } }>)

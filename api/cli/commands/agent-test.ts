@@ -25,8 +25,11 @@ interface TestFlags extends ClientFlags, JsonFlag {
 export function agentTestCommand(io: Io): Command {
   return clientCommand('test', 'Run it over its examples in practice, and say which pass')
     .argument('<name>')
-    .option('--file <file>', 'as this file has it, JSON or YAML, or a catalog file; nothing is saved')
-    .option('--prompt-file <file>', 'with the prompt of this file')
+    .option(
+      '--file <file>',
+      'as this file has it, JSON or YAML, or a catalog file (- standard input); nothing is saved',
+    )
+    .option('--prompt-file <file>', 'with the prompt of this file; - is standard input')
     .option('--model <model>', 'with another model')
     .option('--provider <id>', 'with another provider')
     .option('--min-pass <n>', 'exit with 1 unless so many pass, or all', 'all')
@@ -68,7 +71,7 @@ async function triedOf(
   const ofFile = file === undefined ? {} : await agentOfFile(io, file, name, saved)
   return {
     ...ofFile,
-    ...(promptFile === undefined ? {} : { prompt: readPrompt(promptFile) }),
+    ...(promptFile === undefined ? {} : { prompt: await readPrompt(io, promptFile) }),
     ...(model === undefined ? {} : { model }),
     ...(provider === undefined ? {} : { provider }),
   }

@@ -23,7 +23,7 @@ interface TestFlags extends ClientFlags, JsonFlag {
 export function backtestCommand(io: Io): Command {
   return clientCommand('test', 'Say when a trigger would have fired over stored events')
     .argument('[name]', 'saved trigger; with --file the one of that name in it')
-    .option('--file <file>', 'a definition as JSON or YAML, or a catalog file')
+    .option('--file <file>', 'a definition as JSON or YAML, or a catalog file; - is standard input')
     .option('--compare', 'the saved trigger and that of the file, side by side')
     .option('--window <duration>', 'how far back, such as 12h; 7d without it')
     .option('--to <time>', 'end of it, ISO 8601 (default: now)')
@@ -34,7 +34,7 @@ export function backtestCommand(io: Io): Command {
 
 async function test(io: Io, name: string | undefined, flags: TestFlags): Promise<void> {
   const expected = expectedOf(flags)
-  const { request, definition } = await requestOf(name, flags)
+  const { request, definition } = await requestOf(io, name, flags)
   const { text } = await clientOf(io, flags).call('/api/triggers/backtest', { method: 'POST', json: request })
   const result = JSON.parse(text) as BacktestResult
   const runs = runsOf(result, definition)
@@ -57,6 +57,7 @@ function expectedOf({ expectFirings, expectNone }: TestFlags): number | null {
 
 /** What is asked, with the definition that a file gave; null: none. */
 async function requestOf(
+  io: Io,
   name: string | undefined,
   { file, compare, window, to }: TestFlags,
 ): Promise<{ request: BacktestRequest; definition: TriggerDefinition | null }> {
@@ -66,7 +67,7 @@ async function requestOf(
     if (name === undefined) throw usageError('name a saved trigger, or give --file')
     return { request: { trigger: name, ...span }, definition: null }
   }
-  const found = await readTrigger(file, name)
+  const found = await readTrigger(io, file, name)
   const { definition } = found
   if (!compare) return { request: { definition, ...span }, definition }
   const saved = name ?? found.name

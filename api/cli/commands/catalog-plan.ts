@@ -6,7 +6,7 @@ import { problemOf } from '../client.ts'
 import { clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
-import { readText, writeText } from '../files.ts'
+import { readText, STANDARD, writeText } from '../files.ts'
 import { planText } from '../plan-text.ts'
 import { type PlanOptions, readSavedPlan, type SavedPlan, savedPlanText } from '../saved-plan.ts'
 import { type Io, printJson } from '../terminal.ts'
@@ -19,13 +19,16 @@ export interface PlanFlags extends ClientFlags, JsonFlag {
   name?: string
 }
 
+/** What the daemon remembers a file by; standard input has no name. */
+export const nameOf = (file: string): { file?: string } => (file === STANDARD ? {} : { file: basename(file) })
+
 /** What the flags say of a plan. @throws CliError 64 */
 function optionsOf(file: string, flags: PlanFlags): PlanOptions {
   const { maxDeletions } = flags
   if (maxDeletions !== undefined && !/^\d{1,6}$/.test(maxDeletions))
     throw usageError('--max-deletions must be a number from 0 to 999999')
   return {
-    file: basename(file),
+    ...nameOf(file),
     ...(flags.prune ? { prune: true } : {}),
     ...(flags.strict ? { strict: true } : {}),
     ...(flags.allowEmpty ? { allow_empty: true } : {}),
@@ -36,15 +39,19 @@ function optionsOf(file: string, flags: PlanFlags): PlanOptions {
 
 /** Exits with 2 when there are changes; `out` saves the plan. */
 export async function planCatalog(io: Io, file: string, flags: PlanFlags & { out?: string }): Promise<void> {
-  const yaml = readText(file)
+  const yaml = await readText(io, file)
   const options = optionsOf(file, flags)
   const checked = await ask(io, yaml, options, flags)
+  // A plan that is saved to standard output is all there is on it.
+  const isSavedOut = flags.out === STANDARD
+  if (flags.json && isSavedOut) throw usageError('--out - and --json both write to standard output')
   if (flags.json) printJson(io, JSON.stringify(checked))
-  else show(io, file, checked)
+  else show(isSavedOut ? { ...io, out: io.err } : io, file, checked)
   if (!checked.plan || checked.problems.length) throw problemsError(file, checked.problems)
   if (flags.out !== undefined) {
-    writeText(flags.out, savedPlanText(file, yaml, options, checked))
-    if (!flags.json) io.err(`wrote ${flags.out}; "svc catalog apply ${flags.out}" does this or nothing\n`)
+    writeText(io, flags.out, savedPlanText(file, yaml, options, checked))
+    if (!flags.json && !isSavedOut)
+      io.err(`wrote ${flags.out}; "svc catalog apply ${flags.out}" does this or nothing\n`)
   }
   if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
 }
@@ -58,7 +65,7 @@ export type ApplyFlags = PlanFlags & { yes?: boolean; why?: string }
 
 /** Applies a catalog file after a yes, or a saved plan as it is. */
 export async function applyCatalog(io: Io, file: string, flags: ApplyFlags): Promise<void> {
-  const text = readText(file)
+  const text = await readText(io, file)
   const saved = readSavedPlan(file, text)
   if (saved) return applySaved(io, file, saved, flags)
   const options = optionsOf(file, flags)

@@ -4,7 +4,7 @@ import type { CatalogDrift } from '../../../schemas/types.ts'
 import { driftText } from '../catalog-text.ts'
 import { clientCommand, clientOf } from '../context.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
-import { readText, writeText } from '../files.ts'
+import { readText, STANDARD, writeText } from '../files.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
 import { type CheckFlags, checkCatalog } from './catalog-check.ts'
 import { type ApplyFlags, applyCatalog, type PlanFlags, planCatalog } from './catalog-plan.ts'
@@ -22,13 +22,13 @@ export function catalogCommand(io: Io): Command {
 
 const exporting = (io: Io): Command =>
   clientCommand('export', 'Print the instance as YAML, without secrets; as JSON with --json')
-    .argument('[file]', 'file to write instead')
+    .argument('[file]', 'file to write instead; - is standard output')
     .option('--update <file>', 'bring this file up to date; its comments and order stay')
     .action((file: string | undefined, flags: ExportFlags) => exportFile(io, file, flags))
 
 const checking = (io: Io): Command =>
   clientCommand('check', 'Tell every problem of a file with its line; without a daemon, too')
-    .argument('<file>')
+    .argument('<file>', 'catalog file; - is standard input')
     .option('--strict', 'warnings are problems, too')
     .option('--offline', 'ask no daemon: as an instance with nothing in it would read the file')
     .action((file: string, flags: CheckFlags) => checkCatalog(io, file, flags))
@@ -38,16 +38,19 @@ const planning = (io: Io): Command =>
     clientCommand(
       'plan',
       'Show what applying a file would do; exits with 2 when it would do something, 65 for problems',
-    ).argument('<file>'),
+    ).argument('<file>', 'catalog file; - is standard input'),
   )
-    .option('--out <file>', 'save the plan: "svc catalog apply" of that file does this or nothing')
+    .option(
+      '--out <file>',
+      'save the plan: "svc catalog apply" of that file does this or nothing; - is standard output',
+    )
     .action((file: string, flags: PlanFlags & { out?: string }) => planCatalog(io, file, flags))
 
 const applying = (io: Io): Command =>
   planOptions(
     clientCommand('apply', 'Apply a file, all or nothing; shows the plan and asks first').argument(
       '<file>',
-      'catalog file, or a plan that was saved',
+      'catalog file, or a plan that was saved; - is standard input',
     ),
   )
     .option('--yes', 'do not ask')
@@ -97,10 +100,13 @@ async function exportFile(io: Io, file: string | undefined, flags: ExportFlags):
   const { text } =
     flags.update === undefined
       ? await client.call(`/api/catalog/export${flags.json ? '?format=json' : ''}`)
-      : await client.call('/api/catalog/export', { method: 'POST', json: { yaml: readText(flags.update) } })
-  if (target === undefined) (flags.json ? printJson : printText)(io, text)
+      : await client.call('/api/catalog/export', {
+          method: 'POST',
+          json: { yaml: await readText(io, flags.update) },
+        })
+  if (target === undefined || target === STANDARD) (flags.json ? printJson : printText)(io, text)
   else {
-    writeText(target, text)
+    writeText(io, target, text)
     io.err(`wrote ${target}\n`)
   }
 }

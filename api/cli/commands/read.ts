@@ -89,13 +89,22 @@ function printRows(io: Io, result: ReadResult, payloads: (string | null)[]): voi
     const raw = payloads[i]
     if (raw) io.out(`  ${paint(io, 'dim', escapeText(raw).replaceAll('\n', '\n  '))}\n`)
   })
-  if (result.rows.length === 0) io.err(`no events from ${result.from} to ${result.to}\n`)
-  if (result.notice !== undefined) io.err(`${escapeText(result.notice)}\n`)
+  if (result.rows.length > 0) return
+  const until = result.searched_to === undefined ? result.from : result.searched_to
+  io.err(`no events from ${until} to ${result.to}\n`)
+  if (result.notice !== undefined && result.searched_to === undefined)
+    io.err(`${escapeText(result.notice)}\n`)
 }
 
 /** What the answer leaves out goes to standard error: the rows alone are the output. */
 function printRest(io: Io, result: ReadResult): void {
   for (const left of result.omitted ?? [])
     io.err(paint(io, 'dim', `left out: ${left.count} ${left.event_type} from ${left.source}\n`))
-  if (result.next_cursor) io.err(paint(io, 'dim', `more rows: repeat with --cursor ${result.next_cursor}\n`))
+  const { next_cursor: next, searched_to: stopped } = result
+  // Not dimmed: without it, rows that were not looked at would seem not to be there.
+  if (stopped !== undefined)
+    io.err(
+      `the search looked at ${result.scanned?.toLocaleString('en')} events and stopped at ${stopped}; to search on from there, repeat with --cursor ${next}\n`,
+    )
+  else if (next) io.err(paint(io, 'dim', `more rows: repeat with --cursor ${next}\n`))
 }

@@ -54,7 +54,7 @@ export function runsCommand(io: Io): Command {
         ]),
       )
       .option('--practice', 'in practice: told to nobody, and in no total')
-      .option('--prompt-file <file>', 'with the prompt of this file')
+      .option('--prompt-file <file>', 'with the prompt of this file; - is standard input')
       .option('--model <model>', 'with another model')
       .option('--provider <id>', 'with another provider')
       .action((id: string, flags: RerunFlags) => rerun(io, id, flags)),
@@ -117,7 +117,7 @@ async function rerun(io: Io, id: string, flags: RerunFlags): Promise<void> {
     json: {
       ...(asOf === undefined ? {} : { as_of: asOf }),
       ...(practice ? { practice: true } : {}),
-      ...(promptFile === undefined ? {} : { prompt: readPrompt(promptFile) }),
+      ...(promptFile === undefined ? {} : { prompt: await readPrompt(io, promptFile) }),
       ...(model === undefined ? {} : { model }),
       ...(provider === undefined ? {} : { provider }),
     },

@@ -67,7 +67,12 @@ async function send(io: Io, source: string, file: string | undefined, flags: Sen
     sent++
     report(io, answer, { totals, batch, file, rejected }, flags.json === true)
   }
-  if (sent === 0) throw new CliError('there was nothing to send')
+  if (sent === 0) {
+    // An empty file of a job that had nothing to report is no failure.
+    io.err('there was nothing to send\n')
+    if (flags.json) printJson(io, JSON.stringify({ ingested: 0 }))
+    return
+  }
   if (!flags.json)
     io.out(
       `stored ${totals.ingested}${totals.duplicates ? `, ${totals.duplicates} seen before` : ''}${totals.rejected ? `, ${totals.rejected} rejected` : ''}\n`,

@@ -30,9 +30,11 @@ export function skillsCommand(io: Io): Command {
     ),
   )
   group.addCommand(
-    inProject('upload', 'Create or replace a skill from a SKILL.md file', '<file>').action(
-      (file: string, flags: InProject) => upload(io, file, flags),
-    ),
+    inProject(
+      'upload',
+      'Create or replace a skill from a SKILL.md file, - for standard input',
+      '<file>',
+    ).action((file: string, flags: InProject) => upload(io, file, flags)),
   )
   group.addCommand(
     inProject('use', 'Use a skill another project made', '<name>').action((name: string, flags: InProject) =>
@@ -84,7 +86,7 @@ async function show(io: Io, skill: string, flags: InProject): Promise<void> {
 async function upload(io: Io, file: string, flags: InProject): Promise<void> {
   const { text } = await clientOf(io, flags).call(`${skillsOf(flags.project)}/upload`, {
     method: 'POST',
-    body: readBytes(file),
+    body: await readBytes(io, file),
     headers: { 'content-type': 'text/markdown' },
   })
   if (flags.json) return printJson(io, text)

@@ -1,7 +1,7 @@
 /** The config of a source from command line options. */
-import { readFileSync } from 'node:fs'
 import type { Label } from '../../../schemas/types.ts'
-import { usageError } from '../exit.ts'
+import { CliError, EXIT, usageError } from '../exit.ts'
+import { readText, shownFile } from '../files.ts'
 import { parsePairs } from '../labels.ts'
 import type { Io } from '../terminal.ts'
 
@@ -17,7 +17,7 @@ export interface ConfigFlags {
 
 /**
  * Adds --set and --set-json fields and --label, --const, --number and --primary labels to `base`.
- * @throws CliError 2 when an option does not fit, or --primary or --number names no label.
+ * @throws CliError 64 when an option does not fit, or --primary or --number names no label.
  */
 export function buildConfig(base: Record<string, unknown>, flags: ConfigFlags): Record<string, unknown> {
   const texts = parsePairs(flags.set ?? [], 'field=value')
@@ -37,24 +37,10 @@ export function buildConfig(base: Record<string, unknown>, flags: ConfigFlags): 
   return { ...base, ...texts, ...Object.fromEntries(values), ...(labels.length ? { labels } : {}) }
 }
 
-/** The config of --config: a file, - for standard input, nothing without it. @throws CliError 2 */
+/** The config of --config: a file, - for standard input, nothing without it. @throws CliError 65, 66 */
 export async function baseConfig(io: Io, file: string | undefined): Promise<Record<string, unknown>> {
   if (file === undefined) return {}
-  return parseConfig(file === '-' ? await readAll(io) : readConfigFile(file), file)
-}
-
-function readConfigFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw usageError(`cannot read ${file}: ${(error as Error).message}`)
-  }
-}
-
-async function readAll(io: Io): Promise<string> {
-  const parts: Uint8Array[] = []
-  for await (const chunk of io.stdin) parts.push(chunk)
-  return Buffer.concat(parts).toString('utf8')
+  return parseConfig(await readText(io, file), shownFile(file))
 }
 
 function parseConfig(text: string, from: string): Record<string, unknown> {
@@ -62,10 +48,10 @@ function parseConfig(text: string, from: string): Record<string, unknown> {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw usageError(`--config ${from} is not JSON: ${(error as Error).message}`)
+    throw new CliError(`--config: ${from} is not JSON: ${(error as Error).message}`, EXIT.data)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError(`--config ${from} must be a JSON object`)
+    throw new CliError(`--config: ${from} must be a JSON object`, EXIT.data)
   return value as Record<string, unknown>
 }
 

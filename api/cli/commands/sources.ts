@@ -1,5 +1,7 @@
 /** `svc sources`: list, show, add, rm, pause, resume, test, discover, scan (/api/sources). */
 import { Command } from 'commander'
+import { exampleEvent, type Mapping } from '../../../schemas/example-event.ts'
+import { shellQuote } from '../../../schemas/plain-text.ts'
 import type { Source, SourceCreated, SourceTestResult, SourceWrite } from '../../../schemas/types.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -131,10 +133,31 @@ async function add(io: Io, name: string, flags: AddFlags): Promise<void> {
   if (isExported) io.out(`exporters: OTEL_EXPORTER_OTLP_ENDPOINT=${client.target.url}\n`)
   else if (created.ingest_key) io.out(`ingest URL: ${client.target.url}/ingest/${created.ingest_key}\n`)
   if (created.key) io.out(`key, shown this once: ${created.key.secret}\n`)
-  if (created.ingest_key && !isExported)
-    io.out(
-      `${paint(io, 'dim', 'try it:')} echo '{"service":"checkout","message":"hello"}' | svc send ${name}\n`,
-    )
+  if (created.ingest_key && !isExported) io.out(tryIt(io, body, created, flags))
+}
+
+/** A command that stores an event that fits the source as it was made, and works as it is printed. */
+function tryIt(
+  io: Io,
+  { name, connector, config }: SourceWrite,
+  created: SourceCreated,
+  flags: AddFlags,
+): string {
+  const { signature_scheme: scheme, signature_secret: secret } = config as Record<string, unknown>
+  // Nobody but its sender can sign; of a drain with a secret it is the same.
+  if (scheme !== undefined || (connector === 'vercel' && secret !== undefined))
+    return `${paint(io, 'dim', 'try it:')} have its sender deliver something; only what is signed is taken\n`
+  const event = exampleEvent(connector, config as Mapping, 'hello', new Date().toISOString())
+  const { svcd, token, dataDir } = flags
+  const options = [
+    ...(svcd === undefined ? [] : ['--svcd', svcd]),
+    ...(dataDir === undefined ? [] : ['--data-dir', dataDir]),
+    // The credential of this command is not repeated; the key of the source, shown above, is enough.
+    ...(token !== undefined && created.key ? ['--token', created.key.secret] : []),
+  ]
+  const to = token !== undefined && created.key ? created.ingest_key! : name
+  const command = ['svc', 'send', to, ...options].map(shellQuote).join(' ')
+  return `${paint(io, 'dim', 'try it:')} echo ${shellQuote(JSON.stringify(event))} | ${command}\n`
 }
 
 async function show(io: Io, name: string, flags: Flags): Promise<void> {

@@ -112,9 +112,12 @@ function show(
 ): void {
   if (event.type === 'gap') {
     const gap = JSON.parse(event.data) as TailGap
-    io.err(
-      `svc: ${gap.missed} or more events were left out, because they came faster than they were read; svc read shows them\n`,
-    )
+    // At its begin a tail is given the newest of what it missed, whatever the reader's pace.
+    const why =
+      gap.after_id !== '' && gap.after_id === progress.lastId
+        ? `${gap.missed} events stored after ${gap.after_id} were left out: a tail begins with the newest 1,000 of them`
+        : `${gap.missed} or more events were left out, because they came faster than they were read`
+    io.err(`svc: ${why}; svc read shows them\n`)
     return
   }
   if (event.type === 'notice') {

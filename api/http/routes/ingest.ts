@@ -116,6 +116,8 @@ async function ingested(
   const result = given
     ? await engine.ingest({ ...call, ...given })
     : await ingestStream(engine, wire as IncomingMessage, call)
+  const challenge = route.isChallenged && given ? challengeOf(given.body) : null
+  if (challenge !== null) return reply.code(200).send({ ...result, challenge })
   return reply.code(202).send(result)
 }
 
@@ -182,6 +184,22 @@ function answerVerification(
 ): void {
   const echo = route?.verifyCode ?? request.headers['x-vercel-verify']
   if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo)) reply.header('x-vercel-verify', echo)
+}
+
+const CHALLENGE_MAX = 4_096
+
+/** What Slack wants to see again before it sends events to an address (Events API, url_verification). */
+function challengeOf(body: Uint8Array | readonly Uint8Array[]): string | null {
+  if (sizeOf(body) > CHALLENGE_MAX) return null
+  const text = Buffer.from(body instanceof Uint8Array ? body : Buffer.concat(body)).toString()
+  try {
+    const sent = JSON.parse(text) as { type?: unknown; challenge?: unknown } | null
+    const isAsked = sent?.type === 'url_verification' && typeof sent.challenge === 'string'
+    return isAsked ? (sent.challenge as string) : null
+  } catch {
+    // Lines, not one object: no challenge.
+    return null
+  }
 }
 
 /**

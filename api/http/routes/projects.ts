@@ -229,7 +229,10 @@ function moveRoutes(app: FastifyInstance, { engine, auth }: Doors, words: Words)
         body: optionalBody('request-action.json'),
       },
     ),
-    async ({ params, body: args }) => engine.runProjectAction(params.id, params.name, args ?? {}),
+    async (request) => {
+      const { params, body: args } = request
+      return engine.runProjectAction(params.id, params.name, args ?? {}, writeBy(request))
+    },
   )
   app.get<OfProject>(
     `${words.base}/:id/summary`,

@@ -97,6 +97,8 @@ class Stream {
     }
     if ('missed' in message) {
       this.missed += message.missed
+      // Before anything was sent, the gap begins where the reader had left off.
+      this.lastId ||= message.afterId
       this.tellGap()
       return
     }

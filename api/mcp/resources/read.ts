@@ -1,4 +1,5 @@
 /** What a resource holds: the answers of tools, under an address. */
+import { escapeText } from '../../../schemas/plain-text.ts'
 import type { FiringsResult, ProjectHealth, ProjectOutline } from '../../../schemas/types.ts'
 import { part } from '../daemon.ts'
 import { projectOf } from '../project.ts'
@@ -21,7 +22,7 @@ export interface Contents {
 /** @throws ToolError, DaemonError */
 export async function readResource(address: Address, context: Context): Promise<Contents> {
   const mimeType = TEMPLATES.find(({ name }) => name === address.kind)!.mimeType
-  return { mimeType, text: await textOf(address, context) }
+  return { mimeType, text: escapeText(await textOf(address, context)) }
 }
 
 function textOf(address: Address, context: Context): Promise<string> {

@@ -39,17 +39,29 @@ export const read = defineTool<ToolRead, ToolReadResult>({
     const payloads = rows
       .filter((row) => row.raw !== undefined)
       .map((row, i) => ({ id: row.id, payload: raws[i]! }))
-    const { count, sources, from, to, as_of, truncated, next_cursor, omitted = [], notice } = result
+    const {
+      count,
+      sources,
+      from,
+      to,
+      as_of,
+      truncated,
+      next_cursor,
+      omitted = [],
+      notice,
+      searched_to,
+    } = result
     const heading = `${selectorText(args)}, ${from} to ${to}: ${count} shown from ${sources.join(', ') || 'no source'}`
+    const stopped = searched_to === undefined ? '' : `\n${notice}`
     const rest =
       next_cursor === null
         ? ''
-        : `\nmore in this window${omitted.length ? ` (${omitted.map((one) => `${one.count} ${one.event_type} of ${one.source}`).join(', ')})` : ''}: call again with cursor ${next_cursor}`
+        : `${stopped}\nmore in this window${omitted.length ? ` (${omitted.map((one) => `${one.count} ${one.event_type} of ${one.source}`).join(', ')})` : ''}: call again with cursor ${next_cursor}`
     const whole = payloads.length
       ? `\n\nAs received:\n${payloads.map(({ id, payload }) => `${id} ${payload}`).join('\n')}`
       : ''
     return {
-      text: `${heading}\n${timeline || nothingText(notice)}${whole}${rest}`,
+      text: `${heading}\n${timeline || (searched_to === undefined ? nothingText(notice) : 'no such events so far')}${whole}${rest}`,
       content: {
         timeline,
         count,
@@ -61,6 +73,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
         next_cursor,
         omitted,
         ...(notice === undefined ? {} : { notice }),
+        ...(searched_to === undefined ? {} : { searched_to }),
         ...(args.include_payload ? { payloads } : {}),
       },
     }

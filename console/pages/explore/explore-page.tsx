@@ -37,6 +37,7 @@ import { useNow } from '../../parts/use-now.ts'
 import { DensityStrip } from './density-strip.tsx'
 import { EntityPicker } from './entity-picker.tsx'
 import { EventRow } from './event-row.tsx'
+import { SearchStopped } from './search-stopped.tsx'
 import { TimelineList } from './timeline-list.tsx'
 import { type Timeline, useTimeline } from './use-timeline.ts'
 
@@ -296,7 +297,10 @@ function Rows({
           ))}
         </Paper>
       )}
-      {timeline.rows.length === 0 && timeline.notice !== null ? null : timeline.rows.length === 0 ? (
+      <SearchStopped timeline={timeline} />
+      {timeline.rows.length === 0 && timeline.searchedTo !== null ? (
+        <Empty title="Nothing found so far" />
+      ) : timeline.rows.length === 0 && timeline.notice !== null ? null : timeline.rows.length === 0 ? (
         <Empty title="No events in this window">
           <Text c="dimmed">
             {state.text || state.types.length || state.sources.length

@@ -42,7 +42,9 @@ export function TimelineList({ timeline, group, onLabel, first }: Props) {
   const arrived = useHeldPosition(lines, box, list.getTotalSize())
 
   useEffect(() => {
-    if (timeline.hasMore && !timeline.isFetchingMore && lines.length > 0 && lastShown >= lines.length - 60)
+    // A search that stopped goes on when it is told to: each of its pages looks at many events.
+    const isAtEnd = lines.length > 0 && lastShown >= lines.length - 60
+    if (timeline.hasMore && timeline.searchedTo === null && !timeline.isFetchingMore && isAtEnd)
       timeline.loadMore()
   }, [lastShown, lines.length, timeline])
 
@@ -120,9 +122,11 @@ export function TimelineList({ timeline, group, onLabel, first }: Props) {
         <Text size="xs" c="dimmed" p="xs" ta="center" role="status">
           {timeline.isFetchingMore
             ? 'Loading older events…'
-            : timeline.hasMore
-              ? `${count(timeline.rows.length)} events loaded; scroll for more`
-              : `${count(timeline.rows.length)} events, all of this window`}
+            : timeline.searchedTo !== null
+              ? `${count(timeline.rows.length)} events found so far`
+              : timeline.hasMore
+                ? `${count(timeline.rows.length)} events loaded; scroll for more`
+                : `${count(timeline.rows.length)} events, all of this window`}
         </Text>
       </section>
     </div>

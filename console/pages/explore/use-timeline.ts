@@ -18,6 +18,8 @@ export interface Timeline {
   isPending: boolean
   isFetchingMore: boolean
   hasMore: boolean
+  /** Where a search by text stopped, having looked at many events; null: it looked at all, or there is none. */
+  searchedTo: string | null
   error: Error | null
   /** What should be known of what was read, such as a label that no event has; null: nothing. */
   notice: string | null
@@ -57,6 +59,7 @@ export function useTimeline(state: ExploreState): Timeline {
     isPending: enabled && pages.isPending,
     isFetchingMore: pages.isFetchingNextPage,
     hasMore: pages.hasNextPage,
+    searchedTo: pages.data?.pages.at(-1)?.searched_to ?? null,
     error: pages.error,
     notice: pages.data?.pages.at(-1)?.notice ?? null,
     loadMore: () => void pages.fetchNextPage(),

@@ -1,7 +1,7 @@
 /** How events reach a source: addresses and commands to copy, as its connector wants them. */
 import { Code, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { Label, Source } from '../../../schemas/types.ts'
+import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import {
   otlpSnippets,
@@ -56,8 +56,8 @@ function Ways({ source, at, isFirst }: { source: Source; at: SendTo; isFirst: bo
     case 'claude_code':
       return <Snippets snippets={sessionSnippets(at, isFirst)} />
     default: {
-      const labels = (source.config.labels ?? []) as (Label & { field?: string })[]
-      return <Snippets snippets={source.signed ? signedSnippets(at) : plainSnippets(at, labels)} />
+      const { connector, config, signed } = source
+      return <Snippets snippets={signed ? signedSnippets(at) : plainSnippets(at, connector, config)} />
     }
   }
 }

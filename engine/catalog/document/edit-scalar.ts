@@ -1,8 +1,9 @@
 /** A scalar that becomes another one, in the quotes or the block it is written in where they hold it. */
 import type { Place } from './editing.ts'
-import { doubleQuoted, literalLines, scalarText, singleQuoted } from './scalar-text.ts'
+import { literalLines, scalarText, singleQuoted } from './scalar-text.ts'
 import type { Splices } from './splices.ts'
 import type { ScalarNode } from './tree.ts'
+import { quotedIn } from './write-anew.ts'
 
 /** @returns false when the value has to be written anew: it is no scalar, or needs another place */
 export function editScalar(splices: Splices, node: ScalarNode, wanted: unknown, { kind }: Place): boolean {
@@ -15,7 +16,7 @@ export function editScalar(splices: Splices, node: ScalarNode, wanted: unknown, 
   if (isText && !inFlow && node.style !== 'double' && literalLines(wanted, 2)) return false
   const text =
     isText && node.style === 'double'
-      ? doubleQuoted(wanted)
+      ? quotedIn(splices, wanted)
       : ((isText && node.style === 'single' ? singleQuoted(wanted) : null) ?? scalarText(wanted, { inFlow }))
   splices.replace(node.start, node.end, text)
   return true

@@ -35,14 +35,21 @@ export function isPlain(text: string, inFlow: boolean): boolean {
   return !(inFlow && /[,[\]{}]|:/.test(text))
 }
 
-/** JSON's escapes are YAML's; what cannot be seen is escaped as well. */
-export function doubleQuoted(text: string): string {
-  return JSON.stringify(text).replace(INVISIBLE, (char) =>
-    Array.from({ length: char.length }, (_, i) => char.charCodeAt(i))
-      .map((code) => `\\u${code.toString(16).padStart(4, '0')}`)
-      .join(''),
+/**
+ * JSON's escapes are YAML's, but for characters beyond U+FFFF, which JSON writes as two: readers built on libyaml
+ * refuse half of a pair. What cannot be seen is escaped as well.
+ */
+export const doubleQuoted = (text: string): string =>
+  JSON.stringify(text).replace(INVISIBLE, (char) => {
+    const code = char.codePointAt(0)!.toString(16)
+    return char.length === 1 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`
+  })
+
+/** The same in a file that is JSON: beyond U+FFFF a character stands for itself, which both can read. */
+export const jsonQuoted = (text: string): string =>
+  JSON.stringify(text).replace(INVISIBLE, (char) =>
+    char.length === 1 ? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}` : char,
   )
-}
 
 /** Single quotes hold a line of visible characters. */
 export function singleQuoted(text: string): string | null {

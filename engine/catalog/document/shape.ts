@@ -79,10 +79,14 @@ function rootBreaches(file: Entry): Breach[] {
   )
   return faults('catalog.json', bare).map(({ path, message }) => ({
     path,
-    message,
+    message: path[0] === 'views' ? VIEWS_GONE : message,
     isKey: path[0] !== NAME_KEY,
   }))
 }
+
+/** SPEC.md, Versioning 2: 1.38.0 removed views. Files from before it have the section, and triggers that name one. */
+const VIEWS_GONE =
+  'views were removed in 1.38.0: a trigger reads sources itself. Give its sources and, as filters, what the view selected, and take this out'
 
 function breachesOf(section: Section, word: string, entry: unknown, i: number): Breach[] {
   const at = [word, i]
@@ -103,7 +107,10 @@ function schemaBreaches(section: Section, entry: Entry): Breach[] {
 function schemaFaults(id: string, value: Entry): Breach[] {
   return faults(id, value).map(({ path, message }) => ({
     path,
-    message: withHint(message, path, value),
+    message:
+      id === SCHEMAS.triggers && path.length === 1 && /^views?$/.test(String(path[0]))
+        ? VIEWS_GONE
+        : withHint(message, path, value),
     isKey: message.includes('is not a known field'),
   }))
 }

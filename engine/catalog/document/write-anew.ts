@@ -1,7 +1,7 @@
 /** A value written anew at the place of another, in the canonical style as far as the place allows. */
 import type { Editing, Place } from './editing.ts'
 import { flowText, itemLines, type Layout, pairLines } from './render.ts'
-import { doubleQuoted } from './scalar-text.ts'
+import { doubleQuoted, jsonQuoted } from './scalar-text.ts'
 import type { Splices } from './splices.ts'
 import type { TreeNode } from './tree.ts'
 
@@ -62,11 +62,14 @@ export function inFlow({ text }: Splices, value: unknown): string {
 
 /** A key in a flow map. */
 export function keyInFlow({ text }: Splices, key: string): string {
-  return isJson(text) ? doubleQuoted(key) : flowText(key)
+  return isJson(text) ? jsonQuoted(key) : flowText(key)
 }
 
+/** A text in double quotes, as the file it goes into has them. */
+export const quotedIn = ({ text }: Splices, value: string): string =>
+  isJson(text) ? jsonQuoted(value) : doubleQuoted(value)
+
 /** Quoted as in JSON; what JSON need not escape and YAML must is escaped too. */
-const jsonScalar = (value: unknown): string =>
-  typeof value === 'string' ? doubleQuoted(value) : String(value)
+const jsonScalar = (value: unknown): string => (typeof value === 'string' ? jsonQuoted(value) : String(value))
 
 const isJson = (text: string): boolean => /^\ufeff?\s*\{\s*"/.test(text)

@@ -1,8 +1,8 @@
 /** The pages of one poll, read until what is new was read, or a bound is met, which is told. */
 import type { HttpPollConfig } from '../../../schemas/types.ts'
+import { type Entries, entriesAt } from '../../ingest/entries.ts'
 import type { Reach } from '../connector.ts'
 import { jsonOf } from './ask.ts'
-import { type Entries, entriesAt } from './entries.ts'
 import { type Next, nextPage, PAGES_MAX, type PageRequest, pagingSeen } from './paging.ts'
 import { API, missing, request } from './request.ts'
 

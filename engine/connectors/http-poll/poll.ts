@@ -4,12 +4,12 @@
  */
 import { createHash } from 'node:crypto'
 import type { HttpPollConfig } from '../../../schemas/types.ts'
+import type { Entries } from '../../ingest/entries.ts'
 import { compileField } from '../../ingest/field.ts'
 import { parseDigits } from '../../ingest/json-digits.ts'
 import { parseEventTime } from '../../ingest/time.ts'
 import type { Polled, Reach } from '../connector.ts'
 import { scalar } from '../scalar.ts'
-import type { Entries } from './entries.ts'
 import { contextOf } from './mapping.ts'
 import { readPages } from './pages.ts'
 

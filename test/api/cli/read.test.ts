@@ -33,6 +33,18 @@ const daemon = async (body: unknown, status = 200) => {
 }
 
 describe('svc read', () => {
+  it('A12: says where a search stopped, and how to go on, with and without a row', async () => {
+    const searched_to = '2026-11-19T10:00:00.000Z'
+    const stopped = { ...result, scanned: 100_000, searched_to, notice: 'the search stopped' }
+    const sentence = `the search looked at 100,000 events and stopped at ${searched_to}; to search on from there, repeat with --cursor c2\n`
+    const some = await svc(['read', 'service=checkout', '--text', 'x', ...(await daemon(stopped))])
+    expect(some.err).toBe(sentence)
+    await stub.close()
+    const none = { ...stopped, rows: [], count: 0, payload: 'no such events so far' }
+    const ran = await svc(['read', 'service=checkout', '--text', 'x', ...(await daemon(none))])
+    expect([ran.code, ran.err]).toEqual([0, sentence])
+  })
+
   it('sends the pairs as one selector and every option in its field', async () => {
     const at = await daemon(result)
     const options = [

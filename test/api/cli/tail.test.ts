@@ -87,6 +87,16 @@ describe('svc tail', () => {
     expect(ran.err).toContain('7 or more events were left out')
   })
 
+  it('D: says how many events after that of --after were left out, and why', async () => {
+    stub = await startStub((_seen, response) =>
+      stream(response, 'event: gap\ndata: {"missed":234,"after_id":"evt_9"}\n\n', frame(1_244)),
+    )
+    const ran = await svc(['tail', '--after', 'evt_9', '--limit', '1', '--svcd', stub.url])
+    expect(ran.err).toContain(
+      '234 events stored after evt_9 were left out: a tail begins with the newest 1,000 of them; svc read shows them',
+    )
+  })
+
   it('goes on after a refusal that will pass', async () => {
     stub = await startStub((_seen, response, index) => {
       if (index === 1) answer(response, 503, { detail: 'the daemon is stopping' })

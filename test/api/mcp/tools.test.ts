@@ -312,6 +312,22 @@ describe('the tools', () => {
     }
   })
 
+  it('A13: show control bytes of an event as escapes, and its payload as it was', async () => {
+    const message = 'paid \u001b[2J\u202egnp'
+    await svc.post(`/ingest/${ingest}`, { service: 'esc', type: 'paid', message })
+    const { text, content } = await use('read', {
+      selector: { service: 'esc' },
+      window: '1h',
+      include_payload: true,
+    })
+    for (const shown of [text, String(content.timeline)]) {
+      expect(shown).toContain('paid \\u001b[2J\\u202egnp')
+      for (const control of ['\u001b', '\u202e']) expect(shown).not.toContain(control)
+    }
+    const [{ payload }] = content.payloads as [{ payload: string }]
+    expect(JSON.parse(payload)).toMatchObject({ message })
+  })
+
   it('are all called by these tests', () => {
     expect([...used].sort()).toEqual(tools.map(({ name }) => name).sort())
   })

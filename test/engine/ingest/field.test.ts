@@ -45,6 +45,28 @@ describe('a field', () => {
     expect(lookup({ 'x.y': { other: 1 }, x: { 'y.z': 'short' } }, 'x.y.z')).toBe('short')
   })
 
+  it('A7: inside a string that is JSON is found like any other, within bounds', () => {
+    const text = (value: unknown) => JSON.stringify(value)
+    const at = (context: unknown, path: string) => lookup(context, path)
+    expect(at({ m: text({ a: { b: 1 } }) }, 'm.a.b')).toBe(1)
+    expect(at({ m: ` \n${text([{ id: 'x' }])}` }, 'm.0.id')).toBe('x')
+    expect(at({ m: '{"n":12345678901234567890}' }, 'm.n')).toBe('12345678901234567890')
+    expect(at({ m: text({ a: 1 }) }, 'm')).toBe('{"a":1}')
+    expect(at({ 'm.a': 'flat', m: text({ a: 1 }) }, 'm.a')).toBe('flat')
+    // Strings in strings: three, no more.
+    const wrapped = (levels: number): unknown => (levels === 0 ? { n: 1 } : { m: text(wrapped(levels - 1)) })
+    expect(at(wrapped(3), 'm.m.m.n')).toBe(1)
+    expect(at(wrapped(4), 'm.m.m.m.n')).toBeUndefined()
+    const deep = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)},"n":1}`
+    expect(at({ m: deep(99) }, 'm.n')).toBe(1)
+    expect(at({ m: `${deep(100)}${' '.repeat(200)}` }, 'm.n')).toBeUndefined()
+    expect(at({ m: `{"n":1,"x":"${'é'.repeat(600_000)}"}` }, 'm.n')).toBeUndefined()
+    for (const broken of ['{"n":1', 'plain', '"n"', '7', '', '{n:1}'])
+      expect(at({ m: broken }, 'm.n')).toBeUndefined()
+    expect(at({ m: '{"a":1}' }, 'm.constructor.name')).toBeUndefined()
+    expect(at({ m: 'text' }, 'm.length')).toBeUndefined()
+  })
+
   it.each([
     'constructor',
     'constructor.name',

@@ -109,7 +109,7 @@ describe('actions of a project that run an agent', () => {
     )
     const agents = (await engine.getProject(id)).objects.filter(({ kind }) => kind === 'agent')
     models.reply('', [conclude()])
-    const done = await engine.runProjectAction(id, 'summarize', { session: 'sess-1' })
+    const done = await engine.runProjectAction(id, 'summarize', { session: 'sess-1' }, BY)
     expect(done).toMatchObject({ ok: true, action: 'summarize', run_id: expect.stringMatching(/^run_/) })
     const run = (await settled()).find((one) => one.id === done.run_id)!
     expect(run).toMatchObject({
@@ -119,8 +119,14 @@ describe('actions of a project that run an agent', () => {
       projects: [id],
       practice: false,
     })
-    await expect(engine.runProjectAction(id, 'summarize', {})).rejects.toThrow('session')
+    const log = await engine.listChangeSets({ project: id, limit: 1 })
+    expect(log.change_sets).toMatchObject([
+      { summary: `action summarize (session: sess-1): ${agents[0]!.name} looks at sess-1`, objects: 0 },
+    ])
+    await expect(engine.runProjectAction(id, 'summarize', {}, BY)).rejects.toThrow('session')
     await engine.moveProject(id, 'pause', false, BY)
-    await expect(engine.runProjectAction(id, 'summarize', { session: 'sess-1' })).rejects.toThrow('paused')
+    await expect(engine.runProjectAction(id, 'summarize', { session: 'sess-1' }, BY)).rejects.toThrow(
+      'paused',
+    )
   })
 })

@@ -261,6 +261,35 @@ describe('a run ends', () => {
       run: { status: 'exhausted', outcome: null, finding: 'I look further.', rounds: 3 },
     },
     {
+      as: 'A13: exhausted where its rounds are used up and its last reply is empty, its half thought a note',
+      agent: { max_rounds: 1 },
+      script: [
+        {
+          text: 'I look further.',
+          calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }],
+        },
+        { text: ' ' },
+      ],
+      run: {
+        status: 'exhausted',
+        outcome: null,
+        finding: 'I look further.',
+        error: expect.stringContaining('its rounds are used up'),
+        rounds: 2,
+      },
+    },
+    {
+      as: 'A13: empty where its last reply is empty though it had rounds left, its half thought a note',
+      script: [
+        {
+          text: 'I look further.',
+          calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }],
+        },
+        { text: '' },
+      ],
+      run: { status: 'empty', outcome: null, finding: 'I look further.', rounds: 2 },
+    },
+    {
       as: 'empty, and hints at tool calling',
       script: [{ text: '' }],
       run: { status: 'empty', error: expect.stringContaining('check that the model supports tool calling') },

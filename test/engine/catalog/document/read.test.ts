@@ -48,6 +48,16 @@ describe('a catalog file that is read', () => {
       'agents:\n  - first-look\n',
       /^2:5-2:15 agents\[0\]: must be a map of fields$/,
     ],
+    [
+      'A13: views, which 1.38.0 removed',
+      'views:\n  - name: v\n    source: a\n',
+      /^1:1-1:6 views: views were removed in 1\.38\.0: a trigger reads sources itself\. Give its sources and, as filters, what the view selected, and take this out$/,
+    ],
+    [
+      'A13: a trigger over a view',
+      'triggers:\n  - {name: t, view: v, sources: [a], condition: {event: any}}\n',
+      /^2:15-2:19 triggers\[0\]\.view: views were removed in 1\.38\.0: /,
+    ],
     ['a file that is a list', '- a\n', /^1:1-1:4 : the file must be a map of sections/],
     ['two documents', 'sources: []\n---\nagents: []\n', /^3:1-3:2 : the file holds several documents/],
     ['a directive', '%YAML 1.1\n---\nsources: []\n', /^1:1-1:2 : directives/],

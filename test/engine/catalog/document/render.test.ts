@@ -79,6 +79,15 @@ describe('a catalog as canonical text', () => {
     expect(renderCatalog({})).toBe('{}\n')
   })
 
+  it('A13: writes characters beyond U+FFFF so that readers built on libyaml take them', () => {
+    // A tag of a flag, private use, an emoji, and one that is assigned after this Unicode.
+    const prompt = '\u{e0067} \u{f0000} \u{1f600} \u{3ffff} "quoted": \u200d'
+    const text = renderCatalog({ agents: [{ name: 'a', trigger: '', prompt }] } as unknown as Catalog)
+    expect(text).toContain('"\\U000e0067 \\U000f0000 \u{1f600} \\U0003ffff \\"quoted\\": \\u200d"')
+    expect(text).not.toMatch(/\\ud[89a-f]/i)
+    expect(readCatalog(text).catalog!.agents![0]!.prompt).toBe(prompt)
+  })
+
   it('reads back as it was, whatever its texts hold, and is written the same again', () => {
     fc.assert(
       fc.property(catalogs, (catalog) => {

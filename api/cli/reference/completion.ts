@@ -1,0 +1,135 @@
+/**
+ * Completion of commands and options in shells. A script holds the whole command table and asks nobody, so that a
+ * key press never waits for a daemon.
+ */
+import type { CommandFacts } from './tree.ts'
+
+/** Shells there is a script for. */
+export const SHELLS = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof SHELLS)[number]
+
+/** The script, to be sourced. @param commands as `commandFacts` gives them. */
+export function completionScript(shell: Shell, commands: readonly CommandFacts[]): string {
+  if (shell === 'bash') return bash(commands)
+  return shell === 'zsh' ? zsh(commands) : fish(commands)
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+const words = (list: readonly string[]): string => quoted(list.join(' '))
+const flagsOf = ({ options }: CommandFacts, takes?: 'value' | 'file'): string[] =>
+  options.filter((option) => takes === undefined || option.takes === takes).flatMap(({ flags }) => flags)
+
+/** Cases that walk from a command to the subcommand that the next word names. */
+const walk = (commands: readonly CommandFacts[], at: string, end: string): string[] =>
+  commands.slice(1).map(({ path }) => `      ${quoted(path)}) ${at}=${quoted(path)} ${end}`)
+
+function bash(commands: readonly CommandFacts[]): string {
+  const tables = commands.map(
+    (command) => `    ${quoted(command.path)})
+      commands=${words(command.children.map(({ name }) => name))}
+      options=${words(flagsOf(command))}
+      valued=${words(flagsOf(command, 'value'))}
+      filed=${words(flagsOf(command, 'file'))}
+      files=${command.takesFile ? 1 : 0} ;;`,
+  )
+  return `# Completion of svc for bash. For this shell: source <(svc completion bash)
+# For all: svc completion bash > ~/.local/share/bash-completion/completions/svc
+_svc() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} at=svc i
+  local commands='' options='' valued='' filed='' files=0
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "$at \${COMP_WORDS[i]}" in
+${walk(commands, 'at', ';;').join('\n')}
+    esac
+  done
+  case "$at" in
+${tables.join('\n')}
+  esac
+  if [[ " $valued " == *" $prev "* ]]; then return; fi
+  if [[ " $filed " == *" $prev "* ]]; then files=1 commands='' options=''
+  elif [[ $cur == -* ]]; then files=0 commands=$options; fi
+  local IFS=$' \\t\\n'
+  COMPREPLY=($(compgen -W "$commands" -- "$cur"))
+  if [[ $files == 1 ]]; then
+    compopt -o filenames 2>/dev/null
+    IFS=$'\\n'
+    COMPREPLY+=($(compgen -f -- "$cur"))
+  fi
+}
+complete -F _svc svc
+`
+}
+
+function zsh(commands: readonly CommandFacts[]): string {
+  const described = (name: string, description: string) =>
+    quoted(`${name.replaceAll(':', '\\:')}:${description.replaceAll(':', '\\:')}`)
+  const tables = commands.map(
+    (command) => `    ${quoted(command.path)})
+      commands=(${command.children.map(({ name, description }) => described(name, description)).join(' ')})
+      options=(${command.options.flatMap(({ flags, description }) => flags.map((flag) => described(flag, description))).join(' ')})
+      valued=(${flagsOf(command, 'value').join(' ')})
+      filed=(${flagsOf(command, 'file').join(' ')})
+      files=${command.takesFile ? 1 : 0} ;;`,
+  )
+  return `#compdef svc
+# Completion of svc for zsh. For this shell: source <(svc completion zsh)
+# For all: svc completion zsh > "\${fpath[1]}/_svc"
+_svc() {
+  local at=svc word
+  local -a commands options valued filed
+  local -i files=0
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "$at $word" in
+${walk(commands, 'at', ';;').join('\n')}
+    esac
+  done
+  case "$at" in
+${tables.join('\n')}
+  esac
+  local before=\${words[CURRENT-1]}
+  if (( \${valued[(Ie)$before]} )); then return; fi
+  if (( \${filed[(Ie)$before]} )); then _files; return; fi
+  if [[ \${words[CURRENT]} == -* ]]; then _describe -o option options; return; fi
+  _describe command commands
+  if (( files )); then _files; fi
+}
+if [[ \${funcstack[1]} == _svc ]]; then _svc "$@"; else compdef _svc svc; fi
+`
+}
+
+function fish(commands: readonly CommandFacts[]): string {
+  // In single quotes fish knows two escapes, of a quote and of a backslash.
+  const single = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  const lines = commands.flatMap(({ path, children, options, takesFile }) => {
+    const here = `complete -c svc -n ${single(`__svc_at "${path}"`)}`
+    return [
+      ...children.map(({ name, description }) => `${here} -a ${single(name)} -d ${single(description)}`),
+      ...options.map(({ flags, takes, description }) => {
+        const names = flags.map((flag) =>
+          flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
+        )
+        const value = takes === 'nothing' ? '' : takes === 'file' ? ' -r -F' : ' -x'
+        return `${here} ${names.join(' ')}${value} -d ${single(description)}`
+      }),
+      ...(takesFile ? [`${here} -F`] : []),
+    ]
+  })
+  return `# Completion of svc for fish. For this shell: svc completion fish | source
+# For all: svc completion fish > ~/.config/fish/completions/svc.fish
+function __svc_at
+    set -l at svc
+    for word in (commandline -opc)[2..-1]
+        if contains -- "$at $word" ${commands
+          .slice(1)
+          .map(({ path }) => single(path))
+          .join(' ')}
+            set at "$at $word"
+        end
+    end
+    test "$at" = "$argv[1]"
+end
+complete -c svc -f
+${lines.join('\n')}
+`
+}

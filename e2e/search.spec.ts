@@ -1,0 +1,36 @@
+/** A search by text through more events than one page looks at. */
+import { expect } from '@playwright/test'
+import { test } from './daemon.ts'
+
+const HALF = 50_050
+
+test('a search that stopped says so, and goes on back until it has found the rest', async ({
+  page,
+  daemon,
+}) => {
+  const path = await daemon.source('app', {
+    text_template: '{message}',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+  const post = (messages: string[]) =>
+    daemon.call(
+      'POST',
+      path,
+      messages.map((message) => JSON.stringify({ service: 'shop', message })).join('\n'),
+      {
+        'content-type': 'application/x-ndjson',
+      },
+    )
+  await post(['card declined, the first'])
+  for (let half = 0; half < 2; half++) {
+    const fine = await post(Array.from({ length: HALF }, (_, n) => `fine ${half}.${n}`))
+    expect(fine.status).toBe(202)
+  }
+  await page.goto(`${daemon.url}/explore?l=service%3Dshop&q=declined`)
+  await expect(page.getByText('The search stopped before the start of the window')).toBeVisible()
+  await expect(page.getByText('Nothing found so far')).toBeVisible()
+  await page.getByRole('button', { name: 'Search further back' }).click()
+  await expect(page.getByText('card declined, the first')).toBeVisible()
+  await expect(page.getByText('The search stopped before the start of the window')).toBeHidden()
+  await expect(page.getByText('1 events, all of this window')).toBeVisible()
+})
