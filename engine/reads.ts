@@ -25,19 +25,24 @@ export type Reads = Pick<
 > & {
   /** Rows stored after an event id that fit a tail's filter, oldest first. */
   backlog(filter: TailFilter): Promise<{ rows: Row[]; more: boolean }>
-  counters: { reads: number }
 }
 
-/** @param isReader true on a connection of its own, which must catch up before each call. */
-export function createReads(ctx: ReadContext, clock: Clock, isReader: boolean): Reads {
-  const counters = { reads: 0 }
+/**
+ * @param isReader true on a connection of its own, which must catch up before each call.
+ * @param counted told of each read.
+ */
+export function createReads(
+  ctx: ReadContext,
+  clock: Clock,
+  isReader: boolean,
+  counted: () => void = () => {},
+): Reads {
   const view = snapshotsOf(ctx, isReader)
   const snapshot = <T>(answer: () => T): Promise<T> => {
-    counters.reads++
+    counted()
     return view(answer)
   }
   return {
-    counters,
     read: (request) => snapshot(() => answerRead(ctx, request, clock.now())),
     stats: (request) => snapshot(() => answerStats(ctx, request, clock.now())),
     histogram: (request) => snapshot(() => answerHistogram(ctx, request, clock.now())),

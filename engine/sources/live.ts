@@ -3,6 +3,7 @@ import type { WebhookConfig } from '../../schemas/types.ts'
 import type { ConnectorDefinition, PushConnector } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
 import type { IngestRoute } from '../engine.ts'
+import type { SourceCounters } from '../figures.ts'
 import { compileSource, type Prepare } from '../ingest/prepare.ts'
 import type { SignatureScheme } from '../ingest/signature.ts'
 import { type OpenConfig, type Resolved, resolveReferences } from './config-secrets.ts'
@@ -23,43 +24,54 @@ export interface LiveSource extends OpenConfig {
   revision: number
   /** Null for a source that has documents, not events. */
   prepare: Prepare | null
-  /** Since the process started. */
-  counters: { events: number; rejected: number; polls: number }
+  counters: SourceCounters
+}
+
+/** The same source with another state, where its row has the config it was compiled from; else null. */
+export function liveAgain(row: SourceRow, before: LiveSource | undefined): LiveSource | null {
+  if (before?.connector.kind !== row.connector || before.stored !== row.config) return null
+  return { ...before, ...faceOf(row) }
 }
 
 /**
- * @param before the same source until now, whose counters go on.
  * @param env what `${NAME}` in a secret field refers to.
- * @param revision given to it if its config is another than before.
+ * @param revision of its config, which is new.
  */
 export function compileLive(
   row: SourceRow,
   open: OpenConfig,
-  before: LiveSource | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-  revision: number,
+  {
+    env,
+    counters,
+    revision,
+  }: Pick<LiveSource, 'counters' | 'revision'> & {
+    env: Readonly<Record<string, string | undefined>>
+  },
 ): LiveSource {
   const connector = connectorOf(row.connector)
   const { config, unresolved } = resolveReferences(row.connector, open.config, env)
-  const isSame = before !== undefined && before.connector === connector && before.stored === row.config
   return {
     id: row.id,
-    name: row.name,
+    ...faceOf(row),
     connector,
     ...open,
-    ingestKey: row.ingest_key ?? '',
-    paused: row.state === 'paused',
     unresolved,
     signature:
       connector.mode === 'push'
         ? signatureOf(connector, config, [...open.unreadable, ...unresolved.map(({ field }) => field)])
         : null,
     stored: row.config,
-    revision: isSame ? before.revision : revision,
+    revision,
     prepare: connector.mode === 'reference' ? null : compileSource(connector, config),
-    counters: before?.counters ?? { events: 0, rejected: 0, polls: 0 },
+    counters,
   }
 }
+
+const faceOf = (row: SourceRow) => ({
+  name: row.name,
+  ingestKey: row.ingest_key ?? '',
+  paused: row.state === 'paused',
+})
 
 /**
  * The previous secret only helps the current one: without that a source refuses everything.

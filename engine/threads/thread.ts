@@ -2,6 +2,7 @@
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { TailMessage } from '../engine.ts'
 import { StartError, SvcError } from '../errors.ts'
+import type { Tally } from '../tallies.ts'
 import type { FromThread, ThreadOptions, ToReader, ToThread } from './protocol.ts'
 
 export interface ThreadEvents {
@@ -9,6 +10,8 @@ export interface ThreadEvents {
   onFault(id: string, stack: string): void
   onPending(): void
   onSourcesChanged(): void
+  /** What the writer counted. */
+  onTallies(tallies: readonly Tally[]): void
 }
 
 /**
@@ -126,6 +129,7 @@ export class EngineThread {
     } else if (message.t === 'tail') this.tails.get(message.id)?.(message.message)
     else if (message.t === 'pending') this.events.onPending()
     else if (message.t === 'sources') this.events.onSourcesChanged()
+    else if (message.t === 'tallies') this.events.onTallies(message.tallies)
     else if (message.t === 'fatal') this.events.onFatal(new Error(message.message))
     else if (message.t === 'fault') this.events.onFault(message.id, message.stack)
   }

@@ -13,6 +13,7 @@ import {
 import type { WriteBy } from '../../../engine/declared/write.ts'
 import { createDocumentsWriter } from '../../../engine/documents-writer.ts'
 import type { Caller } from '../../../engine/engine.ts'
+import { Figures } from '../../../engine/figures.ts'
 import { createKeys } from '../../../engine/keys/keys.ts'
 import { memorySecrets, type Secrets } from '../../../engine/secrets.ts'
 import type { RecentEvent } from '../../../engine/sources/sample/fields.ts'
@@ -57,6 +58,7 @@ export function openSources(secrets: Secrets = memorySecrets()) {
     carried: () => [],
     recent: (_sourceId: number, limit: number) => world.recent.slice(0, limit),
     storageReason: () => world.storageReason,
+    figures: new Figures(),
     credentials: NO_CREDENTIALS,
   }
   const open = (secretsOfRun: Secrets) => {
