@@ -131,7 +131,6 @@ export function createReadingEngine(parts: {
     sourceFields: async (name: string, limit: number) => sources.fields(name, limit),
     sourceEvents: async (name: string, limit: number) => newest(name, limit),
     listKeys: async () => keys.list(),
-    directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
     usage: async () => usageOf({ declared, storage, ctx }),
     status: async () => statusOf({ declared, storage, ctx, figures, sealed, hasProvider }),
   } as Record<string, unknown> as Record<string, Call>

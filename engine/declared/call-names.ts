@@ -76,6 +76,7 @@ export const declaredAccess: Record<keyof DeclaredCalls, Access> = {
   updateCatalogFile: 'reads',
   forgetCatalogFile: 'writes',
   checkCatalog: 'reads',
+  readCatalogFile: 'reads',
   importCatalog: 'plans',
   catalogSchema: 'reads',
 }

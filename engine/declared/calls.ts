@@ -19,6 +19,7 @@ import type {
   TriggerWrite,
   Wiring,
 } from '../../schemas/types.ts'
+import type { CatalogRead } from '../catalog/apply.ts'
 import type { CatalogFiles } from '../catalog/catalog.ts'
 import { changeKindOf } from '../changes/change-sets.ts'
 import { describeConnectors } from '../connectors/index.ts'
@@ -276,7 +277,10 @@ export function changeCalls({ declared, catalog }: CallsParts) {
     forgetCatalogFile: async (name: string) => catalog.forget(name),
     checkCatalog: async (body: CatalogCheck, compares = true, _asked?: Asked) =>
       catalog.check(body, compares),
-    importCatalog: async (body: CatalogImport, by: WriteBy) => catalog.import(body, by),
+    // Not for doors: what is read of a file is trusted where it is given.
+    readCatalogFile: async (body: CatalogImport, _asked?: Asked) => catalog.read(body),
+    importCatalog: async (body: CatalogImport, by: WriteBy, read?: CatalogRead) =>
+      catalog.import(body, by, read),
     catalogSchema: async () => catalog.schema(),
   }
 }

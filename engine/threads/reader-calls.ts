@@ -6,7 +6,6 @@ import { graphReads } from '../graph/calls.ts'
 import { createReplayReads } from '../graph/replay/calls.ts'
 import type { ModelReads } from '../models/calls.ts'
 import { modelUsageOf } from '../models/usage.ts'
-import { createReadingEngine } from '../reading-engine.ts'
 import { createReads } from '../reads.ts'
 import { createRunReads } from '../runs/run-reads.ts'
 import { snapshotsOf } from '../snapshot.ts'
@@ -26,7 +25,10 @@ export function readerCalls(db: Database, options: SharedOptions, clock: Clock):
     modelUsage: (days) => snapshot(() => modelUsageOf(db, days, clock.now())),
   }
   return {
-    ...declaredReads(() => createReadingEngine({ options, ctx, clock, snapshot, figures, secret })),
+    ...declaredReads(async () => {
+      const { createReadingEngine } = await import('../reading-engine.ts')
+      return createReadingEngine({ options, ctx, clock, snapshot, figures, secret })
+    }),
     ...createReads(ctx, clock, true, () => figures.countRead()),
     ...createTriggerReads(ctx, clock, snapshot),
     ...createRunReads(ctx, clock, snapshot),
@@ -37,15 +39,20 @@ export function readerCalls(db: Database, options: SharedOptions, clock: Clock):
   }
 }
 
-/** What is declared is opened with the first that asks for it: wide reads of events need none of it. */
-function declaredReads(open: () => ReturnType<typeof createReadingEngine>): Record<string, unknown> {
-  let opened: ReturnType<typeof createReadingEngine> | null = null
+type Calls = Record<string, (...args: never[]) => Promise<unknown>>
+
+/** What is declared is loaded and opened with the first that asks for it: no start and no read of events waits. */
+function declaredReads(open: () => Promise<Calls>): Calls {
+  let opened: Promise<Calls> | null = null
   return Object.fromEntries(
     READS.map((name) => [
       name,
       async (...args: never[]) => {
-        opened ??= open()
-        return opened[name]!(...args)
+        opened ??= open().catch((error: unknown) => {
+          opened = null
+          throw error
+        })
+        return (await opened)[name]!(...args)
       },
     ]),
   )

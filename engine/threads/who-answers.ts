@@ -34,7 +34,8 @@ const core = {
   createKey: 'writes',
   revokeKey: 'writes',
   touchKeys: 'writes',
-  directory: 'reads',
+  // From memory, at the start, which waits for it, and after each write of keys and sources.
+  directory: 'writes',
   // Those that are too old go with it.
   loadSessions: 'writes',
   saveSessions: 'writes',
@@ -92,6 +93,7 @@ const WIDE: Readonly<Record<string, Wide>> = {
   exportCatalog: { args: 2, advice: CATALOG },
   updateCatalogFile: { args: 1, advice: CATALOG },
   catalogDrift: { args: 0, advice: CATALOG },
+  readCatalogFile: { args: 1, advice: CATALOG },
 }
 
 /** Whether a call that may only plan does, from its arguments; it then reads, and is wide. */
@@ -103,7 +105,7 @@ const PLANS: Readonly<Record<string, (...args: never[]) => boolean>> = {
 }
 
 /** The last argument says who writes. */
-const askedToPlan = (args: readonly unknown[]): Asked => ({
+const askedBy = (args: readonly unknown[]): Asked => ({
   by: (args.at(-1) as { caller: { id: string } }).caller.id,
 })
 
@@ -127,10 +129,14 @@ export function callsOver({ writer, short, wide }: Answering) {
     const { args: n, advice } = WIDE[name]!
     return wide(name, args.slice(0, n), { asked: args[n] as Asked | undefined, advice })
   }
-  const mayPlan = (name: string, args: unknown[]) =>
-    PLANS[name]!(...(args as never[]))
-      ? wide(name, args, { asked: askedToPlan(args), advice: CATALOG })
-      : writer(name, args)
+  const mayPlan = async (name: string, args: unknown[]) => {
+    const how = { asked: askedBy(args), advice: CATALOG }
+    if (PLANS[name]!(...(args as never[]))) return wide(name, args, how)
+    if (name !== 'importCatalog') return writer(name, args)
+    // A text of megabytes is parsed beside the writer too.
+    const [body, by] = args
+    return writer(name, [body, by, await wide('readCatalogFile', [body], how)])
+  }
   return {
     calls: {
       ...each(callsThat(calls, 'writes'), writer),

@@ -22,6 +22,7 @@ import {
   type Window,
 } from './plan.ts'
 import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 const LIMIT_MAX = 2_000
 const LIMIT_DEFAULT = 200
@@ -48,12 +49,17 @@ interface Reading {
  * @throws SvcError invalid, not_found
  */
 export function answerRead(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): ReadAnswer {
+  return atOnce(readInSteps(ctx, request, now))
+}
+
+/** The same, some rows at a time where each has to be looked at. */
+export function* readInSteps(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): Steps<ReadAnswer> {
   const reading = begin(ctx, request, now)
   const references =
     request.cursor === undefined ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now) : []
   return request.max_tokens === undefined
-    ? answerPage(ctx, reading, references)
-    : answerFitted(ctx, reading, references, request.max_tokens)
+    ? yield* answerPage(ctx, reading, references)
+    : yield* answerFitted(ctx, reading, references, request.max_tokens)
 }
 
 function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): Reading {
@@ -81,9 +87,9 @@ function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number): Rea
   }
 }
 
-function answerPage(ctx: ReadContext, reading: Reading, references: Row[]): ReadAnswer {
+function* answerPage(ctx: ReadContext, reading: Reading, references: Row[]): Steps<ReadAnswer> {
   const limit = clamp(reading.request.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX)
-  const page = collect(ctx, reading, limit, reading.request.include_payload === true)
+  const page = yield* collect(ctx, reading, limit, reading.request.include_payload === true)
   const next = page.next && encodeNext(ctx, reading, { ...reading.cursor, after: page.next, skip: 0 })
   const rows = [...references, ...inOrder(reading, page.rows)]
   return answer(ctx, reading, rows, next, page.scanned)
@@ -102,7 +108,7 @@ interface Page {
   scanned: number | undefined
 }
 
-function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boolean): Page {
+function* collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boolean): Steps<Page> {
   const { plan, query, direction } = reading
   if (!plan.filter) {
     const positions = firstPositions(ctx.index.all(), query, direction, limit + 1, reading.cursor.after)
@@ -129,6 +135,7 @@ function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boo
     after = positions.at(-1) ?? after
     if (positions.length < SCAN_BATCH) return { rows: withPayload(ctx, rows, withRaw), next: null, scanned }
     if (scanned >= SCAN_MAX) return { rows: withPayload(ctx, rows, withRaw), next: after, scanned }
+    yield
   }
 }
 
@@ -161,8 +168,13 @@ function withPayload(ctx: ReadContext, rows: Row[], wanted: boolean): Row[] {
   }))
 }
 
-function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], maxTokens: number): ReadAnswer {
-  const page = collect(ctx, reading, FIT_CHUNK, reading.request.include_payload === true)
+function* answerFitted(
+  ctx: ReadContext,
+  reading: Reading,
+  references: Row[],
+  maxTokens: number,
+): Steps<ReadAnswer> {
+  const page = yield* collect(ctx, reading, FIT_CHUNK, reading.request.include_payload === true)
   const chunk = [...references, ...(reading.direction === 'desc' ? page.rows.reverse() : page.rows)]
   // Later pages of the first chunk count its documents again, or their groups would shift.
   const first = reading.request.cursor !== undefined && reading.cursor.after === null

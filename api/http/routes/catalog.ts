@@ -97,7 +97,8 @@ function fileRoutes(app: FastifyInstance, doors: Doors): void {
         origin: 'catalog',
         mintKeys: auth.secured,
       })
-      await auth.refresh()
+      // A plan changes nothing, and waits for nobody who writes.
+      if (result.change_set !== null) await auth.refresh()
       return result
     },
   )

@@ -64,21 +64,24 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+/** Each waits for the file for 5 s, then gives up; what comes to the writer later waits for all of them. */
+const WRITES = 6
+
 /** Asks while the writer waits for the file. @returns the status, and whether the writer still waited */
 async function askedBeside(...of: Parameters<typeof ask>): Promise<{ status: number; waited: boolean }> {
   file.exec('BEGIN IMMEDIATE')
-  let waits = true
-  const write = ask('POST', '/api/keys', { name: 'k', scopes: ['read'] }).finally(() => {
-    waits = false
-  })
+  let waiting = WRITES
+  const writes = Array.from({ length: WRITES }, () =>
+    ask('POST', '/api/keys', { name: 'k', scopes: ['read'] }).finally(() => waiting--),
+  )
   try {
-    // Answered by the main thread, after it has passed the write on.
+    // Answered by the main thread, after it has passed the writes on.
     await done('GET', '/api/whoami')
     const { status } = await ask(...of)
-    return { status, waited: waits }
+    return { status, waited: waiting > 0 }
   } finally {
     file.exec('ROLLBACK')
-    expect((await write).status).toBe(201)
+    expect((await Promise.all(writes)).at(-1)!.status).toBe(201)
   }
 }
 
@@ -109,15 +112,17 @@ const INNER: Record<string, () => string> = {
 const QUERIES: Record<string, () => string> = {
   '/api/agents/builtin/{name}/preview': () => `firing=${ids.firing}`,
   '/api/catalog/dependents': () => 'kind=source&name=s-0-0',
-  '/api/discover/environment': () => 'provider=prometheus',
+  '/api/projects/{id}/replay': () =>
+    `from=${new Date(Date.now() - 60_000).toISOString()}&to=${new Date().toISOString()}`,
 }
-/** Answered 404: there is none in this world, which is said without the writer as well. */
-const NONE = new Set([
-  '/api/agents/builtin/{name}/tests/{id}',
-  '/api/deliveries/{id}',
-  '/api/deliveries/{id}/message',
-  '/api/integrations/github/{name}/repos',
-])
+/** Refused: there is none in this world, or it is said how else to ask; that needs no writer either. */
+const REFUSED: Record<string, number> = {
+  '/api/agents/builtin/{name}/tests/{id}': 404,
+  '/api/deliveries/{id}': 404,
+  '/api/deliveries/{id}/message': 404,
+  '/api/integrations/github/{name}/repos': 404,
+  '/api/sources/discover': 405,
+}
 /** Not here: a stream; what asks another system; a turn of a model. */
 const ELSEWHERE = new Set([
   '/api/tail',
@@ -139,18 +144,23 @@ const { paths } = JSON.parse(
 const GETS = Object.keys(paths).filter((path) => paths[path]!.get && !ELSEWHERE.has(path))
 
 describe('while the writer waits for the file', () => {
+  it('15 B7: a catalog file that is no YAML is refused', async () => {
+    const body = { yaml: `a: ${'['.repeat(5_000)}` }
+    expect(await askedBeside('POST', '/api/catalog/import', body)).toEqual({ status: 400, waited: true })
+  })
+
   it.each(GETS)('GET %s is answered', async (template) => {
     const answer = await askedBeside('GET', pathOf(template))
-    expect(answer).toEqual({ status: NONE.has(template) ? 404 : 200, waited: true })
+    expect(answer).toEqual({ status: REFUSED[template] ?? 200, waited: true })
   })
 
   const small = { sources: ['s-0-0'], condition: { event: 'any' } }
   const operations = [{ op: 'patch', kind: 'trigger', name: 't-0-10', spec: { cooldown: '2h' } }]
   it.each<[string, unknown]>([
     ['/read', { selector: { service: 'pay' } }],
-    ['/read', { text: 'nothing' }],
+    ['/read', { selector: { service: 'pay' }, text: 'nothing' }],
     ['/api/stats', { by: 'service' }],
-    ['/api/histogram', { selector: {} }],
+    ['/api/histogram', { selector: { service: 'pay' }, window: '1h' }],
     ['/api/triggers/backtest', { definition: small, window: '1d' }],
     ['/api/labels/preview', { label: { name: 'service', field: 'service' }, source: 's-0-0' }],
     ['/api/catalog/check', { yaml: edited }],

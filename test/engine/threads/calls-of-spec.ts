@@ -63,6 +63,7 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
   exportCatalog: () => [],
   updateCatalogFile: () => [CATALOG],
   checkCatalog: () => [{ yaml: CATALOG.replace('"> 5"', '"> 9"') }, true],
+  readCatalogFile: () => [{ yaml: CATALOG }],
   catalogSchema: () => [],
   // proposals and guided setup
   listProposals: () => [{ limit: 10 }],
@@ -110,7 +111,6 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
   // access, settings and the instance
   listConnectors: () => [],
   listKeys: () => [],
-  directory: () => [],
   usage: () => [],
   status: () => [],
   listMcpTools: () => ['github'],
@@ -154,6 +154,7 @@ export const NONE = ['getAgentTest', 'getDelivery', 'deliveryMessage']
 /** What the daemon's own workers, and what needs the writer for what it knows alone, ask it. */
 export const OF_THE_WRITER: Record<string, string> = {
   loadSessions: 'forgets those that are too old',
+  directory: 'from memory, at the start and after each write of keys and sources',
   previewDraft: 'makes the draft and takes it back',
   claimRuns: 'takes what waits',
   claimDeliveries: 'takes what waits',
