@@ -58,11 +58,10 @@ export function openSources(secrets: Secrets = memorySecrets()) {
     carried: () => [],
     recent: (_sourceId: number, limit: number) => world.recent.slice(0, limit),
     storageReason: () => world.storageReason,
-    figures: new Figures(),
     credentials: NO_CREDENTIALS,
   }
   const open = (secretsOfRun: Secrets) => {
-    const live = createSources({ ...parts, secrets: secretsOfRun })
+    const live = createSources({ ...parts, figures: new Figures(), secrets: secretsOfRun })
     const declared = openDeclared({
       ...parts,
       secrets: secretsOfRun,
