@@ -19,7 +19,6 @@ import { tokenFor } from './credentials/types.ts'
 import { declaredCalls } from './declared/calls.ts'
 import { createBoundKey } from './declared/create-key.ts'
 import { openDeclared } from './declared/declared.ts'
-import { instanceFaults } from './declared/instance-health.ts'
 import { makeFirstSource } from './declared/self-made.ts'
 import { requireProject } from './declared/skill-writes.ts'
 import { fetchFiringBy } from './deliveries/fetching.ts'
@@ -29,6 +28,7 @@ import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
 import { SvcError } from './errors.ts'
+import { Figures } from './figures.ts'
 import { labelFor } from './findings/findings.ts'
 import { findingsParts } from './findings-parts.ts'
 import { graphCalls } from './graph/calls.ts'
@@ -103,7 +103,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const ctx = createReadContext(store.db, true, cursorSecret)
   const stamp = new Stamp(clock, lastIngest(store))
   const appender = new Appender(store.db, ctx.dictionary, ctx.index.tail)
-  const capacity = new Capacity(store, options.maxDbSize ?? null)
+  const figures = new Figures(options.figures)
+  const capacity = new Capacity(store, options.maxDbSize ?? null, figures)
   const keyFile = join(dirname(options.dataFile ?? ''), 'secret.key')
   const secrets = options.dataFile === null ? memorySecrets() : openSecrets(keyFile)
   const sealed = watchSealedSecrets(store.db, secrets, keyFile)
@@ -121,6 +122,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     secrets,
     credentials,
     keys,
+    figures,
     env: options.env ?? {},
     documents: createDocumentsWriter(store, appender, stamp),
     recent: (sourceId, limit) => recentOf(ctx, sourceId, limit),
@@ -162,6 +164,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     appender,
     idempotency: new Idempotency(store.db),
     capacity,
+    counters: figures.pipeline,
     labels: ctx.dictionary,
     triggers,
     onCommitted: (batches) => {
@@ -181,7 +184,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     retention: options.retention ?? { maxAgeMs: null, maxBytes: null },
   })
   const records = new Records(store, options.retention?.maxAgeMs ?? null)
-  const reads = createReads(ctx, clock, false)
+  const reads = createReads(ctx, clock, false, () => figures.countRead())
   const positions = openPositions(store, clock)
   const declared = openDeclared({
     store,
@@ -249,6 +252,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
   const tracePort = { ...tracing, ...triggerReads, ...runReads, event: reads.event }
   const traces = createTracing({ port: tracePort, egress, ...work })
   const newest = (name: string, limit: number) => newestOf(ctx, sources, name, limit, clock.now())
+  const hasProvider = () => stored.ofAgents().key_configured
   const engine: Omit<LocalEngine, keyof AskTurnCalls> = {
     ...reads,
     read: (request) => {
@@ -366,14 +370,18 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     saveSessions: async (records) => sessions.save(records),
     dropSession: async (idHash) => sessions.drop(idHash),
     directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
-    usage: async () => usageOf(capacity, sources, ctx, clock.now()),
-    status: async () => {
-      const faults = instanceFaults(declared, stored.ofAgents().key_configured)
-      return statusOf({ capacity, sources, ctx, pipeline, reads, tallies, sealed, faults }, clock.now())
-    },
+    usage: async () => usageOf({ declared, storage: capacity, ctx }),
+    status: async () => ({
+      ...statusOf({ declared, hasProvider, storage: capacity, ctx, figures, sealed }),
+      tallies: tallies.list(),
+    }),
+    newTallies: () => tallies.news(),
     sourceSpec: (ingestKey) => specOf(sources.byIngestKey(ingestKey)),
     closeInstant: (instant) => stamp.close(instant),
-    maintain: () => maintenance.step(clock.now()) || records.step(clock.now()),
+    maintain: () => {
+      capacity.refusal(clock.now())
+      return maintenance.step(clock.now()) || records.step(clock.now())
+    },
     tick: () => triggers.tick(),
     nextDue: () => triggers.nextDue(),
     cursorSecret,

@@ -1,18 +1,26 @@
 /** The instance in figures: storage in use, counters, whether it is well. */
 
 import type { Usage } from '../schemas/types.ts'
+import type { Declared } from './declared/declared.ts'
+import { instanceFaults } from './declared/instance-health.ts'
 import type { EngineStatus } from './engine.ts'
-import type { Pipeline } from './pipeline.ts'
-import type { Reads } from './reads.ts'
+import type { Figures } from './figures.ts'
 import type { SealedSecrets } from './sealed-secrets.ts'
-import type { Sources } from './sources/sources.ts'
 import type { Capacity } from './store/capacity.ts'
-import type { Tallies } from './tallies.ts'
 import type { ReadContext } from './timeline/context.ts'
 import { iso } from './timeline/present.ts'
 
-export function usageOf(capacity: Capacity, sources: Sources, ctx: ReadContext, now: number): Usage {
-  const m = capacity.measure(now)
+export interface UsageParts {
+  declared: Declared
+  /** As the writer holds it, or as a reader finds it. */
+  storage: Pick<Capacity, 'measure' | 'refusal'>
+  ctx: ReadContext
+}
+
+export function usageOf({ declared, storage, ctx }: UsageParts): Usage {
+  const { sources, clock } = declared
+  const now = clock.now()
+  const m = storage.measure(now)
   const all = ctx.index.all()
   const oldest = all.length ? Math.min(...all.map((segment) => segment.minTs)) : null
   const listed = sources.live()
@@ -26,29 +34,28 @@ export function usageOf(capacity: Capacity, sources: Sources, ctx: ReadContext, 
     disk_total: m.diskTotal,
     disk_free: m.diskFree,
     pct_used: m.pctUsed,
-    ingest_paused: capacity.refusal(now) !== null,
+    ingest_paused: storage.refusal(now) !== null,
     oldest_event: oldest === null ? null : iso(oldest),
     sources: listed.map(({ name }) => ({ name, events: sources.store.queries.byName(name)?.events ?? 0 })),
   }
 }
 
 /** What the status is made of. */
-export interface StatusParts {
-  capacity: Capacity
-  sources: Sources
-  ctx: ReadContext
-  pipeline: Pipeline
-  reads: Reads
-  tallies: Tallies
+export interface StatusParts extends UsageParts {
+  figures: Figures
   sealed: SealedSecrets
-  /** What is wrong beside the storage and the sealed secrets. */
-  faults: readonly string[]
+  /** Whether there is a model provider. */
+  hasProvider(): boolean
 }
 
-export function statusOf(parts: StatusParts, now: number): EngineStatus {
-  const { capacity, sources, ctx, pipeline, reads, tallies, sealed, faults } = parts
-  const m = capacity.measure(now)
-  const refusal = capacity.refusal(now)
+/** All but what was tallied, which is where it is counted. */
+export function statusOf(parts: StatusParts): Omit<EngineStatus, 'tallies'> {
+  const { declared, storage, ctx, figures, sealed } = parts
+  const { sources, clock } = declared
+  const now = clock.now()
+  const faults = instanceFaults(declared, parts.hasProvider())
+  const m = storage.measure(now)
+  const refusal = storage.refusal(now)
   const unreadable = sealed.look()
   return {
     ingestPaused: refusal !== null,
@@ -63,8 +70,7 @@ export function statusOf(parts: StatusParts, now: number): EngineStatus {
       rejected: source.counters.rejected,
       state: source.paused ? 'paused' : 'active',
     })),
-    tallies: tallies.list(),
-    counters: { ...pipeline.counters, reads: reads.counters.reads },
+    counters: { ...figures.pipeline, reads: figures.reads },
     dbBytes: m.dbBytes,
     walBytes: m.walBytes,
     maxBytes: m.maxBytes,

@@ -13,6 +13,7 @@ import type { SourceSpec } from './sources/live.ts'
 import type { AppendedBatch } from './store/append.ts'
 import type { Checkpointer } from './store/checkpoints.ts'
 import type { Retention } from './store/maintenance.ts'
+import type { Tally } from './tallies.ts'
 import type { TracingEnvironment } from './tracing/environment.ts'
 import type { Engine } from './whole-engine.ts'
 
@@ -49,6 +50,8 @@ export interface EngineOptions {
   checkpointer?: Checkpointer
   /** Open a data file although commits that were acknowledged are missing. */
   acceptLoss?: boolean
+  /** Where what is counted lies, for threads that read; in memory of its own when absent. */
+  figures?: SharedArrayBuffer
   /** What a commit stored. */
   onStored?: (batches: readonly AppendedBatch[]) => void
 }
@@ -61,6 +64,8 @@ export interface LocalEngine extends Engine, EnginePorts {
   sourceSpec(ingestKey: string): SourceSpec | null
   /** Promises that what is stored later has a later time of ingest than `instant` (epoch ms). */
   closeInstant(instant: number): void
+  /** What was counted since this was asked last. */
+  newTallies(): Tally[]
   /** One step of background work. @returns true when there is more to do at once. */
   maintain(): boolean
   /** Does what triggers have due by the clock. */

@@ -8,6 +8,7 @@ import type { IngestResult } from '../schemas/types.ts'
 import type { Clock } from './clock.ts'
 import type { IngestCall } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
+import type { PipelineCounters } from './figures.ts'
 import { itemsOf } from './ingest/otlp/export-items.ts'
 import type { KnownLabels } from './ingest/packed.ts'
 import { practised } from './ingest/prepare.ts'
@@ -43,6 +44,8 @@ export interface PipelineParts {
   appender: Appender
   idempotency: Idempotency
   capacity: Capacity
+  /** Counts what is done. */
+  counters: PipelineCounters
   labels: KnownLabels
   /** Judges what is stored, in the same transaction. */
   triggers: TriggersAtWork
@@ -61,14 +64,6 @@ export interface PreparedCall extends IngestCall {
     revision: number
     result: PreparedBody | SvcError
   }
-}
-
-export interface PipelineCounters {
-  commits: number
-  fsync_batches: number
-  events: number
-  duplicates: number
-  rejected: number
 }
 
 /** A call of the service's own, which may write rows of its own with its event. */
@@ -95,24 +90,22 @@ interface Ready extends PreparedBody {
 }
 
 export class Pipeline {
-  readonly counters: PipelineCounters = {
-    commits: 0,
-    fsync_batches: 0,
-    events: 0,
-    duplicates: 0,
-    rejected: 0,
-  }
+  private readonly counters: PipelineCounters
 
-  constructor(private readonly parts: PipelineParts) {}
+  constructor(private readonly parts: PipelineParts) {
+    this.counters = parts.counters
+  }
 
   /** Stores the calls in one transaction. @returns an answer or an error for each, in order. */
   accept(calls: readonly InnerCall[]): (IngestResult | SvcError)[] {
     // Before any of them is admitted: between that and the commit nothing is measured.
-    const full = this.parts.capacity.refusal(this.parts.clock.now())
+    const { capacity, clock } = this.parts
+    const full = capacity.refusal(clock.now())
     const ready = calls.map((call) => this.attempt(() => this.prepare(call, full)))
     const due = ready.filter((r): r is Ready => !(r instanceof SvcError))
-    if (due.length === 0) return ready as SvcError[]
-    const answers = this.commit(due)
+    const answers = due.length === 0 ? new Map<Ready, IngestResult>() : this.commit(due)
+    // Whoever was refused finds why in the next list of sources.
+    if (due.length < calls.length) capacity.refusal(clock.now())
     return ready.map((r) => (r instanceof SvcError ? r : answers.get(r)!))
   }
 

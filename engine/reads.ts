@@ -10,11 +10,12 @@ import { eachPosition, firstPositions } from './store/scan.ts'
 import type { ReadContext } from './timeline/context.ts'
 import { readDocument } from './timeline/documents.ts'
 import { answerEntities, answerEntityValues } from './timeline/entities.ts'
-import { answerHistogram } from './timeline/histogram.ts'
+import { histogramInSteps } from './timeline/histogram.ts'
 import { compilePlan, queryOf, unknownOf } from './timeline/plan.ts'
 import { parseEventId, presentRow } from './timeline/present.ts'
-import { answerRead } from './timeline/read.ts'
-import { answerStats } from './timeline/stats.ts'
+import { answerRead, readInSteps } from './timeline/read.ts'
+import { statsInSteps } from './timeline/stats.ts'
+import { atOnce, inTurns, type Steps } from './timeline/steps.ts'
 
 /** Rows a resumed tail is given at most before it is told of a gap. */
 const BACKLOG_MAX = 1_000
@@ -37,22 +38,36 @@ export type Reads = Pick<
    * what should be known of the filter. @throws SvcError not_found for a source that is not there
    */
   backlog(filter: TailFilter): Promise<Backlog>
-  counters: { reads: number }
 }
 
-/** @param isReader true on a connection of its own, which must catch up before each call. */
-export function createReads(ctx: ReadContext, clock: Clock, isReader: boolean): Reads {
-  const counters = { reads: 0 }
+/**
+ * @param isReader true on a connection of its own, which must catch up before each call.
+ * @param counted told of each read.
+ */
+export function createReads(
+  ctx: ReadContext,
+  clock: Clock,
+  isReader: boolean,
+  counted: () => void = () => {},
+): Reads {
   const view = snapshotsOf(ctx, isReader)
   const snapshot = <T>(answer: () => T): Promise<T> => {
-    counters.reads++
+    counted()
     return view(answer)
   }
+  // In process nothing else reads meanwhile, and one snapshot is the caller's own.
+  const wide = <T>(steps: Steps<T>): Promise<T> => {
+    if (!isReader) return snapshot(() => atOnce(steps))
+    counted()
+    return inTurns(steps, view)
+  }
   return {
-    counters,
-    read: (request) => snapshot(() => answerRead(ctx, request, clock.now())),
-    stats: (request) => snapshot(() => answerStats(ctx, request, clock.now())),
-    histogram: (request) => snapshot(() => answerHistogram(ctx, request, clock.now())),
+    read: (request) =>
+      request.text === undefined
+        ? snapshot(() => answerRead(ctx, request, clock.now()))
+        : wide(readInSteps(ctx, request, clock.now())),
+    stats: (request) => wide(statsInSteps(ctx, request, clock.now())),
+    histogram: (request) => wide(histogramInSteps(ctx, request, clock.now())),
     entities: (limit) => snapshot(() => answerEntities(ctx, limit)),
     entityValues: (label, limit, prefix) => snapshot(() => answerEntityValues(ctx, label, limit, prefix)),
     event: (id) => snapshot(() => readEvent(ctx, id, clock.now())),

@@ -8,6 +8,7 @@ import type {
   AskSessionsResult,
   AskSessionWrite,
 } from '../../schemas/types.ts'
+import type { Access } from '../access.ts'
 import type { Caller } from '../engine.ts'
 import type { AskCaller, AskPort } from './types.ts'
 
@@ -46,21 +47,18 @@ export interface AskTurnCalls {
 
 export type AskCalls = AskSessionCalls & AskTurnCalls
 
-const sessions: Record<keyof AskSessionCalls, true> = {
-  listAskSessions: true,
-  getAskSession: true,
-  saveAskSession: true,
-  deleteAskSession: true,
+/** For what passes them on to the thread that answers; the port is not for doors. */
+export const askSessionAccess: Record<keyof AskSessionCalls, Access> = {
+  listAskSessions: 'reads',
+  getAskSession: 'reads',
+  saveAskSession: 'writes',
+  deleteAskSession: 'writes',
 }
-const port: Record<keyof AskPort, true> = {
-  beginTurn: true,
-  recordAskSteps: true,
-  beginAskCall: true,
-  endTurn: true,
-  askTurn: true,
-  planProposal: true,
+export const askPortAccess: Record<keyof AskPort, Access> = {
+  beginTurn: 'writes',
+  recordAskSteps: 'writes',
+  beginAskCall: 'writes',
+  endTurn: 'writes',
+  askTurn: 'writes',
+  planProposal: 'writes',
 }
-
-/** Names of the calls, for what passes them on to the writer thread; the port is not for doors. */
-export const askSessionNames = Object.keys(sessions) as (keyof AskSessionCalls)[]
-export const askPortNames = Object.keys(port) as (keyof AskPort)[]

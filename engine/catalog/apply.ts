@@ -41,7 +41,7 @@ export function checkFile(declared: Declared, body: CatalogCheck, compares: bool
     ? catalog
     : withValues(
         catalog,
-        plainOnes(catalog, declared, () => randomUUID()),
+        plainOnes(catalog, declared.templates, () => randomUUID()),
       )
   const prune = body.prune ?? false
   try {
@@ -56,8 +56,38 @@ export function checkFile(declared: Declared, body: CatalogCheck, compares: bool
   }
 }
 
+/** All that an import takes from the text of a file, read where no events are stored. */
+export interface CatalogRead {
+  catalog: Catalog
+  /** The name it is remembered by. */
+  name: string
+  warnings: CatalogProblem[]
+  /** The text to remember: its secrets are masked, which an import takes for the stored ones. */
+  kept: string
+}
+
+/** Nothing of the store is looked at. @throws SvcError invalid with every problem of the file itself */
+export function readFile(
+  { templates, env }: Pick<Declared, 'templates' | 'env'>,
+  body: CatalogImport,
+): CatalogRead {
+  const { catalog, name: carried, problems, locate } = readCatalog(body.yaml)
+  refuse(problems)
+  const name = nameOfFile(carried, body)
+  const places = secretPlaces(catalog!, templates)
+  const warnings = warningsOf(places, env, locate)
+  if (body.strict) refuse(warnings)
+  return {
+    catalog: catalog!,
+    name,
+    warnings,
+    kept: body.dry_run ? '' : withoutSecrets(body.yaml, catalog!, templates),
+  }
+}
+
 /**
  * Imports a file inside the caller's transaction and remembers it.
+ * @param read of the file.
  * @throws SvcError invalid with every problem; conflict with the plan of now, when another was approved
  */
 export function importFile(
@@ -65,31 +95,32 @@ export function importFile(
   files: RememberedFiles,
   body: CatalogImport,
   by: WriteBy,
+  { catalog, name, warnings, kept }: CatalogRead,
 ): CatalogImported {
-  const { catalog, name: carried, problems, locate } = readCatalog(body.yaml)
-  refuse(problems)
-  const name = nameOfFile(carried, body)
-  const places = secretPlaces(catalog!, declared.templates)
-  const warnings = warningsOf(places, declared.env, locate)
-  if (body.strict) refuse(warnings)
+  // Only what is refused is looked up in the text again.
+  let places: ReturnType<typeof readCatalog> | null = null
+  const locate: ReturnType<typeof readCatalog>['locate'] = (path) => {
+    places ??= readCatalog(body.yaml)
+    return places.locate(path)
+  }
   const prune = body.prune === true || body.mode === 'replace'
   const dryRun = body.dry_run ?? false
   let fingerprint = ''
   const review: Review = ({ plan, basis }) => {
     fingerprint = fingerprintOf(body.yaml, prune, plan, basis)
     requireApproved(body, fingerprint, plan)
-    refuseGuards(guardProblems(plan, catalog!, body, locate), plan)
+    refuseGuards(guardProblems(plan, catalog, body, locate), plan)
   }
-  const stage = (edit: Edit) => stageCatalog(declared, edit, catalog!, { prune, locate })
+  const stage = (edit: Edit) => stageCatalog(declared, edit, catalog, { prune, locate })
   const { plan, changeSet } = declared.changes.commit(
     { ...by, why: body.why ?? by.why },
     stage,
     dryRun,
     review,
   )
-  if (!dryRun) files.keep(name, withoutSecrets(body.yaml, catalog!, declared), declared.clock.now())
+  if (!dryRun) files.keep(name, kept, declared.clock.now())
   const keys = dryRun ? {} : mintForNew(declared, plan, by)
-  const counts = countsOf(catalog!)
+  const counts = countsOf(catalog)
   return {
     ok: true,
     dry_run: dryRun,
@@ -117,13 +148,12 @@ function refuseGuards(problems: readonly CatalogProblem[], plan: CatalogImported
   if (first) fail('invalid', first.message, { problems: [...problems], plan })
 }
 
-/** The text to remember: its secrets are masked, which an import takes for the stored ones. */
-function withoutSecrets(yaml: string, catalog: Catalog, declared: Declared): string {
-  const plain = plainOnes(catalog, declared, () => MASK)
+function withoutSecrets(yaml: string, catalog: Catalog, templates: Declared['templates']): string {
+  const plain = plainOnes(catalog, templates, () => MASK)
   return plain.length ? updateCatalog(yaml, withValues(catalog, plain)) : yaml
 }
 
-function plainOnes(catalog: Catalog, { templates }: Declared, value: () => string) {
+function plainOnes(catalog: Catalog, templates: Declared['templates'], value: () => string) {
   return secretPlaces(catalog, templates)
     .filter(isPlainAt)
     .map((place): [typeof place, string] => [place, hiddenAt(place, value)])

@@ -15,7 +15,7 @@ import { MASK } from '../changes/plan.ts'
 import { describeConnectorSchemas } from '../connectors/index.ts'
 import type { Declared } from '../declared/declared.ts'
 import type { WriteBy } from '../declared/write.ts'
-import { checkFile, importFile } from './apply.ts'
+import { type CatalogRead, checkFile, importFile, readFile } from './apply.ts'
 import { catalogFileSchema, readCatalog, renderCatalog, updateCatalog } from './document/index.ts'
 import { driftOf } from './drift.ts'
 import { exportCatalog } from './export.ts'
@@ -38,10 +38,13 @@ export interface CatalogFiles {
    */
   check(body: CatalogCheck, compares: boolean): CatalogChecked
   /**
+   * @param read of the file, where it was read before.
    * @throws SvcError invalid with every problem and its place, conflict when another plan was approved;
    *   nothing is then written.
    */
-  import(body: CatalogImport, by: WriteBy): CatalogImported
+  import(body: CatalogImport, by: WriteBy, read?: CatalogRead): CatalogImported
+  /** What an import takes from the text of a file. @throws SvcError invalid with every problem of the file itself */
+  read(body: CatalogImport): CatalogRead
   /** How the instance differs from the files that were imported. */
   drift(): CatalogDrift
   /** A file is not compared any more; what it declared stays. @throws SvcError not_found */
@@ -68,7 +71,9 @@ export function openCatalog(declared: Declared): CatalogFiles {
       return updateCatalog(yaml, masked(declared, catalog!, current()), sameEntry)
     },
     check: (body, compares) => checkFile(declared, body, compares),
-    import: (body, by) => declared.store.tx(() => importFile(declared, files, body, by)),
+    import: (body, by, read = readFile(declared, body)) =>
+      declared.store.tx(() => importFile(declared, files, body, by, read)),
+    read: (body) => readFile(declared, body),
     drift: () => driftOf(declared, files),
     forget: (name) => {
       files.forget(name)

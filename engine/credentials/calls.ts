@@ -11,6 +11,7 @@ import type {
   CredentialWrite,
   RepositoriesResult,
 } from '../../schemas/types.ts'
+import type { Access } from '../access.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { type Reach, UpstreamError } from '../connectors/connector.ts'
 import { type Egress, EgressError, fetchOver, within } from '../egress/index.ts'
@@ -49,7 +50,7 @@ export interface CredentialPort {
   noteCredential(name: string, rotatedAt: number, said: CredentialTested): Promise<void>
 }
 
-/** Those of the writer alone. */
+/** Those of the store alone. */
 export type CredentialWrites = Pick<CredentialCalls, 'listCredentials' | 'deleteCredential'>
 
 const TEST_MS = 15_000
@@ -132,14 +133,14 @@ export function askingGithub(parts: {
   }
 }
 
-const port: Record<keyof CredentialPort, true> = {
-  storeCredential: true,
-  changeCredential: true,
-  credentialToAsk: true,
-  noteCredential: true,
+/** For what passes them on to the thread that answers. */
+export const credentialPortAccess: Record<keyof CredentialPort, Access> = {
+  storeCredential: 'writes',
+  changeCredential: 'writes',
+  credentialToAsk: 'reads',
+  noteCredential: 'writes',
 }
-const writes: Record<keyof CredentialWrites, true> = { listCredentials: true, deleteCredential: true }
-
-/** Names of the calls, for what passes them on to the writer thread. */
-export const credentialPortNames = Object.keys(port) as (keyof CredentialPort)[]
-export const credentialWriteNames = Object.keys(writes) as (keyof CredentialWrites)[]
+export const credentialAccess: Record<keyof CredentialWrites, Access> = {
+  listCredentials: 'reads',
+  deleteCredential: 'writes',
+}

@@ -19,8 +19,8 @@ export function openCredentials(
   return { ...writes, ...askingGithub({ ...parts, clock, port: writes }) }
 }
 
-/** @param onChanged sources are due that were not. */
-function credentialWrites(parts: {
+/** Rows alone; nobody is asked. @param onChanged sources are due that were not. */
+export function credentialWrites(parts: {
   credentials: Credentials
   declared: Declared
   onChanged(): void

@@ -19,11 +19,12 @@ import type {
   TriggerWrite,
   Wiring,
 } from '../../schemas/types.ts'
+import type { CatalogRead } from '../catalog/apply.ts'
 import type { CatalogFiles } from '../catalog/catalog.ts'
 import { changeKindOf } from '../changes/change-sets.ts'
 import { describeConnectors } from '../connectors/index.ts'
 import type { Fetcher } from '../deliveries/fetching.ts'
-import type { Row } from '../engine.ts'
+import type { Asked, Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import {
   type FindingsParts,
@@ -268,13 +269,18 @@ export function changeCalls({ declared, catalog }: CallsParts) {
     },
     rollBack: async (id: number, how: { project?: string | undefined; dryRun: boolean }, by: WriteBy) =>
       rollBack(declared, id, how, by),
-    catalogDrift: async () => catalog.drift(),
-    exportCatalog: async (sources?: string[], format: 'yaml' | 'json' = 'yaml') =>
+    // Who asks is looked at where these have a thread.
+    catalogDrift: async (_asked?: Asked) => catalog.drift(),
+    exportCatalog: async (sources?: string[], format: 'yaml' | 'json' = 'yaml', _asked?: Asked) =>
       catalog.render(sources, format),
-    updateCatalogFile: async (yaml: string) => catalog.update(yaml),
+    updateCatalogFile: async (yaml: string, _asked?: Asked) => catalog.update(yaml),
     forgetCatalogFile: async (name: string) => catalog.forget(name),
-    checkCatalog: async (body: CatalogCheck, compares = true) => catalog.check(body, compares),
-    importCatalog: async (body: CatalogImport, by: WriteBy) => catalog.import(body, by),
+    checkCatalog: async (body: CatalogCheck, compares = true, _asked?: Asked) =>
+      catalog.check(body, compares),
+    // Not for doors: what is read of a file is trusted where it is given.
+    readCatalogFile: async (body: CatalogImport, _asked?: Asked) => catalog.read(body),
+    importCatalog: async (body: CatalogImport, by: WriteBy, read?: CatalogRead) =>
+      catalog.import(body, by, read),
     catalogSchema: async () => catalog.schema(),
   }
 }

@@ -1,4 +1,5 @@
 /** What the main thread needs of the graph: it loads no engine, and puts the two halves together. */
+import type { Access } from '../access.ts'
 import { narrowedGraph } from './narrow.ts'
 import type { GraphCalls, GraphPort, GraphWrites } from './ports.ts'
 
@@ -12,7 +13,8 @@ export function projectGraphCall(port: GraphPort): Pick<GraphCalls, 'projectGrap
   }
 }
 
-const writes: Record<keyof GraphWrites, true> = { placeNodes: true, previewDraft: true }
-
-/** Names of the calls, for what passes them on to the writer thread. */
-export const graphWriteNames = Object.keys(writes) as (keyof GraphWrites)[]
+/** For what passes them on to the thread that answers; a preview writes, and takes it back. */
+export const graphAccess: Record<keyof GraphWrites, Access> = {
+  placeNodes: 'writes',
+  previewDraft: 'writes',
+}

@@ -78,10 +78,14 @@ export function move(
   return { from: before.value, state: snapshot.value, snapshot, effects }
 }
 
+/** What snapshots accept, by kind and text: lists have thousands of objects in the same few states. */
+const known = new Map<string, readonly string[]>()
+const KNOWN_MAX = 1_000
+
 /** The events an object in this state accepts, where only the state is known. */
 export function acceptedIn(kind: Kind, state: string): string[] {
   const { version } = lifecycles[kind]
-  return accepts(lifecycles[kind], { value: state, context: {}, status: 'active', v: version })
+  return acceptedBy(kind, JSON.stringify({ value: state, context: {}, status: 'active', v: version }))
 }
 
 /** Refuses an event with the state and what it accepts. @throws SvcError wrong_state */
@@ -96,7 +100,14 @@ export function refuseEvent(kind: Kind, name: string, state: string, event: stri
 
 /** The events a stored snapshot accepts now. */
 export function acceptedBy(kind: Kind, snapshot: string): string[] {
-  return accepts(lifecycles[kind], JSON.parse(snapshot) as Snapshot)
+  const key = `${kind} ${snapshot}`
+  let accepted = known.get(key)
+  if (!accepted) {
+    accepted = accepts(lifecycles[kind], JSON.parse(snapshot) as Snapshot)
+    if (known.size === KNOWN_MAX) known.clear()
+    known.set(key, accepted)
+  }
+  return [...accepted]
 }
 
 /** The id finds the credential, the name is for people: it may have been reused since. */

@@ -1,12 +1,11 @@
-/** Names of the calls about external tools, for what passes them on: to the writer thread. */
+/** The calls about external tools by name, for what passes them on to the thread that answers. */
+import type { Access } from '../access.ts'
 import type { McpToolWrites } from './calls.ts'
 
-const writes: Record<keyof McpToolWrites, true> = {
-  mcpServersToConnect: true,
-  mcpServerToTry: true,
-  seenMcpTools: true,
-  listMcpTools: true,
-  approveMcpTool: true,
+export const mcpToolAccess: Record<keyof McpToolWrites, Access> = {
+  mcpServersToConnect: 'reads',
+  mcpServerToTry: 'reads',
+  seenMcpTools: 'writes',
+  listMcpTools: 'reads',
+  approveMcpTool: 'writes',
 }
-
-export const mcpToolWriteNames = Object.keys(writes) as (keyof McpToolWrites)[]

@@ -13,6 +13,7 @@ import type {
   PricesWrite,
   ProviderWrite,
 } from '../../schemas/types.ts'
+import type { Access } from '../access.ts'
 import { fail } from '../errors.ts'
 import type { Provider, ProviderConfig } from './config.ts'
 import type { ModelsAndLists } from './models.ts'
@@ -164,23 +165,20 @@ function failedOf({ code, status, message }: ModelFault): ModelProviderTested['f
   return status === 404 || (status !== null && status < 400) ? 'address' : 'format'
 }
 
-const writes: Record<keyof ModelWrites, true> = {
-  listModelProviders: true,
-  removeModelProvider: true,
-  chooseModelProvider: true,
-  modelPrices: true,
-  saveModelPrices: true,
-  agentSettings: true,
-  saveAgentSettings: true,
-  recordModelUsage: true,
+/** For what passes them on to the thread that answers. */
+export const modelAccess: Record<keyof ModelWrites, Access> = {
+  listModelProviders: 'reads',
+  removeModelProvider: 'writes',
+  chooseModelProvider: 'writes',
+  modelPrices: 'reads',
+  saveModelPrices: 'writes',
+  agentSettings: 'reads',
+  saveAgentSettings: 'writes',
+  recordModelUsage: 'writes',
 }
-const port: Record<keyof ModelPort, true> = {
-  modelConfig: true,
-  storeModelProvider: true,
-  keepModels: true,
+export const modelPortAccess: Record<keyof ModelPort, Access> = {
+  modelConfig: 'reads',
+  storeModelProvider: 'writes',
+  keepModels: 'writes',
 }
-
-/** Names of the calls, for what passes them on: to the writer thread and to the reader. */
-export const modelWriteNames = Object.keys(writes) as (keyof ModelWrites)[]
 export const modelReadNames = ['modelUsage'] as const satisfies (keyof ModelReads)[]
-export const modelPortNames = Object.keys(port) as (keyof ModelPort)[]

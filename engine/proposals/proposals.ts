@@ -11,6 +11,7 @@ import type {
   ProposalsResult,
   TriggerDefinition,
 } from '../../schemas/types.ts'
+import type { Access } from '../access.ts'
 import { maskAddresses } from '../address-secrets.ts'
 import type { Edit } from '../changes/edit.ts'
 import type { Declared } from '../declared/declared.ts'
@@ -212,14 +213,12 @@ function present(row: ProposalRow): Proposal {
   }
 }
 
-const names: Record<keyof ProposalCalls, true> = {
-  propose: true,
-  listProposals: true,
-  getProposal: true,
-  approveProposal: true,
-  declineProposal: true,
-  withdrawProposal: true,
+/** For what passes them on to the thread that answers. */
+export const proposalAccess: Record<keyof ProposalCalls, Access> = {
+  propose: 'writes',
+  listProposals: 'reads',
+  getProposal: 'reads',
+  approveProposal: 'writes',
+  declineProposal: 'writes',
+  withdrawProposal: 'writes',
 }
-
-/** Names of the calls, for what passes them on to the writer thread. */
-export const proposalCallNames = Object.keys(names) as (keyof ProposalCalls)[]

@@ -1,5 +1,6 @@
 /** Agents at work as callers see them: what is written, and the names of what is read. */
 import type { AgentPreview, RememberRequest, RerunResult } from '../../schemas/types.ts'
+import type { Access } from '../access.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { ReadContext } from '../timeline/context.ts'
@@ -154,18 +155,19 @@ export function runWrites(
   }
 }
 
-const writes: Record<keyof RunWrites, true> = {
-  claimRuns: true,
-  recordSteps: true,
-  beginCall: true,
-  finishRun: true,
-  rerun: true,
-  cancelRun: true,
-  previewAgent: true,
-  rememberFor: true,
-  dueWriteBacks: true,
-  settleWriteBack: true,
-  nextWriteBack: true,
+/** For what passes them on to the thread that answers. */
+export const runAccess: Record<keyof RunWrites, Access> = {
+  claimRuns: 'writes',
+  recordSteps: 'writes',
+  beginCall: 'writes',
+  finishRun: 'writes',
+  rerun: 'writes',
+  cancelRun: 'writes',
+  previewAgent: 'reads',
+  rememberFor: 'writes',
+  dueWriteBacks: 'writes',
+  settleWriteBack: 'writes',
+  nextWriteBack: 'writes',
 }
 const reads: Record<keyof RunReads, true> = {
   listRuns: true,
@@ -177,6 +179,4 @@ const reads: Record<keyof RunReads, true> = {
   skillOf: true,
 }
 
-/** Names of the calls, for what passes them on: to the writer thread and to the reader. */
-export const runWriteNames = Object.keys(writes) as (keyof RunWrites)[]
 export const runReadNames = Object.keys(reads) as (keyof RunReads)[]

@@ -12,6 +12,8 @@ import type {
   SetupSave,
   TestEventSent,
 } from '../../schemas/types.ts'
+import type { Access } from '../access.ts'
+import type { Declared } from '../declared/declared.ts'
 import { requireProject } from '../declared/skill-writes.ts'
 import type { WriteBy } from '../declared/write.ts'
 import type { Caller } from '../engine.ts'
@@ -45,12 +47,24 @@ export interface SetupCalls {
   startPractice(project: string): Promise<PracticeStarted>
 }
 
+/** Those that only read. */
+export function setupReads(declared: Declared): Pick<SetupCalls, 'getSetup' | 'checkSetup'> {
+  return {
+    getSetup: async (project) => presentSetup(declared, project),
+    checkSetup: async ({ plan, project }) => {
+      const id = project === undefined ? null : requireProject(declared, project)
+      const goal = id === null ? '' : String(declared.kinds.project.find(id)!.doc.goal ?? '')
+      return checkWhole(declared, plan, { project: id, goal })
+    },
+  }
+}
+
 export function setupCalls(parts: DraftParts & TryoutParts & { secret: string }): SetupCalls & PlanningPort {
   const { declared, onPending } = parts
   return {
     ...planningPort(declared, parts.secret),
+    ...setupReads(declared),
     startDraft: async (body, by) => ({ project: await startDraft(parts, body, by) }),
-    getSetup: async (project) => presentSetup(declared, project),
     planDraft: async (project, body, by) => {
       await planAgain(parts, project, body, by)
       return { ok: true }
@@ -65,11 +79,6 @@ export function setupCalls(parts: DraftParts & TryoutParts & { secret: string })
       if (body.plan !== undefined) editPlan(declared, project, body.plan, by)
       if (body.step !== undefined) goTo(parts, project, body.step, by.caller)
       return presentSetup(declared, project)
-    },
-    checkSetup: async ({ plan, project }) => {
-      const id = project === undefined ? null : requireProject(declared, project)
-      const goal = id === null ? '' : String(declared.kinds.project.find(id)!.doc.goal ?? '')
-      return checkWhole(declared, plan, { project: id, goal })
     },
     applySetup: async (body, by, mintKeys) => applyPlan(declared, body, by, mintKeys),
     sendTestEvent: async (project, source, caller) => sendTestEvent(parts, project, source, caller),
@@ -89,17 +98,15 @@ function goTo({ declared }: DraftParts, word: string, step: string, caller: Call
   })
 }
 
-const names: Record<keyof SetupCalls, true> = {
-  startDraft: true,
-  getSetup: true,
-  planDraft: true,
-  stopPlanning: true,
-  saveSetup: true,
-  checkSetup: true,
-  applySetup: true,
-  sendTestEvent: true,
-  startPractice: true,
+/** For what passes them on to the thread that answers. */
+export const setupAccess: Record<keyof SetupCalls, Access> = {
+  startDraft: 'writes',
+  getSetup: 'reads',
+  planDraft: 'writes',
+  stopPlanning: 'writes',
+  saveSetup: 'writes',
+  checkSetup: 'reads',
+  applySetup: 'writes',
+  sendTestEvent: 'writes',
+  startPractice: 'writes',
 }
-
-/** Names of the calls, for what passes them on to the writer thread. */
-export const setupCallNames = Object.keys(names) as (keyof SetupCalls)[]

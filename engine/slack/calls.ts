@@ -3,6 +3,7 @@
  * called on the main thread, with a token that passes over a port that is no part of `Engine`.
  */
 import type { SlackChannelsResult, SlackSecret, SlackTested } from '../../schemas/types.ts'
+import type { Access } from '../access.ts'
 import type { AskTurnCalls } from '../ask/calls.ts'
 import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
@@ -90,14 +91,12 @@ export function slackCalls(parts: {
   }
 }
 
-const writes: Record<keyof (SlackWrites & SlackPort), true> = {
-  slackSecret: true,
-  storeSlackSecret: true,
-  forgetSlackSecret: true,
-  slackAccess: true,
-  slackSigningSecret: true,
-  noteSlackTeam: true,
+/** For what passes them on to the thread that answers. */
+export const slackAccessOf: Record<keyof (SlackWrites & SlackPort), Access> = {
+  slackSecret: 'reads',
+  storeSlackSecret: 'writes',
+  forgetSlackSecret: 'writes',
+  slackAccess: 'reads',
+  slackSigningSecret: 'reads',
+  noteSlackTeam: 'writes',
 }
-
-/** Names of the writer's calls. */
-export const slackWriteNames = Object.keys(writes) as (keyof (SlackWrites & SlackPort))[]

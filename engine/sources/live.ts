@@ -3,8 +3,8 @@ import type { WebhookConfig } from '../../schemas/types.ts'
 import type { ConnectorDefinition, PushConnector } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
 import type { IngestRoute } from '../engine.ts'
+import type { SourceCounters } from '../figures.ts'
 import { compileSource, type Prepare } from '../ingest/prepare.ts'
-import type { Untimed } from '../ingest/prepare-body.ts'
 import type { SignatureScheme } from '../ingest/signature.ts'
 import { type OpenConfig, type Resolved, resolveReferences } from './config-secrets.ts'
 import type { SourceRow } from './queries.ts'
@@ -24,51 +24,57 @@ export interface LiveSource extends OpenConfig {
   revision: number
   /** Null for a source that has documents, not events. */
   prepare: Prepare | null
-  /** Since the process started. */
-  counters: { events: number; rejected: number; polls: number; untimed: Untimed | null }
+  counters: SourceCounters
+}
+
+/** The same source with another state, where its row has the config it was compiled from; else null. */
+export function liveAgain(row: SourceRow, before: LiveSource | undefined): LiveSource | null {
+  const isSame =
+    before !== undefined && before.connector.kind === row.connector && before.stored === row.config
+  // Its name is the entity of events that have no other.
+  if (!isSame || before.name !== row.name) return null
+  return { ...before, ...faceOf(row) }
 }
 
 /**
- * @param before the same source until now, whose counters go on.
  * @param env what `${NAME}` in a secret field refers to.
- * @param revision given to it if its config or name is another than before.
+ * @param revision of its config or name, which is new.
  */
 export function compileLive(
   row: SourceRow,
   open: OpenConfig,
-  before: LiveSource | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-  revision: number,
+  {
+    env,
+    counters,
+    revision,
+  }: Pick<LiveSource, 'counters' | 'revision'> & {
+    env: Readonly<Record<string, string | undefined>>
+  },
 ): LiveSource {
   const connector = connectorOf(row.connector)
   const { config, unresolved } = resolveReferences(row.connector, open.config, env)
-  const isSame =
-    before !== undefined &&
-    before.connector === connector &&
-    before.stored === row.config &&
-    before.name === row.name
   return {
     id: row.id,
-    name: row.name,
+    ...faceOf(row),
     connector,
     ...open,
-    ingestKey: row.ingest_key ?? '',
-    paused: row.state === 'paused',
     unresolved,
     signature:
       connector.mode === 'push'
         ? signatureOf(connector, config, [...open.unreadable, ...unresolved.map(({ field }) => field)])
         : null,
     stored: row.config,
-    revision: isSame ? before.revision : revision,
+    revision,
     prepare: connector.mode === 'reference' ? null : compileSource(connector, config, row.name),
-    // What was said of its times holds for the config it was said of.
-    counters: Object.assign(
-      before?.counters ?? { events: 0, rejected: 0, polls: 0 },
-      isSame ? {} : { untimed: null },
-    ) as LiveSource['counters'],
+    counters,
   }
 }
+
+const faceOf = (row: SourceRow) => ({
+  name: row.name,
+  ingestKey: row.ingest_key ?? '',
+  paused: row.state === 'paused',
+})
 
 /**
  * The previous secret only helps the current one: without that a source refuses everything.

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts'
 import type { CredentialLookup } from '../credentials/types.ts'
 import type { DocumentsWriter } from '../documents-writer.ts'
+import type { Figures } from '../figures.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Secrets } from '../secrets.ts'
 import type { StoreHandle } from '../store/handle.ts'
@@ -29,6 +30,8 @@ export interface SourcesParts {
   carried(sourceId: number, limit: number): Carried[]
   /** Why ingest is refused for want of storage, or null. */
   storageReason(): string | null
+  /** Counts what comes. */
+  figures: Figures
 }
 
 /** The parts with what is derived from them. */
@@ -45,7 +48,7 @@ export interface SourceStore extends SourcesParts {
 export function openSourceStore(parts: SourcesParts): SourceStore {
   const queries = sourceQueries(parts.store.db)
   const configs = new ConfigSecrets(parts.secrets)
-  const live = new SourceRegistry(queries, configs, parts.env)
+  const live = new SourceRegistry(queries, configs, parts.env, parts.figures)
   const coverage = new CoverageReader({ queries, carried: parts.carried, clock: parts.clock })
   return { ...parts, coverage, queries, polls: pollQueries(parts.store.db), configs, live }
 }

@@ -4,8 +4,9 @@
  */
 import type { IngestRoute } from '../engine.ts'
 import { fail } from '../errors.ts'
+import type { Figures } from '../figures.ts'
 import type { ConfigSecrets } from './config-secrets.ts'
-import { compileLive, type LiveSource, routeOf } from './live.ts'
+import { compileLive, type LiveSource, liveAgain, routeOf } from './live.ts'
 import type { SourceQueries } from './queries.ts'
 
 export class SourceRegistry {
@@ -18,17 +19,23 @@ export class SourceRegistry {
     private readonly queries: SourceQueries,
     private readonly configs: ConfigSecrets,
     private readonly env: Readonly<Record<string, string | undefined>>,
+    private readonly figures: Figures,
   ) {
     this.reload()
   }
 
-  /** Compiles every source that is not deleted; counters of those known go on. */
+  /** Compiles the sources that are new or whose config changed; those that are deleted are dropped. */
   reload(): void {
-    const before = this.sources
-    this.revision++
-    const live = this.queries
-      .all()
-      .map((row) => compileLive(row, this.configs.open(row), before.get(row.id), this.env, this.revision))
+    const { env, sources: before } = this
+    const revision = ++this.revision
+    const live = this.queries.all().map(
+      (row) =>
+        liveAgain(row, before.get(row.id)) ??
+        compileLive(row, this.configs.open(row), {
+          ...{ env, revision },
+          counters: this.figures.ofSource(row.id, row.config),
+        }),
+    )
     this.sources = new Map(live.map((source) => [source.id, source]))
     this.byName = new Map(live.map((source) => [source.name, source]))
     this.byKey = new Map(live.filter(({ ingestKey }) => ingestKey).map((s) => [s.ingestKey, s]))

@@ -51,10 +51,14 @@ export class Capacity {
   private wanted = 0
   private foldedAt = Number.NEGATIVE_INFINITY
 
-  /** @param maxDbSize bytes, or null for the volume's size. */
+  /**
+   * @param maxDbSize bytes, or null for the volume's size.
+   * @param told what `refusal` says, for others to see.
+   */
   constructor(
-    private readonly store: OpenStore,
+    private readonly store: Pick<OpenStore, 'db' | 'file' | 'foldLog'>,
     private readonly maxDbSize: number | null,
+    private readonly told: { refusal: string | null } = { refusal: null },
   ) {}
 
   /** Counts the bytes of a body that will be stored, so that a burst cannot outrun the measurement. */
@@ -89,6 +93,12 @@ export class Capacity {
    * Not between `admit` and the commit, for what is admitted would be forgotten.
    */
   refusal(now: number): string | null {
+    const reason = this.reasonAt(now)
+    if (reason !== this.told.refusal) this.told.refusal = reason
+    return reason
+  }
+
+  private reasonAt(now: number): string | null {
     if (this.measure(now).diskFree < RESERVE_BYTES) this.foldLog(now)
     const m = this.measure(now)
     if (m.pctUsed >= REFUSE_PCT) this.refusing = true

@@ -71,6 +71,25 @@ export function eachPosition(
     if (isRelevant(segment, query)) visit(segment, query, (id, ts) => each(id, ts, segment))
 }
 
+/**
+ * The same segment by segment. Each is looked up anew, for between two steps it may be sealed, or gone.
+ * @param segments those of now.
+ */
+export function* eachPositionInSteps(
+  segments: () => readonly Segment[],
+  query: Query,
+  each: (id: number, ts: number, segment: Segment) => void,
+): Generator<void, void, void> {
+  const numbers = segments()
+    .filter((segment) => isRelevant(segment, query))
+    .map(({ seg }) => seg)
+  for (const [i, number] of numbers.entries()) {
+    if (i > 0) yield
+    const segment = segments().find(({ seg }) => seg === number)
+    if (segment) visit(segment, query, (id, ts) => each(id, ts, segment))
+  }
+}
+
 function isRelevant(segment: Segment, query: Query): boolean {
   const first = segment.seg * SEGMENT_SIZE
   return (

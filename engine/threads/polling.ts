@@ -4,11 +4,8 @@ import type { Reach } from '../connectors/connector.ts'
 import type { Egress } from '../egress/index.ts'
 import { upstreamFetch } from '../polling/open.ts'
 import { type Poller, startPoller } from '../polling/poller.ts'
-import { createTrials, type TrialPort, type Trials, trialPortNames } from '../polling/trials.ts'
-import { type PollPort, pollPortNames } from '../polling/types.ts'
-
-/** Calls of the writer that are no part of the engine: secrets pass between the threads. */
-export const pollingNames = [...pollPortNames, ...trialPortNames] as const
+import { createTrials, type TrialPort, type Trials } from '../polling/trials.ts'
+import type { PollPort } from '../polling/types.ts'
 
 /** The poller begins with its first nudge; tests and discoveries are calls of the engine. */
 export function startPolling(parts: {

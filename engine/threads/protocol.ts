@@ -8,17 +8,24 @@ import type { ModelEnvironment } from '../models/environment.ts'
 import type { SlackEnvironment } from '../slack/environment.ts'
 import type { SourceSpec } from '../sources/live.ts'
 import type { Retention } from '../store/maintenance.ts'
+import type { Tally } from '../tallies.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
 
-export interface StoreOptions {
+/** What the writer and readers of an instance share. */
+export interface SharedOptions {
   dataFile: string
   maxDbSize: number | null
-  retention: Retention
+  /** Memory of what is counted (figures.ts). */
+  figures: SharedArrayBuffer
   env?: Record<string, string | undefined>
   models?: ModelEnvironment
   tracing?: TracingEnvironment
   slack?: SlackEnvironment
   boot?: BootCatalog
+}
+
+export interface StoreOptions extends SharedOptions {
+  retention: Retention
   webhookAllowPrivate?: boolean
   acceptLoss?: boolean
 }
@@ -26,7 +33,7 @@ export interface StoreOptions {
 /** `port` joins the preparer and the writer, `log` the checkpointer and the writer. */
 export type ThreadOptions =
   | ({ role: 'writer'; port: MessagePort; log: MessagePort } & StoreOptions)
-  | { role: 'reader'; dataFile: string }
+  | ({ role: 'reader' } & SharedOptions)
   | { role: 'checkpointer'; dataFile: string; log: MessagePort }
   | { role: 'preparer'; port: MessagePort }
 
@@ -67,6 +74,8 @@ export type FromThread =
   /** `buffers` are those of bodies, to be used again. */
   | { t: 'settled'; results: Settled[]; buffers?: ArrayBuffer[] }
   | { t: 'tail'; id: number; message: TailMessage }
+  /** What was counted since the last of these, before the answer that tells of it. */
+  | { t: 'tallies'; tallies: Tally[] }
   /** A commit left deliveries to be sent. */
   | { t: 'pending' }
   /** A commit made, changed or deleted sources. */

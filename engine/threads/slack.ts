@@ -6,11 +6,10 @@ import { createSlackApi } from '../slack/api.ts'
 import { type SlackCalls, type SlackPort, type SlackWrites, slackCalls } from '../slack/calls.ts'
 import { slackDelivery } from '../slack/deliver.ts'
 
-export { slackWriteNames } from '../slack/calls.ts'
 export type { SlackEnvironment } from '../slack/environment.ts'
-export { type SlackPostPort, slackPostNames } from '../slack/posts.ts'
+export type { SlackPostPort } from '../slack/posts.ts'
 
-/** @param port calls of the writer: the token passes between the threads. */
+/** @param port calls of the threads of the store: the token passes between them. */
 export function startSlack(parts: {
   port: SlackPort & SlackWrites
   egress: Egress

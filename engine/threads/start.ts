@@ -4,63 +4,48 @@
  */
 import { MessageChannel } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
-import { agentTestWriteNames } from '../agent-tests/calls.ts'
 import { createAsk } from '../ask/ask.ts'
-import { askPortNames, askSessionNames } from '../ask/calls.ts'
 import type { AskPort } from '../ask/types.ts'
 import type { BootCatalog, BootReport } from '../catalog/boot.ts'
 import { systemClock, systemTimers } from '../clock.ts'
-import {
-  askingGithub,
-  type CredentialPort,
-  credentialPortNames,
-  credentialWriteNames,
-} from '../credentials/calls.ts'
-import { declaredCallNames } from '../declared/call-names.ts'
+import { askingGithub, type CredentialPort } from '../credentials/calls.ts'
 import { type DeliveryPort, type Dispatcher, startDispatcher } from '../deliveries/dispatcher.ts'
-import { fetchFiringBy, fetchWriteNames } from '../deliveries/fetching.ts'
+import { fetchFiringBy } from '../deliveries/fetching.ts'
 import { createWaiting } from '../deliveries/waiting.ts'
 import { environmentCalls } from '../docker/environment.ts'
 import { createEgress } from '../egress/index.ts'
 import type { IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
-import { graphWriteNames, projectGraphCall } from '../graph/call-names.ts'
+import { figuresMemory } from '../figures.ts'
+import { projectGraphCall } from '../graph/call-names.ts'
+import type { GraphPort } from '../graph/ports.ts'
 import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
-import { mcpToolWriteNames } from '../mcp-tools/call-names.ts'
 import { mcpToolTests } from '../mcp-tools/tests.ts'
-import { type ModelPort, modelPortNames, modelWriteNames } from '../models/calls.ts'
+import type { ModelPort } from '../models/calls.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
 import { openModels } from '../models/open.ts'
 import type { Poller } from '../polling/poller.ts'
 import type { TrialPort } from '../polling/trials.ts'
 import type { PollPort } from '../polling/types.ts'
-import { proposalCallNames } from '../proposals/proposals.ts'
-import { runWriteNames } from '../runs/calls.ts'
-import { setupCallNames } from '../setup/calls.ts'
 import type { Planner } from '../setup/planning/planner.ts'
-import { type PlanningPort, planningPortNames } from '../setup/planning/port.ts'
+import type { PlanningPort } from '../setup/planning/port.ts'
 import type { Retention } from '../store/maintenance.ts'
-import { type TracingPort, tracingPortNames } from '../tracing/calls.ts'
+import { Tallies } from '../tallies.ts'
+import type { TracingPort } from '../tracing/calls.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
 import { createTracing } from '../tracing/tracing.ts'
-import { triggerWriteNames } from '../triggers/calls.ts'
 import type { Engine } from '../whole-engine.ts'
 import { type AgentsAtWork, startAgents } from './agents.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { packCalls } from './call-bytes.ts'
 import { limitHeaps } from './heaps.ts'
 import { startPlanning } from './planning.ts'
-import { pollingNames, startPolling } from './polling.ts'
+import { startPolling } from './polling.ts'
 import { startReading } from './reading.ts'
-import {
-  type SlackEnvironment,
-  type SlackPostPort,
-  slackPostNames,
-  slackWriteNames,
-  startSlack,
-} from './slack.ts'
+import { type SlackEnvironment, type SlackPostPort, startSlack } from './slack.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
+import { callsOver } from './who-answers.ts'
 
 export interface StartOptions {
   /** Path of the data file. */
@@ -90,36 +75,16 @@ export interface StartOptions {
   onFault(id: string, stack: string): void
 }
 
-const WRITES = [
-  'remember',
-  'makeFirstSource',
-  'listConnectors',
-  'previewLabel',
-  'sourceEvents',
-  'sourceFields',
-  'listKeys',
-  'createKey',
-  'revokeKey',
-  'touchKeys',
-  'directory',
-  'loadSessions',
-  'saveSessions',
-  'dropSession',
-  'usage',
-  'status',
-  ...declaredCallNames,
-  ...proposalCallNames,
-  ...setupCallNames,
-  ...triggerWriteNames,
-  ...fetchWriteNames,
-  ...mcpToolWriteNames,
-  ...runWriteNames,
-  ...agentTestWriteNames,
-  ...graphWriteNames,
-  ...modelWriteNames,
-  ...credentialWriteNames,
-  ...askSessionNames,
-] as const
+type Ports = ModelPort &
+  CredentialPort &
+  AskPort &
+  TracingPort &
+  PlanningPort &
+  PollPort &
+  TrialPort &
+  GraphPort &
+  SlackPostPort &
+  Parameters<typeof startSlack>[0]['port']
 
 /** What the log needs is not urgent: until then a start has the processors to itself. */
 const CHECKPOINTER_AFTER_MS = 1_000
@@ -138,6 +103,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   let agents: AgentsAtWork | null = null
   let poller: Poller | null = null
   let planner: Planner | null = null
+  const tallies = new Tallies()
   const waiting = createWaiting(systemTimers, (error) =>
     options.onFault('deliveries', error.stack ?? error.message),
   )
@@ -151,8 +117,18 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       waiting.nudge()
     },
     onSourcesChanged: () => poller?.nudge(),
+    onTallies: (changed) => tallies.put(changed),
   }
-  const shared = { dataFile: options.dataFile, maxDbSize: options.maxDbSize, retention: options.retention }
+  const shared = {
+    dataFile: options.dataFile,
+    maxDbSize: options.maxDbSize,
+    figures: figuresMemory(),
+    env: { ...options.env },
+    models: options.models,
+    tracing: options.tracing,
+    slack: options.slack,
+    boot: options.boot,
+  }
   const { port1, port2 } = new MessageChannel()
   const log = new MessageChannel()
   const writer = new EngineThread(
@@ -162,18 +138,14 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       port: port1,
       log: log.port1,
       ...shared,
-      env: { ...options.env },
-      models: options.models,
-      tracing: options.tracing,
-      slack: options.slack,
-      boot: options.boot,
+      retention: options.retention,
       webhookAllowPrivate: options.webhookAllowPrivate,
       acceptLoss: options.acceptLoss,
     },
     events,
     [port1, log.port1],
   )
-  const reading = startReading({ entry, dataFile: options.dataFile, events, timers: systemTimers })
+  const reading = startReading({ entry, options: shared, events, timers: systemTimers })
   const reader = reading.thread
   const preparer = new EngineThread(entry, { role: 'preparer', port: port2 }, events, [port2])
   let checkpointer: EngineThread | null = null
@@ -198,20 +170,16 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     checkpointer = thread
   })
   const ingest = new IngestBatcher(writer, preparer)
-  const forward = (thread: EngineThread, methods: readonly string[]) =>
-    Object.fromEntries(methods.map((method) => [method, (...args: unknown[]) => thread.call(method, args)]))
-  const writes = forward(writer, WRITES) as unknown as Engine
+  const answered = callsOver({ ...reading, writer: (method, args) => writer.call(method, args) })
+  const calls = answered.calls as unknown as Engine
   // Credentials pass between the threads, and are no calls of the engine.
-  const modelPort = forward(writer, modelPortNames) as unknown as ModelPort
-  const network = openModels({ ...writes, ...modelPort }, systemClock)
+  const ports = answered.ports as unknown as Ports
+  const network = openModels({ ...calls, ...ports }, systemClock)
   const engine = {
-    ...reading.calls,
-    ...writes,
+    ...calls,
     ...network.calls,
-    ...projectGraphCall({
-      declaredGraph: (project) => writer.call('declaredGraph', [project]),
-      fillGraph: (graph) => reader.call('fillGraph', [graph]),
-    }),
+    ...projectGraphCall(ports),
+    status: async () => ({ ...(await calls.status()), tallies: tallies.list() }),
     read: async (request, asked) => {
       if (request.as_of !== undefined && request.cursor === undefined) {
         const instant = Date.parse(request.as_of)
@@ -222,7 +190,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       return reading.read(request, asked)
     },
     cancelRun: async (run, by) => {
-      const ended = await writes.cancelRun(run, by)
+      const ended = await calls.cancelRun(run, by)
       agents?.cut(run)
       return ended
     },
@@ -232,7 +200,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
         async (send) => {
           const stop = writer.listen(filter, send)
           // A call after `listen` on the same port: once it answers, listening has begun.
-          await writer.call('directory', [])
+          await writer.call('nextDelivery', [])
           return stop
         },
         () => reader.call('backlog', [filter]),
@@ -262,7 +230,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   Object.assign(engine, environmentCalls({ env: options.env, sources: () => engine.listSources(), ...time }))
   Object.assign(engine, { fetchFiring: fetchFiringBy(engine, waiting) })
   const slack = startSlack({
-    port: forward(writer, slackWriteNames) as unknown as Parameters<typeof startSlack>[0]['port'],
+    port: ports,
     egress,
     ...time,
     publicUrl: options.slack.publicUrl,
@@ -277,14 +245,14 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     onError: (error) => options.onFault('deliveries', error.stack ?? error.message),
   })
   const tracing = createTracing({
-    port: { ...engine, ...(forward(writer, tracingPortNames) as unknown as TracingPort) },
+    port: { ...engine, ...ports },
     egress,
     ...time,
     onError: (error) => options.onFault('tracing', error.stack ?? error.message),
   })
   Object.assign(engine, tracing.calls)
   agents = startAgents({
-    slack: { port: forward(writer, slackPostNames) as unknown as SlackPostPort, api: slack.api },
+    slack: { port: ports, api: slack.api },
     engine,
     models: network.models,
     egress,
@@ -293,7 +261,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     finished: tracing.finished,
   })
   const ask = createAsk({
-    port: forward(writer, askPortNames) as unknown as AskPort,
+    port: ports,
     reads: engine,
     models: network.models,
     ...time,
@@ -303,7 +271,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   Object.assign(engine, ask.calls)
   Object.assign(engine, slack.calls(ask.calls))
   const polling = startPolling({
-    port: forward(writer, pollingNames) as unknown as PollPort & TrialPort,
+    port: ports,
     egress,
     env: options.env,
     ...time,
@@ -311,11 +279,10 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   })
   poller = polling.poller
   Object.assign(engine, polling.calls)
-  const credentials = forward(writer, credentialPortNames) as unknown as CredentialPort
-  Object.assign(engine, askingGithub({ port: credentials, egress, ...time }))
+  Object.assign(engine, askingGithub({ port: ports, egress, ...time }))
   planner = startPlanning({
     engine,
-    port: forward(writer, planningPortNames) as unknown as PlanningPort,
+    port: ports,
     models: network.models,
     ...time,
     onError: (error) => options.onFault('setup', error.stack ?? error.message),

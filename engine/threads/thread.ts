@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { TailMessage } from '../engine.ts'
 import { StartError, SvcError } from '../errors.ts'
+import type { Tally } from '../tallies.ts'
 import { THREAD_HEAP } from './heaps.ts'
 import type { FromThread, ThreadOptions, ToReader, ToThread } from './protocol.ts'
 
@@ -12,6 +13,8 @@ export interface ThreadEvents {
   onFault(id: string, stack: string): void
   onPending(): void
   onSourcesChanged(): void
+  /** What the writer counted. */
+  onTallies(tallies: readonly Tally[]): void
 }
 
 /** The environment of this process; what V8 compiles is kept by a thread where it is by the process. */
@@ -130,6 +133,7 @@ export class EngineThread {
     } else if (message.t === 'tail') this.tails.get(message.id)?.(message.message)
     else if (message.t === 'pending') this.events.onPending()
     else if (message.t === 'sources') this.events.onSourcesChanged()
+    else if (message.t === 'tallies') this.events.onTallies(message.tallies)
     else if (message.t === 'fatal') this.events.onFatal(new Error(message.message))
     else if (message.t === 'fault') this.events.onFault(message.id, message.stack)
   }

@@ -21,10 +21,15 @@ const WAITING_MAX = 256
 /** Who asks where nobody is named: what the daemon itself reads. */
 const OWN = 'svc'
 
+/** How a read of events is made smaller. */
+const NARROW = 'narrow its window, its sources or what it looks for'
+
 interface Job {
   method: string
   args: unknown[]
   by: string
+  /** How it is made smaller. */
+  advice: string
   resolve(value: never): void
   reject(error: Error): void
   /** Calls off the end of its time; while it runs. */
@@ -51,8 +56,11 @@ export class WideReads {
     private readonly timers: Timers,
   ) {}
 
-  /** @throws SvcError too_many; too_slow; unavailable: its asker has gone, or the daemon stops */
-  run<T>(method: string, args: unknown[], asked: Asked = { by: OWN }): Promise<T> {
+  /**
+   * @param advice how one that takes too long is made smaller.
+   * @throws SvcError too_many; too_slow; unavailable: its asker has gone, or the daemon stops
+   */
+  run<T>(method: string, args: unknown[], asked: Asked = { by: OWN }, advice = NARROW): Promise<T> {
     const { by, gone } = asked
     if (this.stopped || gone?.aborted) return Promise.reject(over())
     const own = this.waiting.filter((job) => job.by === by).length
@@ -65,7 +73,7 @@ export class WideReads {
     return new Promise<T>((resolve, reject) => {
       const leave = () => this.cancel(job)
       const job: Job = {
-        ...{ method, args, by, resolve, reject, inTime: null },
+        ...{ method, args, by, advice, resolve, reject, inTime: null },
         settle: () => gone?.removeEventListener('abort', leave),
       }
       gone?.addEventListener('abort', leave)
@@ -137,7 +145,7 @@ export class WideReads {
 
   private tooSlow(job: Job): void {
     job.inTime = null
-    const told = `the read took more than ${WIDE_MS / 1_000} s; narrow its window, its sources or what it looks for`
+    const told = `the read took more than ${WIDE_MS / 1_000} s; ${job.advice}`
     this.abandon(job, new SvcError('too_slow', told))
   }
 

@@ -24,7 +24,7 @@ async function run(): Promise<void> {
     new Writer(options, options.port, options.log).run()
   } else if (options.role === 'reader') {
     const { runReader } = await import('./reader.ts')
-    await runReader(options.dataFile)
+    await runReader(options)
   } else if (options.role === 'checkpointer') {
     const { runCheckpointer } = await import('./checkpointer.ts')
     await runCheckpointer(options.dataFile, options.log)

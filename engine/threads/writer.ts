@@ -101,8 +101,15 @@ export class Writer {
     }
     entries.push(...prepared.map((one) => this.entryOf(one)))
     this.commitAll(entries)
+    this.tell()
     this.maintain()
     this.setAlarm()
+  }
+
+  /** What a call counted is told before its answer, which is given once this turn is over. */
+  private tell(): void {
+    const tallies = this.engine.newTallies()
+    if (tallies.length > 0) this.send({ t: 'tallies', tallies })
   }
 
   /** Keeps one timer for what is due next; what is due already is done once the messages are. */
@@ -124,6 +131,7 @@ export class Writer {
     if (this.closed) return
     try {
       this.engine.tick()
+      this.tell()
     } catch (error) {
       faultOf(error as Error, (message) => this.send(message))
       this.alarm = systemTimers.after(ALARM_AGAIN_MS, () => this.ring())
@@ -190,6 +198,7 @@ export class Writer {
     const prepared = group.filter((entry) => entry.viaPreparer)
     for (const entry of prepared) this.doneWith(entry)
     const buffers = prepared.map(({ call }) => call.body.buffer).filter(BufferPool.isKept)
+    this.tell()
     this.main.postMessage({ t: 'settled', results, buffers } satisfies FromThread, buffers)
   }
 

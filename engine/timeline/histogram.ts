@@ -2,20 +2,26 @@
 import type { HistogramRequest, HistogramResult } from '../../schemas/types.ts'
 import { SOURCE_LABEL } from '../store/dictionary.ts'
 import { offsetOf } from '../store/posting.ts'
-import { eachPosition } from '../store/scan.ts'
+import { eachPositionInSteps } from '../store/scan.ts'
 import type { Segment } from '../store/segments.ts'
 import { labelByOffset, labelsNamed } from './classify.ts'
 import type { ReadContext } from './context.ts'
 import { compilePlan, queryOf, resolveWindow, unknownOf } from './plan.ts'
 import { iso } from './present.ts'
+import type { Steps } from './steps.ts'
 
 const BUCKETS_MAX = 200
 
 /**
+ * Segment by segment.
  * @param now end of a relative window, epoch ms.
  * @throws SvcError invalid, not_found
  */
-export function answerHistogram(ctx: ReadContext, request: HistogramRequest, now: number): HistogramResult {
+export function* histogramInSteps(
+  ctx: ReadContext,
+  request: HistogramRequest,
+  now: number,
+): Steps<HistogramResult> {
   const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names)
   const window = resolveWindow(request, now)
   const wanted = Math.min(BUCKETS_MAX, Math.max(1, Math.trunc(request.buckets ?? 60)))
@@ -30,21 +36,25 @@ export function answerHistogram(ctx: ReadContext, request: HistogramRequest, now
   let byOffset: Uint32Array = new Uint32Array()
   // The strip ends where it says: events of clocks ahead are in the list, not past its edge.
   const query = queryOf(plan, { from: window.from, to: window.shownTo }, ctx.index.tail.lastId)
-  eachPosition(ctx.index.all(), query, (id, ts, segment) => {
-    if (segment !== current) {
-      current = segment
-      byOffset = labelByOffset(segment, sourceIds)
-    }
-    const bucket = Math.min(n - 1, Math.floor((ts - window.from) / bucketMs))
-    totals[bucket]!++
-    const name = ctx.names.get(Number(sourceLabels.get(byOffset[offsetOf(id)]!)))?.name ?? ''
-    let counts = bySource.get(name)
-    if (!counts) {
-      counts = new Uint32Array(n)
-      bySource.set(name, counts)
-    }
-    counts[bucket]!++
-  })
+  yield* eachPositionInSteps(
+    () => ctx.index.all(),
+    query,
+    (id, ts, segment) => {
+      if (segment !== current) {
+        current = segment
+        byOffset = labelByOffset(segment, sourceIds)
+      }
+      const bucket = Math.min(n - 1, Math.floor((ts - window.from) / bucketMs))
+      totals[bucket]!++
+      const name = ctx.names.get(Number(sourceLabels.get(byOffset[offsetOf(id)]!)))?.name ?? ''
+      let counts = bySource.get(name)
+      if (!counts) {
+        counts = new Uint32Array(n)
+        bySource.set(name, counts)
+      }
+      counts[bucket]!++
+    },
+  )
   const buckets = Array.from(totals, (count, i) => ({
     at: iso(window.from + i * bucketMs),
     count,

@@ -24,6 +24,7 @@ import {
 } from './plan.ts'
 import { PointFold } from './points.ts'
 import { iso, presentRow, renderHeading, renderTimeline } from './present.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 const LIMIT_MAX = 2_000
 const LIMIT_DEFAULT = 200
@@ -58,12 +59,22 @@ export function answerRead(
   now: number,
   scanMax = SCAN_MAX,
 ): ReadAnswer {
+  return atOnce(readInSteps(ctx, request, now, scanMax))
+}
+
+/** The same, some rows at a time where each has to be looked at. */
+export function* readInSteps(
+  ctx: ReadContext,
+  request: Scoped<ReadRequest>,
+  now: number,
+  scanMax = SCAN_MAX,
+): Steps<ReadAnswer> {
   const reading = begin(ctx, request, now, scanMax)
   const references =
     request.cursor === undefined ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now) : []
   return request.max_tokens === undefined
-    ? answerPage(ctx, reading, references)
-    : answerFitted(ctx, reading, references, request.max_tokens)
+    ? yield* answerPage(ctx, reading, references)
+    : yield* answerFitted(ctx, reading, references, request.max_tokens)
 }
 
 function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number, scanMax: number): Reading {
@@ -94,12 +105,12 @@ function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number, scan
   }
 }
 
-function answerPage(ctx: ReadContext, reading: Reading, references: Row[]): ReadAnswer {
+function* answerPage(ctx: ReadContext, reading: Reading, references: Row[]): Steps<ReadAnswer> {
   const limit = clamp(reading.request.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX)
   const withRaw = reading.request.include_payload === true
   const page = foldsPoints(reading)
     ? collectFolded(ctx, reading, limit, withRaw)
-    : collect(ctx, reading, limit, withRaw)
+    : yield* collect(ctx, reading, limit, withRaw)
   const next = page.next && encodeNext(ctx, reading, { ...reading.cursor, after: page.next, skip: 0 })
   const rows = [...references, ...inOrder(reading, page.rows)]
   return answer(ctx, reading, rows, next, page)
@@ -121,7 +132,7 @@ interface Page {
   isCut?: true
 }
 
-function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boolean): Page {
+function* collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boolean): Steps<Page> {
   const { plan, query, direction } = reading
   if (!plan.filter) {
     const positions = firstPositions(ctx.index.all(), query, direction, limit + 1, reading.cursor.after)
@@ -152,7 +163,10 @@ function collect(ctx: ReadContext, reading: Reading, limit: number, withRaw: boo
     }
     after = positions.at(-1) ?? after
     if (positions.length < most) return done(null)
-    if (scanned < reading.scanMax) continue
+    if (scanned < reading.scanMax) {
+      yield
+      continue
+    }
     const isMore = firstPositions(ctx.index.all(), query, direction, 1, after).length > 0
     return isMore ? done(after, true) : done(null)
   }
@@ -216,8 +230,13 @@ function withPayload(ctx: ReadContext, rows: Row[], wanted: boolean): Row[] {
   }))
 }
 
-function answerFitted(ctx: ReadContext, reading: Reading, references: Row[], maxTokens: number): ReadAnswer {
-  const page = collect(ctx, reading, FIT_CHUNK, reading.request.include_payload === true)
+function* answerFitted(
+  ctx: ReadContext,
+  reading: Reading,
+  references: Row[],
+  maxTokens: number,
+): Steps<ReadAnswer> {
+  const page = yield* collect(ctx, reading, FIT_CHUNK, reading.request.include_payload === true)
   const chunk = [...references, ...(reading.direction === 'desc' ? page.rows.reverse() : page.rows)]
   // Later pages of the first chunk count its documents again, or their groups would shift.
   const first = reading.request.cursor !== undefined && reading.cursor.after === null

@@ -3,12 +3,13 @@ import { escapeLine } from '../../schemas/plain-text.ts'
 import type { StatsRequest, StatsResult, StatsRow } from '../../schemas/types.ts'
 import { SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'
 import { offsetOf } from '../store/posting.ts'
-import { eachPosition } from '../store/scan.ts'
+import { eachPositionInSteps } from '../store/scan.ts'
 import type { Segment } from '../store/segments.ts'
 import { labelByOffset, labelsNamed } from './classify.ts'
 import type { ReadContext } from './context.ts'
 import { parseDuration } from './duration.ts'
 import { compilePlan, queryOf, type Scoped, unknownLabels } from './plan.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 const TOP_MAX = 50
 /** Labels of ours that may be counted under their plain names. */
@@ -25,6 +26,16 @@ export function answerStats(
   now: number,
   asOf?: number,
 ): StatsResult {
+  return atOnce(statsInSteps(ctx, request, now, asOf))
+}
+
+/** The same segment by segment. */
+export function* statsInSteps(
+  ctx: ReadContext,
+  request: Scoped<StatsRequest>,
+  now: number,
+  asOf?: number,
+): Steps<StatsResult> {
   const window = request.window ?? '30m'
   const length = parseDuration(window, 'window')
   const plan = compilePlan(
@@ -44,19 +55,23 @@ export function answerStats(
   const counts = new Map<number, { now: number; before: number }>()
   let current: Segment | null = null
   let byOffset: Uint32Array = new Uint32Array()
-  eachPosition(ctx.index.all(), query, (id, ts, segment) => {
-    if (segment !== current) {
-      current = segment
-      byOffset = labelByOffset(segment, counted)
-    }
-    const labelId = byOffset[offsetOf(id)]!
-    if (labelId === 0) return
-    const entry = counts.get(labelId) ?? { now: 0, before: 0 }
-    counts.set(labelId, entry)
-    // The boundary belongs to the newer window, whose start is inclusive.
-    if (ts >= now - length) entry.now++
-    else entry.before++
-  })
+  yield* eachPositionInSteps(
+    () => ctx.index.all(),
+    query,
+    (id, ts, segment) => {
+      if (segment !== current) {
+        current = segment
+        byOffset = labelByOffset(segment, counted)
+      }
+      const labelId = byOffset[offsetOf(id)]!
+      if (labelId === 0) return
+      const entry = counts.get(labelId) ?? { now: 0, before: 0 }
+      counts.set(labelId, entry)
+      // The boundary belongs to the newer window, whose start is inclusive.
+      if (ts >= now - length) entry.now++
+      else entry.before++
+    },
+  )
   const table = tabulate(request, window, mergeByValue(ctx, request.by, values, counts))
   if (table.values > 0) return table
   const asked = [request.by, ...Object.keys(request.where ?? {})]

@@ -1,5 +1,6 @@
 /** Tracing as callers see it, and what it needs of the store. */
 import type { TracingSettings, TracingTested, TracingWrite } from '../../schemas/types.ts'
+import type { Access } from '../access.ts'
 import type { StoredTracing, TracingConfig, TracingSettingsStore } from './settings.ts'
 
 export interface TracingCalls {
@@ -28,11 +29,9 @@ export function tracingPort(settings: TracingSettingsStore): TracingPort {
   }
 }
 
-const port: Record<keyof TracingPort, true> = {
-  tracingConfig: true,
-  storedTracing: true,
-  storeTracing: true,
+/** For what passes them on to the thread that answers. */
+export const tracingPortAccess: Record<keyof TracingPort, Access> = {
+  tracingConfig: 'reads',
+  storedTracing: 'reads',
+  storeTracing: 'writes',
 }
-
-/** Names of the calls, for what passes them on to the writer thread. */
-export const tracingPortNames = Object.keys(port) as (keyof TracingPort)[]

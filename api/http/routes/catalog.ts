@@ -1,6 +1,7 @@
 /** The catalog as files, connectors and dependents (SPEC.md, Catalog YAML). */
 import type { FastifyInstance } from 'fastify'
 import type { CatalogCheck, CatalogImport, CatalogPatch, LabelsPreview } from '../../../schemas/types.ts'
+import { askedBy } from '../asked.ts'
 import type { Doors } from '../doors.ts'
 import { body, fields } from '../validate.ts'
 import { writeBy } from '../write-by.ts'
@@ -18,7 +19,8 @@ export function catalogRoutes(app: FastifyInstance, doors: Doors): void {
   fileRoutes(app, doors)
 }
 
-function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
+function fileRoutes(app: FastifyInstance, doors: Doors): void {
+  const { engine, auth } = doors
   app.get<{ Querystring: { sources?: string; format: 'yaml' | 'json' } }>(
     '/api/catalog/export',
     describe(
@@ -34,11 +36,12 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
         }),
       },
     ),
-    async ({ query: { sources: given, format } }, reply) => {
+    async (request, reply) => {
+      const { sources: given, format } = request.query
       const sources = given === undefined ? undefined : given.split(',').filter(Boolean)
       return reply
         .type(format === 'json' ? JSON_TYPE : YAML)
-        .send(await engine.exportCatalog(sources, format))
+        .send(await engine.exportCatalog(sources, format, askedBy(request, reply, doors)))
     },
   )
   app.post<{ Body: CatalogPatch }>(
@@ -56,7 +59,10 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
       ),
       bodyLimit: FILE_BODY,
     },
-    async (request, reply) => reply.type(YAML).send(await engine.updateCatalogFile(request.body.yaml)),
+    async (request, reply) =>
+      reply
+        .type(YAML)
+        .send(await engine.updateCatalogFile(request.body.yaml, askedBy(request, reply, doors))),
   )
   app.post<{ Body: CatalogCheck }>(
     '/api/catalog/check',
@@ -73,7 +79,10 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
       ),
       bodyLimit: FILE_BODY,
     },
-    async (request) => engine.checkCatalog(request.body, request.identity.scopes.includes('admin')),
+    async (request, reply) => {
+      const compares = request.identity.scopes.includes('admin')
+      return engine.checkCatalog(request.body, compares, askedBy(request, reply, doors))
+    },
   )
   app.post<{ Body: CatalogImport }>(
     '/api/catalog/import',
@@ -96,7 +105,8 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
         origin: 'catalog',
         mintKeys: auth.secured,
       })
-      await auth.refresh()
+      // A plan changes nothing, and waits for nobody who writes.
+      if (result.change_set !== null) await auth.refresh()
       return result
     },
   )
@@ -109,7 +119,7 @@ function fileRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
       200,
       'catalog-drift.json',
     ),
-    async () => engine.catalogDrift(),
+    async (request, reply) => engine.catalogDrift(askedBy(request, reply, doors)),
   )
   app.delete<{ Params: { name: string } }>(
     '/api/catalog/files/:name',

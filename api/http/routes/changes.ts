@@ -56,7 +56,7 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
     async (request) => {
       const by = writeBy(request)
       const applied = await engine.applyChangeSet(request.body, { ...by, why: request.body.why ?? by.why })
-      await auth.refresh()
+      if (applied.change_set !== null) await auth.refresh()
       return applied
     },
   )
@@ -80,7 +80,7 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
         ...by,
         why: why ?? by.why,
       })
-      await auth.refresh()
+      if (applied.change_set !== null) await auth.refresh()
       return applied
     },
   )
@@ -99,7 +99,7 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       const { why, dry_run, project } = request.body ?? {}
       const how = { project, dryRun: dry_run ?? false }
       const applied = await engine.rollBack(request.params.id, how, { ...by, why: why ?? by.why })
-      await auth.refresh()
+      if (applied.change_set !== null) await auth.refresh()
       return applied
     },
   )

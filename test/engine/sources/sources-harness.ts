@@ -13,6 +13,7 @@ import {
 import type { WriteBy } from '../../../engine/declared/write.ts'
 import { createDocumentsWriter } from '../../../engine/documents-writer.ts'
 import type { Caller } from '../../../engine/engine.ts'
+import { Figures } from '../../../engine/figures.ts'
 import { createKeys } from '../../../engine/keys/keys.ts'
 import { memorySecrets, type Secrets } from '../../../engine/secrets.ts'
 import type { RecentEvent } from '../../../engine/sources/sample/fields.ts'
@@ -60,7 +61,7 @@ export function openSources(secrets: Secrets = memorySecrets()) {
     credentials: NO_CREDENTIALS,
   }
   const open = (secretsOfRun: Secrets) => {
-    const live = createSources({ ...parts, secrets: secretsOfRun })
+    const live = createSources({ ...parts, figures: new Figures(), secrets: secretsOfRun })
     const declared = openDeclared({
       ...parts,
       secrets: secretsOfRun,

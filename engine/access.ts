@@ -1,0 +1,12 @@
+/**
+ * Whether a call reads or writes, said of each where its names are: what only reads is answered beside the
+ * writer, so that no list, check or plan holds up events.
+ */
+
+/** `plans`: with dry_run it only says what it would do; then it reads. */
+export type Access = 'reads' | 'writes' | 'plans'
+
+/** Names of the calls with one of these accesses. */
+export function callsThat<K extends string>(calls: Readonly<Record<K, Access>>, ...access: Access[]): K[] {
+  return (Object.keys(calls) as K[]).filter((name) => access.includes(calls[name]))
+}

@@ -1,0 +1,178 @@
+/**
+ * 15 E1 on the built daemon, with 2,000 objects: while the writer cannot go on, because another connection
+ * has the file, everything that only reads is answered.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { catalogOf } from '../../bench/declared-data.ts'
+import { type Daemon, startDaemon } from '../../chaos/daemon.ts'
+import { proposal } from '../setup/setup-world.ts'
+
+type Fields = Record<string, unknown>
+
+let folder: string
+let daemon: Daemon
+let file: InstanceType<typeof BetterSqlite3>
+const ids: Record<string, string> = {}
+const { yaml, edited } = catalogOf(2_000, 0)
+
+async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: Fields }> {
+  const answer = await fetch(`${daemon.url}${path}`, {
+    method,
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  const isJson = answer.headers.get('content-type')?.includes('json') ?? false
+  return { status: answer.status, body: isJson ? (JSON.parse(text) as Fields) : { text } }
+}
+
+/** An answer that is no refusal. */
+async function done(...of: Parameters<typeof ask>): Promise<Fields> {
+  const { status, body } = await ask(...of)
+  if (status >= 300) throw new Error(`${of[0]} ${of[1]}: ${status} ${JSON.stringify(body)}`)
+  return body
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-blocked-'))
+  daemon = await startDaemon(folder)
+  const { plan } = await done('POST', '/api/catalog/import', { yaml })
+  expect(plan).toMatchObject({ creates: 2_000 })
+  const { ingest_key } = await done('GET', '/api/sources/s-0-0')
+  ids.key = String(ingest_key)
+  const items = Array.from({ length: 8 }, () => ({ service: 'pay', status: 503 }))
+  const stored = await done('POST', `/ingest/${ids.key}`, items)
+  ids.event = String((stored.ids as string[])[0])
+  const { firings } = await done('GET', '/api/firings')
+  ids.firing = String((firings as Fields[])[0]!.dispatch_id)
+  const found = { entity: 'pay', label: 'service', finding: 'It broke.' }
+  ids.run = String((await done('POST', '/api/projects/Project%200/findings', found)).run_id)
+  const operations = [{ op: 'patch', kind: 'trigger', name: 't-0-10', spec: { cooldown: '1h' } }]
+  ids.proposal = String((await done('POST', '/api/proposals', { operations })).id)
+  const { project } = await done('POST', '/api/setup/apply', { plan: proposal({ goal: 'Watch' }) })
+  ids.setup = String((project as Fields).id)
+  await done('PUT', '/api/ask/sessions/0123456789abcdef', { title: 'Why' })
+  file = new BetterSqlite3(join(folder, 'svc.db'))
+})
+afterAll(async () => {
+  file.close()
+  await daemon.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Each waits for the file for 5 s, then gives up; what comes to the writer later waits for all of them. */
+const WRITES = 6
+
+/** Asks while the writer waits for the file. @returns the status, and whether the writer still waited */
+async function askedBeside(...of: Parameters<typeof ask>): Promise<{ status: number; waited: boolean }> {
+  file.exec('BEGIN IMMEDIATE')
+  let waiting = WRITES
+  const writes = Array.from({ length: WRITES }, () =>
+    ask('POST', '/api/keys', { name: 'k', scopes: ['read'] }).finally(() => waiting--),
+  )
+  try {
+    // Answered by the main thread, after it has passed the writes on.
+    await done('GET', '/api/whoami')
+    const { status } = await ask(...of)
+    return { status, waited: waiting > 0 }
+  } finally {
+    file.exec('ROLLBACK')
+    expect((await Promise.all(writes)).at(-1)!.status).toBe(201)
+  }
+}
+
+/** What stands in for the names in a path. */
+const NAMES: [path: RegExp, name: () => string][] = [
+  [/^\/api\/sources\/\{/, () => 's-0-0'],
+  [/^\/api\/triggers\/\{/, () => 't-0-10'],
+  [/^\/api\/agents\/builtin\/\{/, () => 'a-0-25'],
+  [/^\/api\/mcp-servers\/\{/, () => 'm-0-40'],
+  [/^\/api\/(projects\/templates|usecases\/recipes)\/\{/, () => 'webhook_watch'],
+  [/^\/api\/projects\/\{id\}\/setup/, () => ids.setup!],
+  [/^\/api\/(projects|usecases)\/\{/, () => 'Project 0'],
+  [/^\/api\/(firings|activity\/dispatches)\/\{/, () => ids.firing!],
+  [/^\/api\/events\/\{/, () => ids.event!],
+  [/^\/api\/runs\/\{/, () => ids.run!],
+  [/^\/api\/change-sets\/\{/, () => '1'],
+  [/^\/api\/proposals\/\{/, () => ids.proposal!],
+  [/^\/api\/ask\/sessions\/\{/, () => '0123456789abcdef'],
+  [/^\/catalog\/\{/, () => 'source:s-0-0'],
+  [/^\/ingest\/\{/, () => ids.key!],
+]
+const INNER: Record<string, () => string> = {
+  '/api/projects/{id}/skills/{name}': () => 'k-0-45',
+  '/api/projects/{id}/skills/{name}/download': () => 'k-0-45',
+  '/api/projects/{id}/results/{run}': () => ids.run!,
+  '/api/agents/builtin/{name}/tests/{id}': () => 'test_gone',
+}
+const QUERIES: Record<string, () => string> = {
+  '/api/agents/builtin/{name}/preview': () => `firing=${ids.firing}`,
+  '/api/catalog/dependents': () => 'kind=source&name=s-0-0',
+  '/api/projects/{id}/replay': () =>
+    `from=${new Date(Date.now() - 60_000).toISOString()}&to=${new Date().toISOString()}`,
+}
+/** Refused: there is none in this world, or it is said how else to ask; that needs no writer either. */
+const REFUSED: Record<string, number> = {
+  '/api/agents/builtin/{name}/tests/{id}': 404,
+  '/api/deliveries/{id}': 404,
+  '/api/deliveries/{id}/message': 404,
+  '/api/integrations/github/{name}/repos': 404,
+  '/api/sources/discover': 405,
+}
+/** Not here: a stream; what asks another system; a turn of a model. */
+const ELSEWHERE = new Set([
+  '/api/tail',
+  '/api/discover/environment',
+  '/api/slack/channels',
+  '/api/agent/chat/{turn}',
+])
+
+function pathOf(template: string): string {
+  const first = NAMES.find(([path]) => path.test(template))?.[1] ?? (() => 'gone')
+  const [head, tail] = [template.replace(/\{\w+\}/, encodeURIComponent(first())), INNER[template]]
+  const path = tail ? head.replace(/\{\w+\}/, encodeURIComponent(tail())) : head
+  return QUERIES[template] ? `${path}?${QUERIES[template]()}` : path
+}
+
+const { paths } = JSON.parse(
+  readFileSync(new URL('../../../api/http/openapi.json', import.meta.url), 'utf8'),
+) as { paths: Record<string, Record<string, unknown>> }
+const GETS = Object.keys(paths).filter((path) => paths[path]!.get && !ELSEWHERE.has(path))
+
+describe('while the writer waits for the file', () => {
+  it('15 B7: a catalog file that is no YAML is refused', async () => {
+    const body = { yaml: `a: ${'['.repeat(5_000)}` }
+    expect(await askedBeside('POST', '/api/catalog/import', body)).toEqual({ status: 400, waited: true })
+  })
+
+  it.each(GETS)('GET %s is answered', async (template) => {
+    const answer = await askedBeside('GET', pathOf(template))
+    expect(answer).toEqual({ status: REFUSED[template] ?? 200, waited: true })
+  })
+
+  const small = { sources: ['s-0-0'], condition: { event: 'any' } }
+  const operations = [{ op: 'patch', kind: 'trigger', name: 't-0-10', spec: { cooldown: '2h' } }]
+  it.each<[string, unknown]>([
+    ['/read', { selector: { service: 'pay' } }],
+    ['/read', { selector: { service: 'pay' }, text: 'nothing' }],
+    ['/api/stats', { by: 'service' }],
+    ['/api/histogram', { selector: { service: 'pay' }, window: '1h' }],
+    ['/api/triggers/backtest', { definition: small, window: '1d' }],
+    ['/api/labels/preview', { label: { name: 'service', field: 'service' }, source: 's-0-0' }],
+    ['/api/catalog/check', { yaml: edited }],
+    ['/api/catalog/export', { yaml }],
+    ['/api/catalog/import', { yaml: edited, dry_run: true }],
+    ['/api/change-sets', { operations, dry_run: true }],
+    ['/api/change-sets/2/undo', { dry_run: true }],
+    ['/api/change-sets/1/rollback', { dry_run: true }],
+    ['/api/setup/check', { plan: proposal({ goal: 'Watch' }) }],
+    ['/api/sources/test', { name: 's-0-0', connector: 'webhook' }],
+    ['/api/projects/templates/webhook_watch/detect', {}],
+  ])('POST %s, which only computes, is answered', async (path, body) => {
+    expect(await askedBeside('POST', path, body)).toEqual({ status: 200, waited: true })
+  })
+})

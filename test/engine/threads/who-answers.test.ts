@@ -1,0 +1,295 @@
+/**
+ * 15 E1: calls that only read never run on the writer. Each is asked of a reader whose connection cannot
+ * write, and answers what the engine in process does; what is said to write does write.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { CatalogRead } from '../../../engine/catalog/apply.ts'
+import { buildWorld, CATALOG } from '../../chaos/declared-operations.ts'
+import { proposal } from '../setup/setup-world.ts'
+import { type Made, NONE, OF_THE_WRITER, PLANS, READS } from './calls-of-spec.ts'
+import { NOW, openSplit, outcomeOf, type Split } from './split.ts'
+
+const ME = { id: 'key:1', name: 'maria' }
+const BY = { caller: ME, origin: 'api' as const }
+const SESSION = '0123456789abcdef'
+const FETCHER = { by: ME, own: false }
+const FINDING = { entity: 'pay', label: 'service', finding: 'The deploy broke it.', verdict: 'dig' }
+
+let svc: Split
+let made: Made
+let applied = 0
+
+beforeAll(async () => {
+  svc = openSplit()
+  made = await madeIn(svc)
+})
+afterAll(() => svc.close())
+
+async function madeIn({ engine }: Split): Promise<Made> {
+  await buildWorld(engine)
+  const plain = (await engine.listSources()).find(({ name }) => name === 'gateway')!
+  await engine.updateSource(
+    'gateway',
+    { name: 'gateway', connector: 'webhook', config: { labels: plain.config.labels as [] } },
+    BY,
+  )
+  const items = Array.from({ length: 8 }, () => ({ service: 'pay', text: 'it broke' }))
+  const stored = await engine.ingest({
+    ingestKey: plain.ingest_key!,
+    body: Buffer.from(JSON.stringify(items)),
+    bypassCooldown: false,
+    caller: ME.id,
+  })
+  const { run_id: run } = await engine.recordFinding('Storefront', FINDING, 'my-agent', FETCHER)
+  const applied = await engine.applySetup({ plan: proposal({ goal: 'Watch' }) }, BY, false)
+  const operations = [
+    { op: 'patch' as const, kind: 'trigger' as const, name: 'nightly', spec: { cooldown: '2h' } },
+  ]
+  await engine.createCredential({ name: 'main', token: 'ghp_x', api_url: 'http://127.0.0.1:9' })
+  await engine.saveAskSession(SESSION, { title: 'Why' }, ME)
+  return {
+    run,
+    project: applied.project.id,
+    proposal: (await engine.propose({ operations }, BY)).id,
+    firing: (await engine.listFirings({ limit: 1 })).firings[0]!.dispatch_id,
+    event: stored.ids![0]!,
+    session: SESSION,
+  }
+}
+
+describe('a call that only reads', () => {
+  it('is listed by hand, like each that plans and each that writes', () => {
+    const { names, calls } = svc
+    const known = new Set([...Object.keys(READS), ...Object.keys(PLANS), ...Object.keys(WRITES), ...OTHERS])
+    expect(names.filter((name) => !known.has(name) && !(name in OF_THE_WRITER))).toEqual([])
+    expect([...known].filter((name) => calls[name] === undefined)).toEqual([])
+  })
+
+  it.each(Object.keys(READS))('%s is never asked of the writer, and writes nothing', async (name) => {
+    const args = READS[name]!(made)
+    const own = svc.engine as unknown as Split['calls']
+    const before = svc.commits()
+    // What was measured up to a second ago is measured anew.
+    svc.clock.at += 2_000
+    const there = comparable(await outcomeOf(() => own[name]!(...args)))
+    svc.went()
+    const here = comparable(await outcomeOf(() => svc.calls[name]!(...args)))
+    expect(svc.went()).not.toContain('writer')
+    expect(svc.commits()).toBe(before)
+    expect(here).toEqual(there)
+    expect('answer' in (here as object)).toBe(!NONE.includes(name))
+  })
+
+  it.each(Object.keys(PLANS))('is %s with dry_run, which plans what is then done', async (name) => {
+    const args = PLANS[name]!(true, applied)
+    const own = svc.engine as unknown as Split['calls']
+    const before = svc.commits()
+    const planned = await outcomeOf(() => svc.calls[name]!(...args))
+    expect(svc.went()).toEqual(['wide'])
+    expect(planned).toEqual(await outcomeOf(() => own[name]!(...args)))
+    expect(planned).toHaveProperty('answer')
+    const did = (await svc.calls[name]!(...PLANS[name]!(false, applied))) as { change_set: number }
+    applied ||= did.change_set
+    expect(svc.went()).toEqual(name === 'importCatalog' ? ['wide', 'writer'] : ['writer'])
+    expect(svc.commits()).not.toBe(before)
+  })
+
+  it('15 B7: is the reading of a catalog file: whoever imports it does not look at its text', async () => {
+    const { engine, reader } = svc
+    const yaml = CATALOG.replace('Catch bad deploys', 'Catch them').replace(
+      'not-to-be-shown',
+      'in-plain-text',
+    )
+    const read = (await reader.readCatalogFile!({ yaml, name: 'read' })) as CatalogRead
+    expect(JSON.stringify(read.kept)).not.toContain('in-plain-text')
+    const done = await engine.importCatalog({ yaml: 'no: [catalog' }, BY, read)
+    expect(done).toMatchObject({ name: 'read', plan: { creates: 0 } })
+    expect(await engine.getProject('Storefront')).toMatchObject({ goal: 'Catch them' })
+    await expect(reader.readCatalogFile!({ yaml: 'no: [catalog' })).rejects.toMatchObject({ code: 'invalid' })
+  })
+})
+
+/** Without what is other each time: ids that are made up for a plan, room on the volume, how many reads there were. */
+function comparable(outcome: unknown): unknown {
+  const text = JSON.stringify(outcome, (key, value) =>
+    ['disk_free', 'reads', 'tallies'].includes(key) ? undefined : value,
+  )
+  return JSON.parse(text.replace(/uc_[0-9a-f]{10}/g, 'uc_made'))
+}
+
+describe('a call that writes', () => {
+  it.each(Object.keys(WRITES))('%s goes to the writer, and does write', async (name) => {
+    const args = await WRITES[name]!()
+    const before = svc.commits()
+    svc.went()
+    await svc.calls[name]!(...args)
+    expect(svc.went()).toEqual(['writer'])
+    expect(svc.commits()).not.toBe(before)
+  })
+})
+
+const trigger = { sources: ['gateway'], condition: { event: 'any' as const } }
+const skill = { description: 'How to look.', body: 'Look twice.' }
+const file = Buffer.from('---\nname: fresh\ndescription: d\n---\nLook.')
+
+/** The declared calls that write, and those of access and settings, in an order in which each can. */
+const WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
+  createSource: () => [{ name: 'app', connector: 'webhook' }, BY, false],
+  updateSource: () => [
+    'app',
+    { name: 'app', connector: 'webhook', config: { labels: [{ name: 'a', field: 'a' }] } },
+    BY,
+  ],
+  moveSource: () => ['app', 'pause', BY],
+  deleteSource: () => ['app', { cascade: false, purgeEvents: false }, BY],
+  createTrigger: () => [{ name: 'any', ...trigger }, BY],
+  updateTrigger: () => ['any', { name: 'any', ...trigger, cooldown: '2h' }, BY],
+  moveTrigger: () => ['any', 'pause', BY],
+  deleteTrigger: () => ['any', BY],
+  createMcpServer: () => [{ name: 'tools', url: 'https://mcp.example/tools' }, BY],
+  updateMcpServer: () => ['tools', { name: 'tools', url: 'https://mcp.example/others' }, BY],
+  deleteMcpServer: () => ['tools', BY],
+  createAgent: () => [{ name: 'helper', prompt: 'Help.' }, BY],
+  updateAgent: () => ['helper', { name: 'helper', prompt: 'Help more.' }, BY],
+  switchAgent: () => ['first-look', false, undefined, BY],
+  deleteAgent: () => ['helper', BY],
+  createSkill: () => ['Storefront', { name: 'look', ...skill }, BY],
+  updateSkill: () => ['Storefront', 'look', { description: 'Other.' }, BY],
+  shareSkill: () => ['Checkout', 'look', BY],
+  uploadSkill: () => ['Storefront', file, BY],
+  removeSkill: () => ['Storefront', 'look', BY],
+  createProject: () => [{ template: 'custom', name: 'Made' }, BY],
+  updateProject: () => ['Made', { goal: 'Look' }, BY],
+  wireProject: () => ['Storefront', { wakes: [], handoffs: [] }, BY],
+  moveProject: () => ['Made', 'pause', false, BY],
+  deleteProject: () => ['Made', { purgeEvents: false, picked: undefined }, BY],
+  holdProject: () => ['Storefront', 'hold', BY],
+  repairProject: async () => {
+    const { objects } = await svc.engine.getProject('Broken')
+    return ['Broken', objects.find(({ state }) => state === 'missing')!.key, BY]
+  },
+  runProjectAction: async () => {
+    const body = { template: 'challenger_workflow', name: 'Sessions', params: {} }
+    const { id } = await svc.engine.createProject(body, BY)
+    return [id, 'summarize', { session: 's' }]
+  },
+  createProjectKey: () => ['Storefront', { name: 'other', scopes: ['read'] }, BY],
+  recordFinding: () => ['Storefront', FINDING, 'my-agent', FETCHER],
+  markHandled: () => ['Storefront', made.run, true, 'maria'],
+  forgetCatalogFile: () => ['catalog'],
+  propose: () => [
+    { operations: [{ op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '5h' } }] },
+    BY,
+  ],
+  declineProposal: () => [made.proposal, 'no', BY],
+  remember: () => [{ text: 'It broke.', entity: 'pay' }, ME],
+  createKey: () => [{ name: 'k', scopes: ['read'] }, ME],
+  touchKeys: async () => [[(await svc.engine.listKeys())[0]!.id]],
+  revokeKey: async () => [(await svc.engine.listKeys()).find(({ name }) => name === 'k')!.id, ME],
+  saveSessions: () => [[{ idHash: 'a', tokenHash: 'b', usedAt: NOW }]],
+  dropSession: () => ['a'],
+  saveModelPrices: () => [{ prices: [{ prefix: 'm', input: 1, output: 2 }] }],
+  saveAgentSettings: () => [{ daily_cap: 7 }],
+  saveAskSession: () => [SESSION, { title: 'Why not' }, ME],
+  deleteAskSession: () => [SESSION, ME],
+  deleteCredential: () => ['main'],
+  placeNodes: () => ['Storefront', { positions: [{ node: 'source:gateway', x: 1, y: 2 }] }],
+  subscribe: () => [{ trigger: 'nightly' }, { url: null, audience: 'caller' }, ME],
+}
+
+/** Write too: each is tested where it belongs. */
+const OTHERS = [
+  'makeFirstSource',
+  'approveProposal',
+  'withdrawProposal',
+  ...['startDraft', 'planDraft', 'stopPlanning', 'saveSetup', 'applySetup', 'sendTestEvent', 'startPractice'],
+  ...['seenMcpTools', 'approveMcpTool'],
+  ...['recordSteps', 'beginCall', 'finishRun', 'rerun', 'cancelRun', 'rememberFor', 'settleWriteBack'],
+  ...['removeModelProvider', 'chooseModelProvider', 'recordModelUsage'],
+  ...['addAgentExample', 'removeAgentExample', 'startAgentTest'],
+  ...['unsubscribe', 'redeliver', 'settleDelivery'],
+  ...['acknowledgeFiring', 'extendLease', 'releaseFiring'],
+]
+
+describe('whoever has the answer to a write', () => {
+  it('finds it in the next read, also what is held in memory', async () => {
+    const { engine, reader } = svc
+    const source = { name: 'late', connector: 'webhook', config: {} }
+    await expect(reader.getSource!('late')).rejects.toMatchObject({ code: 'not_found' })
+    await engine.createSource(source, BY, false)
+    expect(await reader.getSource!('late')).toMatchObject({ name: 'late', paused: false, signed: false })
+    const config = { signature_scheme: 'github', signature_secret: 's3cret', labels: [] }
+    await engine.updateSource('late', { ...source, config }, BY)
+    expect(await reader.getSource!('late')).toMatchObject({ signed: true })
+    await engine.moveSource('late', 'pause', BY)
+    expect(await reader.getSource!('late')).toMatchObject({ paused: true, signed: true })
+    const { id } = await engine.createKey({ name: 'fresh', scopes: ['read'] }, ME)
+    expect(await reader.listKeys!()).toContainEqual(expect.objectContaining({ id, state: 'active' }))
+    await engine.revokeKey(id, ME)
+    expect(await reader.listKeys!()).toContainEqual(expect.objectContaining({ id, state: 'revoked' }))
+    await engine.deleteSource('late', { cascade: false, purgeEvents: false }, BY)
+    await expect(reader.getSource!('late')).rejects.toMatchObject({ code: 'not_found' })
+    await engine.importCatalog({ yaml: CATALOG.replace('Catch bad deploys', 'Catch all'), name: 'other' }, BY)
+    expect(await reader.getProject!('Storefront')).toMatchObject({ goal: 'Catch all' })
+  })
+
+  it('finds what only the process counts', async () => {
+    const { engine, reader } = svc
+    const { ingest_key: ingestKey } = await engine.createSource(
+      { name: 'n', connector: 'webhook' },
+      BY,
+      false,
+    )
+    const send = (body: string) =>
+      engine.ingest({ ingestKey: ingestKey!, body: Buffer.from(body), bypassCooldown: false, caller: ME.id })
+    await send('[{"a":1},{"a":2}]')
+    await send('{"a":3}\nnothing\n')
+    expect(await reader.getSource!('n')).toMatchObject({
+      health: { events_since_start: 3, rejected: 1, events_total: 3 },
+    })
+    expect(await reader.status!()).toMatchObject({
+      bySource: expect.arrayContaining([{ source: 'n', ingested: 3, rejected: 1, state: 'active' }]),
+    })
+  })
+})
+
+it('a source that is refused for want of storage says so to a reader at once, and no more once there is room', async () => {
+  const small = openSplit({ maxDbSize: 3_000_000 })
+  try {
+    const { engine, reader, clock } = small
+    const { ingest_key } = await engine.createSource({ name: 's', connector: 'webhook' }, BY, false)
+    const body = () => Buffer.from(JSON.stringify({ text: 'x'.repeat(200_000) }))
+    const send = () =>
+      engine.ingest({ ingestKey: ingest_key!, body: body(), bypassCooldown: false, caller: ME.id })
+    const status = async () =>
+      ((await reader.getSource!('s')) as { health: { status: string } }).health.status
+    expect(await status()).toBe('push')
+    await expect(
+      (async () => {
+        for (let i = 0; i < 40; i++) await send()
+      })(),
+    ).rejects.toMatchObject({ code: 'storage_full' })
+    expect(await status()).toBe('refused')
+    expect(await reader.usage!()).toMatchObject({ ingest_paused: true })
+    await engine.deleteSource('s', { cascade: false, purgeEvents: true }, BY)
+    for (let i = 0; i < 50; i++) {
+      clock.at += 2_000
+      engine.maintain()
+    }
+    expect(await reader.usage!()).toMatchObject({ ingest_paused: false })
+  } finally {
+    await small.close()
+  }
+})
+
+it('a reader goes on without the writer', async () => {
+  const alone = openSplit()
+  try {
+    await buildWorld(alone.engine)
+    const sources = await alone.engine.listSources()
+    await alone.endWriter()
+    expect(await alone.reader.listSources!()).toEqual(sources)
+  } finally {
+    await alone.close()
+  }
+})
