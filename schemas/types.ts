@@ -6565,9 +6565,17 @@ export interface ToolConcludeResult {
   /**
    * Finding; get_finding takes it. Null: none.
    */
+  finding_id: string | null
+  /**
+   * The same as finding_id, by its older name.
+   */
   finding: string | null
   /**
-   * Its event on the timeline.
+   * Event of the finding. Null: none.
+   */
+  event_id: string | null
+  /**
+   * The same as event_id, by its older name.
    */
   event: string | null
 }
@@ -6664,7 +6672,7 @@ export interface ToolCreateSource {
     [k: string]: unknown
   }
   /**
-   * Poll interval, for a connector that polls.
+   * Poll interval, such as 5m, for a connector that polls.
    */
   poll?: string
   /**
@@ -6845,7 +6853,11 @@ export interface ToolFinishProjectResult {
    */
   released: boolean
   /**
-   * Id of the finding that holds the words.
+   * Finding with the words; null: none.
+   */
+  finding_id: string | null
+  /**
+   * The same as finding_id, by its older name.
    */
   finding: string | null
 }
@@ -6867,7 +6879,11 @@ export interface ToolFinishProject {
  */
 export interface ToolGetEventResult {
   /**
-   * Event id.
+   * Event.
+   */
+  event_id: string
+  /**
+   * The same as event_id, by its older name.
    */
   id: string
   /**
@@ -6920,7 +6936,7 @@ export interface ToolGetEvent {
   /**
    * Event id, such as evt_42.
    */
-  id: string
+  event_id: string
   /**
    * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
    */
@@ -6935,7 +6951,11 @@ export interface ToolGetFindingResult {
    */
   project: string
   /**
-   * Id.
+   * Finding.
+   */
+  finding_id: string
+  /**
+   * The same as finding_id, by its older name.
    */
   id: string
   /**
@@ -6967,7 +6987,11 @@ export interface ToolGetFindingResult {
    */
   handled_by: string | null
   /**
-   * Id of its event on the timeline; empty where it wrote none.
+   * Its event on the timeline of the entity.
+   */
+  event_id: string
+  /**
+   * The same as event_id, by its older name.
    */
   event: string
   /**
@@ -6986,7 +7010,7 @@ export interface ToolGetFinding {
   /**
    * Id of a finding or result, such as run_1f2e….
    */
-  id: string
+  finding_id: string
   /**
    * Project, by id or name. Leave it out with a project key, or where there is only one project.
    */
@@ -7111,7 +7135,7 @@ export interface ToolGetProposal {
   /**
    * Proposal.
    */
-  id: string
+  proposal_id: string
 }
 /**
  * What the tool get_run answers.
@@ -7119,6 +7143,10 @@ export interface ToolGetProposal {
 export interface ToolGetRunResult {
   /**
    * Run.
+   */
+  run_id: string
+  /**
+   * The same as run_id, by its older name.
    */
   id: string
   /**
@@ -7234,7 +7262,7 @@ export interface ToolGetRun {
   /**
    * Run, such as run_1f2e….
    */
-  id: string
+  run_id: string
   /**
    * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
    */
@@ -7296,7 +7324,7 @@ export interface ToolJoinProject {
    */
   url: string
   /**
-   * Name shown for it.
+   * Name shown for it, one line.
    */
   name?: string
   /**
@@ -7475,7 +7503,11 @@ export interface ToolListFindingsResult {
    */
   findings: {
     /**
-     * Id; get_finding takes it.
+     * Finding; get_finding takes it.
+     */
+    finding_id: string
+    /**
+     * The same as finding_id, by its older name.
      */
     id: string
     /**
@@ -7625,7 +7657,11 @@ export interface ToolListRunsResult {
    */
   runs: {
     /**
-     * Run.
+     * Run; get_run takes it.
+     */
+    run_id: string
+    /**
+     * The same as run_id, by its older name.
      */
     id: string
     /**
@@ -7846,7 +7882,11 @@ export interface ToolProjectTimelineResult {
    */
   results: {
     /**
-     * Id of the result; get_finding takes it.
+     * Result; get_finding takes it.
+     */
+    finding_id: string
+    /**
+     * The same as finding_id, by its older name.
      */
     id: string
     /**
@@ -8077,7 +8117,11 @@ export interface ToolReadResult {
    */
   payloads?: {
     /**
-     * Event id.
+     * Event.
+     */
+    event_id: string
+    /**
+     * The same as event_id, by its older name.
      */
     id: string
     /**
@@ -8089,6 +8133,10 @@ export interface ToolReadResult {
    * What should be known of an answer without events, such as a label that no event has.
    */
   notice?: string
+  /**
+   * Where the answer has no events: time of the newest event with these labels, in whatever window and source; null: there is none.
+   */
+  last_seen?: string | null
 }
 /**
  * Arguments of the tool read.
@@ -8132,6 +8180,10 @@ export interface ToolRead {
    */
   order?: 'asc' | 'desc'
   /**
+   * Most events of a page, the newest, or the oldest with asc; max_tokens may hold fewer.
+   */
+  limit?: number
+  /**
    * Only what had been ingested by this instant (ISO 8601 with time zone).
    */
   as_of?: string
@@ -8159,11 +8211,19 @@ export interface Selector {
  */
 export interface ToolRecordFindingResult {
   /**
-   * Id; get_finding takes it.
+   * Finding; get_finding takes it.
+   */
+  finding_id: string
+  /**
+   * The same as finding_id, by its older name.
    */
   id: string
   /**
-   * Id of its event on the timeline.
+   * Its event on the timeline of the entity.
+   */
+  event_id: string
+  /**
+   * The same as event_id, by its older name.
    */
   event: string
   /**
@@ -8255,7 +8315,11 @@ export interface ToolRememberResult {
    */
   source: string
   /**
-   * Id of its event on the timeline.
+   * Event; null: the same was remembered before.
+   */
+  event_id: string | null
+  /**
+   * The same as event_id, by its older name.
    */
   event: string | null
 }
@@ -8266,9 +8330,9 @@ export interface ToolRemember {
   /**
    * Value of the entity it is about, such as checkout.
    */
-  key: string
+  entity: string
   /**
-   * Label of the entity, such as service; key when absent.
+   * Label of the entity, such as service; the label key when absent.
    */
   label?: string
   /**
@@ -8445,7 +8509,7 @@ export interface ToolStats {
    */
   by: string
   /**
-   * Length of the window that ends now; it is compared with the one before it.
+   * Length of the window that ends now, such as 1h; it is compared with the one before it.
    */
   window?: string
   /**
@@ -8513,7 +8577,7 @@ export interface ToolTestSource {
     [k: string]: unknown
   }
   /**
-   * Poll interval, for a connector that polls.
+   * Poll interval, such as 5m, for a connector that polls.
    */
   poll?: string
 }
@@ -8629,7 +8693,7 @@ export interface ToolWaitForFiring {
    */
   project?: string
   /**
-   * Name of the queue. Who waits with the same credential and name shares it: each firing goes to one.
+   * Name of the queue, one line. Who waits with the same credential and name shares it: each firing goes to one.
    */
   name?: string
   /**
@@ -8646,7 +8710,11 @@ export interface ToolWaitForFiring {
  */
 export interface ToolWhyResult {
   /**
-   * Event id.
+   * Event.
+   */
+  event_id: string
+  /**
+   * The same as event_id, by its older name.
    */
   event: string
   /**
@@ -8690,7 +8758,7 @@ export interface ToolWhy {
   /**
    * Event id, such as evt_42.
    */
-  id: string
+  event_id: string
   /**
    * Only this trigger.
    */
@@ -8769,7 +8837,7 @@ export interface ToolWithdrawProposal {
   /**
    * Proposal.
    */
-  id: string
+  proposal_id: string
 }
 /**
  * What a family of models costs.
@@ -11633,7 +11701,7 @@ export interface ReadRequest {
    */
   to?: string
   /**
-   * Rows a page, 1 to 2000; clamped.
+   * Rows a page, 1 to 2000; clamped. With max_tokens at most so many before repeats are folded, where it is given; later pages keep it.
    */
   limit?: number
   /**
