@@ -92,7 +92,7 @@ function takenValue(schema: Json, value: unknown, at: string): unknown {
 
 /** Whether a value stands for none: null, and "" where the schema takes no empty text. */
 function isLeftOut({ type, minLength, pattern, format, enum: values, anyOf }: Json, value: unknown): boolean {
-  if (value === null) return type !== undefined && anyOf === undefined
+  if (value === null) return !(Array.isArray(anyOf) && anyOf.some((one: Json) => one.type === 'null'))
   if (value !== '' || type !== 'string') return false
   return (
     Number(minLength ?? 0) > 0 ||

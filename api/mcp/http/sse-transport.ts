@@ -17,6 +17,8 @@ export class SseTransport implements Transport {
   onerror?: (error: Error) => void
   onmessage?: <T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void
 
+  private isClosed = false
+
   /** @param address where messages are posted to. @param stream nothing has been written to it yet. */
   constructor(
     private readonly address: string,
@@ -30,7 +32,7 @@ export class SseTransport implements Transport {
       connection: 'keep-alive',
     })
     this.write('endpoint', `${this.address}?sessionId=${this.sessionId}`)
-    this.stream.once('close', () => this.onclose?.())
+    this.stream.once('close', () => void this.close())
   }
 
   /** @throws Error for what is no JSON-RPC message */
@@ -43,10 +45,14 @@ export class SseTransport implements Transport {
   }
 
   async close(): Promise<void> {
+    if (this.isClosed) return
+    this.isClosed = true
     this.stream.end()
+    this.onclose?.()
   }
 
+  /** An answer that comes after the end reaches nobody. */
   private write(event: string, data: string): void {
-    this.stream.write(`event: ${event}\ndata: ${data}\n\n`)
+    if (!this.isClosed && !this.stream.writableEnded) this.stream.write(`event: ${event}\ndata: ${data}\n\n`)
   }
 }

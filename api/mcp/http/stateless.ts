@@ -83,6 +83,8 @@ export class Stateless {
     this.underway.set(credential, now + 1)
     this.answering.add(session)
     return () => {
+      // Who lets go of the connection cancels the request (Streamable HTTP, Cancellation).
+      session.endWaits()
       this.answering.delete(session)
       const left = this.underway.get(credential)! - 1
       if (left > 0) this.underway.set(credential, left)
