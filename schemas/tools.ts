@@ -696,7 +696,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "config": {
      "type": "object",
-     "description": "What is known of the upstream; required fields may be missing.",
+     "description": "What is known of the upstream, by the connector's fields; required ones may be missing.",
      "additionalProperties": true
     },
     "name": {
@@ -3781,7 +3781,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "where": {
      "type": "object",
-     "description": "Label constraints, such as {\"env\": \"prod\"}.",
+     "description": "Label constraints, such as env with prod; all must hold.",
      "maxProperties": 16,
      "propertyNames": {
       "pattern": "^[A-Za-z0-9_]{1,64}$"

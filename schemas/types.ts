@@ -6792,7 +6792,7 @@ export interface ToolDiscoverSource {
    */
   connector: string
   /**
-   * What is known of the upstream; required fields may be missing.
+   * What is known of the upstream, by the connector's fields; required ones may be missing.
    */
   config: {
     [k: string]: unknown
@@ -8513,7 +8513,7 @@ export interface ToolStats {
    */
   window?: string
   /**
-   * Label constraints, such as {"env": "prod"}.
+   * Label constraints, such as env with prod; all must hold.
    */
   where?: {
     [k: string]: string | number | boolean

@@ -104,15 +104,15 @@ function isLeftOut({ type, minLength, pattern, format, enum: values, anyOf }: Js
 
 /** @throws ToolError */
 function mapOf(list: readonly unknown[], at: string): Json {
-  const map: Json = {}
+  const map = new Map<string, unknown>()
   for (const one of list) {
     const { label, value } = isObject(one) ? one : {}
     if (typeof label !== 'string' || value === undefined)
       throw new ToolError(`${at} must be a list of {label, value}, or an object of labels and values`, at)
-    if (Object.hasOwn(map, label)) throw new ToolError(`${at} has the label ${label} twice`, at)
-    map[label] = value
+    if (map.has(label)) throw new ToolError(`${at} has the label ${label} twice`, at)
+    map.set(label, value)
   }
-  return map
+  return Object.fromEntries(map)
 }
 
 /** @throws ToolError */

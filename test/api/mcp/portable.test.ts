@@ -199,6 +199,11 @@ describe('the forms of an argument', () => {
     ['what is not known, for the check to say', { selector: null, x: null }, { selector: null, x: null }],
   ])('are taken as %s', (_what, given, args) => expect(taken(schema, given)).toEqual(args))
 
+  it('keep every label, whatever it is called', () => {
+    const selector = ['a', '__proto__'].map((label) => ({ label, value: 'b' }))
+    expect(Object.keys(taken(schema, { selector }).selector as Json)).toEqual(['a', '__proto__'])
+  })
+
   it.each<[string, Json, string]>([
     ['a list of others', { selector: ['a'] }, 'selector must be a list of {label, value}'],
     [
