@@ -73,11 +73,12 @@ export const read = defineTool<ToolRead, ToolReadResult>({
 
 /** @returns the newest event with the labels, in whatever window, source and words; undefined: there is none */
 async function lastSeen(
-  { selector, project }: Pick<ToolRead, 'selector' | 'project'>,
+  { selector, sources, project }: Pick<ToolRead, 'selector' | 'sources' | 'project'>,
   { daemon, signal }: Context,
 ): Promise<ReadResult['rows'][number] | undefined> {
   const ever = { from: new Date(0).toISOString(), order: 'desc', limit: 1 }
-  const asked = { selector, ...(project === undefined ? {} : { project }), ...ever, client: 'mcp' }
+  const of = selector === undefined ? { sources } : { selector }
+  const asked = { ...of, ...(project === undefined ? {} : { project }), ...ever, client: 'mcp' }
   const { rows } = await daemon.post<ReadResult>('/read', asked, signal)
   return rows.find((row) => !row.reference)
 }
