@@ -170,7 +170,14 @@ module.exports = {
       'one-owner-mcp',
       'the protocol is spoken in two places, so that a new version of its package is met there alone',
       { path: product, pathNot: '^(engine/mcp-tools|api/mcp)/' },
-      { path: packages('@modelcontextprotocol/sdk') },
+      {
+        path: packages(
+          '@modelcontextprotocol/server',
+          '@modelcontextprotocol/client',
+          '@modelcontextprotocol/node',
+          '@modelcontextprotocol/sdk',
+        ),
+      },
     ),
     never(
       'one-owner-commander',

@@ -399,7 +399,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "type": "boolean",
      "description": "True: it is done, and goes to nobody else."
     },
-    "finding": {
+    "finding_id": {
      "anyOf": [
       {
        "type": "string"
@@ -410,6 +410,28 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      ],
      "description": "Finding; get_finding takes it. Null: none."
     },
+    "finding": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "The same as finding_id, by its older name."
+    },
+    "event_id": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Event of the finding. Null: none."
+    },
     "event": {
      "anyOf": [
       {
@@ -419,13 +441,15 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "type": "null"
       }
      ],
-     "description": "Its event on the timeline."
+     "description": "The same as event_id, by its older name."
     }
    },
    "required": [
     "delivery_id",
     "acknowledged",
+    "finding_id",
     "finding",
+    "event_id",
     "event"
    ],
    "additionalProperties": false
@@ -454,7 +478,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "poll": {
      "type": "string",
-     "description": "Poll interval, for a connector that polls.",
+     "description": "Poll interval, such as 5m, for a connector that polls.",
      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
     },
     "project": {
@@ -672,7 +696,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "config": {
      "type": "object",
-     "description": "What is known of the upstream; required fields may be missing.",
+     "description": "What is known of the upstream, by the connector's fields; required ones may be missing.",
      "additionalProperties": true
     },
     "name": {
@@ -817,6 +841,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "type": "boolean",
      "description": "It was held, and is no more."
     },
+    "finding_id": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Finding with the words; null: none."
+    },
     "finding": {
      "anyOf": [
       {
@@ -826,13 +861,14 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "type": "null"
       }
      ],
-     "description": "Id of the finding that holds the words."
+     "description": "The same as finding_id, by its older name."
     }
    },
    "required": [
     "project",
     "name",
     "released",
+    "finding_id",
     "finding"
    ],
    "additionalProperties": false
@@ -843,7 +879,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "Arguments of the tool get_event.",
    "properties": {
-    "id": {
+    "event_id": {
      "type": "string",
      "description": "Event id, such as evt_42.",
      "pattern": "^evt_[0-9]{1,15}$"
@@ -857,7 +893,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
-    "id"
+    "event_id"
    ],
    "additionalProperties": false
   },
@@ -865,9 +901,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "What the tool get_event answers.",
    "properties": {
+    "event_id": {
+     "type": "string",
+     "description": "Event."
+    },
     "id": {
      "type": "string",
-     "description": "Event id."
+     "description": "The same as event_id, by its older name."
     },
     "source": {
      "type": "string",
@@ -946,6 +986,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
+    "event_id",
     "id",
     "source",
     "event_type",
@@ -966,7 +1007,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "Arguments of the tool get_finding.",
    "properties": {
-    "id": {
+    "finding_id": {
      "type": "string",
      "description": "Id of a finding or result, such as run_1f2e….",
      "minLength": 1,
@@ -987,7 +1028,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
-    "id"
+    "finding_id"
    ],
    "additionalProperties": false
   },
@@ -999,9 +1040,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "type": "string",
      "description": "Project id."
     },
+    "finding_id": {
+     "type": "string",
+     "description": "Finding."
+    },
     "id": {
      "type": "string",
-     "description": "Id."
+     "description": "The same as finding_id, by its older name."
     },
     "at": {
      "type": "string",
@@ -1056,9 +1101,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      ],
      "description": "Who marked it handled."
     },
+    "event_id": {
+     "type": "string",
+     "description": "Its event on the timeline of the entity."
+    },
     "event": {
      "type": "string",
-     "description": "Id of its event on the timeline; empty where it wrote none."
+     "description": "The same as event_id, by its older name."
     },
     "note": {
      "type": "string",
@@ -1071,6 +1120,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    },
    "required": [
     "project",
+    "finding_id",
     "id",
     "at",
     "entity",
@@ -1079,6 +1129,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "headline",
     "next_step",
     "handled_by",
+    "event_id",
     "event",
     "note",
     "cut"
@@ -1176,7 +1227,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "Arguments of the tool get_proposal.",
    "properties": {
-    "id": {
+    "proposal_id": {
      "type": "string",
      "description": "Proposal.",
      "minLength": 1,
@@ -1184,7 +1235,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
-    "id"
+    "proposal_id"
    ],
    "additionalProperties": false
   },
@@ -1311,7 +1362,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "Arguments of the tool get_run.",
    "properties": {
-    "id": {
+    "run_id": {
      "type": "string",
      "description": "Run, such as run_1f2e….",
      "minLength": 1,
@@ -1326,7 +1377,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
-    "id"
+    "run_id"
    ],
    "additionalProperties": false
   },
@@ -1334,9 +1385,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "What the tool get_run answers.",
    "properties": {
-    "id": {
+    "run_id": {
      "type": "string",
      "description": "Run."
+    },
+    "id": {
+     "type": "string",
+     "description": "The same as run_id, by its older name."
     },
     "agent": {
      "type": "string",
@@ -1533,6 +1588,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
+    "run_id",
     "id",
     "agent",
     "status",
@@ -1619,7 +1675,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "name": {
      "type": "string",
-     "description": "Name shown for it.",
+     "description": "Name shown for it, one line.",
      "maxLength": 80,
      "pattern": "^[^\\r\\n]*$"
     },
@@ -1993,9 +2049,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "items": {
       "type": "object",
       "properties": {
+       "finding_id": {
+        "type": "string",
+        "description": "Finding; get_finding takes it."
+       },
        "id": {
         "type": "string",
-        "description": "Id; get_finding takes it."
+        "description": "The same as finding_id, by its older name."
        },
        "at": {
         "type": "string",
@@ -2079,6 +2139,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        }
       },
       "required": [
+       "finding_id",
        "id",
        "at",
        "agent",
@@ -2292,9 +2353,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "items": {
       "type": "object",
       "properties": {
+       "run_id": {
+        "type": "string",
+        "description": "Run; get_run takes it."
+       },
        "id": {
         "type": "string",
-        "description": "Run."
+        "description": "The same as run_id, by its older name."
        },
        "agent": {
         "type": "string",
@@ -2416,6 +2481,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        }
       },
       "required": [
+       "run_id",
        "id",
        "agent",
        "status",
@@ -2712,9 +2778,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "items": {
       "type": "object",
       "properties": {
+       "finding_id": {
+        "type": "string",
+        "description": "Result; get_finding takes it."
+       },
        "id": {
         "type": "string",
-        "description": "Id of the result; get_finding takes it."
+        "description": "The same as finding_id, by its older name."
        },
        "at": {
         "type": "string",
@@ -2787,6 +2857,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        }
       },
       "required": [
+       "finding_id",
        "id",
        "at",
        "entity",
@@ -3122,6 +3193,12 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       "desc"
      ]
     },
+    "limit": {
+     "type": "integer",
+     "description": "Most events of a page, the newest, or the oldest with asc; max_tokens may hold fewer.",
+     "minimum": 1,
+     "maximum": 1000
+    },
     "as_of": {
      "type": "string",
      "format": "date-time",
@@ -3235,9 +3312,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "items": {
       "type": "object",
       "properties": {
+       "event_id": {
+        "type": "string",
+        "description": "Event."
+       },
        "id": {
         "type": "string",
-        "description": "Event id."
+        "description": "The same as event_id, by its older name."
        },
        "payload": {
         "type": "string",
@@ -3245,6 +3326,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        }
       },
       "required": [
+       "event_id",
        "id",
        "payload"
       ],
@@ -3254,6 +3336,18 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "notice": {
      "type": "string",
      "description": "What should be known of the answer: that a search stopped before the end of the window, or that no event has a label."
+    },
+    "last_seen": {
+     "anyOf": [
+      {
+       "type": "string",
+       "format": "date-time"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Where the answer has no events: time of the newest event with these labels, in whatever window and source; null: there is none."
     }
    },
    "required": [
@@ -3328,13 +3422,21 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "What the tool record_finding answers.",
    "properties": {
+    "finding_id": {
+     "type": "string",
+     "description": "Finding; get_finding takes it."
+    },
     "id": {
      "type": "string",
-     "description": "Id; get_finding takes it."
+     "description": "The same as finding_id, by its older name."
+    },
+    "event_id": {
+     "type": "string",
+     "description": "Its event on the timeline of the entity."
     },
     "event": {
      "type": "string",
-     "description": "Id of its event on the timeline."
+     "description": "The same as event_id, by its older name."
     },
     "project": {
      "type": "string",
@@ -3361,7 +3463,9 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
+    "finding_id",
     "id",
+    "event_id",
     "event",
     "project",
     "agent",
@@ -3423,7 +3527,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "Arguments of the tool remember.",
    "properties": {
-    "key": {
+    "entity": {
      "type": "string",
      "description": "Value of the entity it is about, such as checkout.",
      "minLength": 1,
@@ -3431,7 +3535,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "label": {
      "type": "string",
-     "description": "Label of the entity, such as service; key when absent.",
+     "description": "Label of the entity, such as service; the label key when absent.",
      "pattern": "^[A-Za-z0-9_]{1,64}$"
     },
     "content": {
@@ -3454,7 +3558,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
-    "key",
+    "entity",
     "content"
    ],
    "additionalProperties": false
@@ -3471,6 +3575,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "type": "string",
      "description": "Memory source."
     },
+    "event_id": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Event; null: the same was remembered before."
+    },
     "event": {
      "anyOf": [
       {
@@ -3480,12 +3595,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "type": "null"
       }
      ],
-     "description": "Id of its event on the timeline."
+     "description": "The same as event_id, by its older name."
     }
    },
    "required": [
     "stored",
     "source",
+    "event_id",
     "event"
    ],
    "additionalProperties": false
@@ -3661,13 +3777,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "window": {
      "type": "string",
-     "description": "Length of the window that ends now; it is compared with the one before it.",
+     "description": "Length of the window that ends now, such as 1h; it is compared with the one before it.",
      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$",
      "default": "30m"
     },
     "where": {
      "type": "object",
-     "description": "Label constraints, such as {\"env\": \"prod\"}.",
+     "description": "Label constraints, such as env with prod; all must hold.",
      "maxProperties": 16,
      "propertyNames": {
       "pattern": "^[A-Za-z0-9_]{1,64}$"
@@ -3823,7 +3939,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "poll": {
      "type": "string",
-     "description": "Poll interval, for a connector that polls.",
+     "description": "Poll interval, such as 5m, for a connector that polls.",
      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
     }
    },
@@ -3897,7 +4013,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "name": {
      "type": "string",
-     "description": "Name of the queue. Who waits with the same credential and name shares it: each firing goes to one.",
+     "description": "Name of the queue, one line. Who waits with the same credential and name shares it: each firing goes to one.",
      "maxLength": 80,
      "pattern": "^[^\\r\\n]*$"
     },
@@ -4085,7 +4201,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "Arguments of the tool why.",
    "properties": {
-    "id": {
+    "event_id": {
      "type": "string",
      "description": "Event id, such as evt_42.",
      "pattern": "^evt_[0-9]{1,15}$"
@@ -4098,7 +4214,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
-    "id"
+    "event_id"
    ],
    "additionalProperties": false
   },
@@ -4106,9 +4222,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "What the tool why answers.",
    "properties": {
+    "event_id": {
+     "type": "string",
+     "description": "Event."
+    },
     "event": {
      "type": "string",
-     "description": "Event id."
+     "description": "The same as event_id, by its older name."
     },
     "records": {
      "type": "array",
@@ -4174,6 +4294,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
+    "event_id",
     "event",
     "records"
    ],
@@ -4185,7 +4306,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "Arguments of the tool withdraw_proposal.",
    "properties": {
-    "id": {
+    "proposal_id": {
      "type": "string",
      "description": "Proposal.",
      "minLength": 1,
@@ -4193,7 +4314,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
-    "id"
+    "proposal_id"
    ],
    "additionalProperties": false
   },

@@ -6761,9 +6761,17 @@ export interface ToolConcludeResult {
   /**
    * Finding; get_finding takes it. Null: none.
    */
+  finding_id: string | null
+  /**
+   * The same as finding_id, by its older name.
+   */
   finding: string | null
   /**
-   * Its event on the timeline.
+   * Event of the finding. Null: none.
+   */
+  event_id: string | null
+  /**
+   * The same as event_id, by its older name.
    */
   event: string | null
 }
@@ -6860,7 +6868,7 @@ export interface ToolCreateSource {
     [k: string]: unknown
   }
   /**
-   * Poll interval, for a connector that polls.
+   * Poll interval, such as 5m, for a connector that polls.
    */
   poll?: string
   /**
@@ -6980,7 +6988,7 @@ export interface ToolDiscoverSource {
    */
   connector: string
   /**
-   * What is known of the upstream; required fields may be missing.
+   * What is known of the upstream, by the connector's fields; required ones may be missing.
    */
   config: {
     [k: string]: unknown
@@ -7041,7 +7049,11 @@ export interface ToolFinishProjectResult {
    */
   released: boolean
   /**
-   * Id of the finding that holds the words.
+   * Finding with the words; null: none.
+   */
+  finding_id: string | null
+  /**
+   * The same as finding_id, by its older name.
    */
   finding: string | null
 }
@@ -7063,7 +7075,11 @@ export interface ToolFinishProject {
  */
 export interface ToolGetEventResult {
   /**
-   * Event id.
+   * Event.
+   */
+  event_id: string
+  /**
+   * The same as event_id, by its older name.
    */
   id: string
   /**
@@ -7116,7 +7132,7 @@ export interface ToolGetEvent {
   /**
    * Event id, such as evt_42.
    */
-  id: string
+  event_id: string
   /**
    * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
    */
@@ -7131,7 +7147,11 @@ export interface ToolGetFindingResult {
    */
   project: string
   /**
-   * Id.
+   * Finding.
+   */
+  finding_id: string
+  /**
+   * The same as finding_id, by its older name.
    */
   id: string
   /**
@@ -7163,7 +7183,11 @@ export interface ToolGetFindingResult {
    */
   handled_by: string | null
   /**
-   * Id of its event on the timeline; empty where it wrote none.
+   * Its event on the timeline of the entity.
+   */
+  event_id: string
+  /**
+   * The same as event_id, by its older name.
    */
   event: string
   /**
@@ -7182,7 +7206,7 @@ export interface ToolGetFinding {
   /**
    * Id of a finding or result, such as run_1f2e….
    */
-  id: string
+  finding_id: string
   /**
    * Project, by id or name. Leave it out with a project key, or where there is only one project.
    */
@@ -7307,7 +7331,7 @@ export interface ToolGetProposal {
   /**
    * Proposal.
    */
-  id: string
+  proposal_id: string
 }
 /**
  * What the tool get_run answers.
@@ -7315,6 +7339,10 @@ export interface ToolGetProposal {
 export interface ToolGetRunResult {
   /**
    * Run.
+   */
+  run_id: string
+  /**
+   * The same as run_id, by its older name.
    */
   id: string
   /**
@@ -7430,7 +7458,7 @@ export interface ToolGetRun {
   /**
    * Run, such as run_1f2e….
    */
-  id: string
+  run_id: string
   /**
    * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
    */
@@ -7492,7 +7520,7 @@ export interface ToolJoinProject {
    */
   url: string
   /**
-   * Name shown for it.
+   * Name shown for it, one line.
    */
   name?: string
   /**
@@ -7671,7 +7699,11 @@ export interface ToolListFindingsResult {
    */
   findings: {
     /**
-     * Id; get_finding takes it.
+     * Finding; get_finding takes it.
+     */
+    finding_id: string
+    /**
+     * The same as finding_id, by its older name.
      */
     id: string
     /**
@@ -7821,7 +7853,11 @@ export interface ToolListRunsResult {
    */
   runs: {
     /**
-     * Run.
+     * Run; get_run takes it.
+     */
+    run_id: string
+    /**
+     * The same as run_id, by its older name.
      */
     id: string
     /**
@@ -8042,7 +8078,11 @@ export interface ToolProjectTimelineResult {
    */
   results: {
     /**
-     * Id of the result; get_finding takes it.
+     * Result; get_finding takes it.
+     */
+    finding_id: string
+    /**
+     * The same as finding_id, by its older name.
      */
     id: string
     /**
@@ -8277,7 +8317,11 @@ export interface ToolReadResult {
    */
   payloads?: {
     /**
-     * Event id.
+     * Event.
+     */
+    event_id: string
+    /**
+     * The same as event_id, by its older name.
      */
     id: string
     /**
@@ -8289,6 +8333,10 @@ export interface ToolReadResult {
    * What should be known of the answer: that a search stopped before the end of the window, or that no event has a label.
    */
   notice?: string
+  /**
+   * Where the answer has no events: time of the newest event with these labels, in whatever window and source; null: there is none.
+   */
+  last_seen?: string | null
 }
 /**
  * Arguments of the tool read.
@@ -8332,6 +8380,10 @@ export interface ToolRead {
    */
   order?: 'asc' | 'desc'
   /**
+   * Most events of a page, the newest, or the oldest with asc; max_tokens may hold fewer.
+   */
+  limit?: number
+  /**
    * Only what had been ingested by this instant (ISO 8601 with time zone).
    */
   as_of?: string
@@ -8359,11 +8411,19 @@ export interface Selector {
  */
 export interface ToolRecordFindingResult {
   /**
-   * Id; get_finding takes it.
+   * Finding; get_finding takes it.
+   */
+  finding_id: string
+  /**
+   * The same as finding_id, by its older name.
    */
   id: string
   /**
-   * Id of its event on the timeline.
+   * Its event on the timeline of the entity.
+   */
+  event_id: string
+  /**
+   * The same as event_id, by its older name.
    */
   event: string
   /**
@@ -8455,7 +8515,11 @@ export interface ToolRememberResult {
    */
   source: string
   /**
-   * Id of its event on the timeline.
+   * Event; null: the same was remembered before.
+   */
+  event_id: string | null
+  /**
+   * The same as event_id, by its older name.
    */
   event: string | null
 }
@@ -8466,9 +8530,9 @@ export interface ToolRemember {
   /**
    * Value of the entity it is about, such as checkout.
    */
-  key: string
+  entity: string
   /**
-   * Label of the entity, such as service; key when absent.
+   * Label of the entity, such as service; the label key when absent.
    */
   label?: string
   /**
@@ -8645,11 +8709,11 @@ export interface ToolStats {
    */
   by: string
   /**
-   * Length of the window that ends now; it is compared with the one before it.
+   * Length of the window that ends now, such as 1h; it is compared with the one before it.
    */
   window?: string
   /**
-   * Label constraints, such as {"env": "prod"}.
+   * Label constraints, such as env with prod; all must hold.
    */
   where?: {
     [k: string]: string | number | boolean
@@ -8713,7 +8777,7 @@ export interface ToolTestSource {
     [k: string]: unknown
   }
   /**
-   * Poll interval, for a connector that polls.
+   * Poll interval, such as 5m, for a connector that polls.
    */
   poll?: string
 }
@@ -8829,7 +8893,7 @@ export interface ToolWaitForFiring {
    */
   project?: string
   /**
-   * Name of the queue. Who waits with the same credential and name shares it: each firing goes to one.
+   * Name of the queue, one line. Who waits with the same credential and name shares it: each firing goes to one.
    */
   name?: string
   /**
@@ -8846,7 +8910,11 @@ export interface ToolWaitForFiring {
  */
 export interface ToolWhyResult {
   /**
-   * Event id.
+   * Event.
+   */
+  event_id: string
+  /**
+   * The same as event_id, by its older name.
    */
   event: string
   /**
@@ -8890,7 +8958,7 @@ export interface ToolWhy {
   /**
    * Event id, such as evt_42.
    */
-  id: string
+  event_id: string
   /**
    * Only this trigger.
    */
@@ -8969,7 +9037,7 @@ export interface ToolWithdrawProposal {
   /**
    * Proposal.
    */
-  id: string
+  proposal_id: string
 }
 /**
  * What a family of models costs.
@@ -12754,7 +12822,7 @@ export interface ReadRequest {
    */
   to?: string
   /**
-   * Rows a page, 1 to 2000; clamped.
+   * Rows a page, 1 to 2000; clamped. With max_tokens at most so many before repeats are folded, where it is given; later pages keep it.
    */
   limit?: number
   /**

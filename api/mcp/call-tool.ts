@@ -6,6 +6,7 @@ import { check } from '../../schemas/index.ts'
 import { escapeText } from '../../schemas/plain-text.ts'
 import { toolSchemas } from '../../schemas/tools.ts'
 import { DaemonError } from './daemon.ts'
+import { shownSchema, taken } from './forms.ts'
 import { type Context, isAllowed, onlyProposes, type Tool, ToolError, whyNot } from './tool.ts'
 import { tools } from './tools/index.ts'
 
@@ -20,18 +21,35 @@ export interface CallResult {
 
 const ONLY_PROPOSES = 'With this credential only with dry_run: true, which proposes it to a person. '
 
-/** A tool as it is listed. @param identity to whom; null: not known yet */
+/**
+ * A tool as it is listed: what a model needs to call it. What it answers is asked for where it is wanted
+ * (svc://tool/{name}): the schemas of answers were half of what the list took of every context.
+ * @param identity to whom; null: not known yet
+ */
 export const listed = (tool: Tool, identity: Context['identity'] | null = null) => {
   const { name, title, description, hints } = tool
   return {
     name,
     title,
     description: identity && onlyProposes(tool, identity) ? ONLY_PROPOSES + description : description,
-    inputSchema: toolSchemas[name]!.input as { type: 'object' },
-    outputSchema: toolSchemas[name]!.output as { type: 'object' },
-    annotations: { title, ...hints },
+    inputSchema: inputOf(name),
+    annotations: hintsOf(hints),
   }
 }
+
+const inputs = new Map<string, { type: 'object' }>()
+
+function inputOf(name: string): { type: 'object' } {
+  const known = inputs.get(name)
+  if (known) return known
+  const made = shownSchema({ ...toolSchemas[name]!.input }) as { type: 'object' }
+  inputs.set(name, made)
+  return made
+}
+
+/** Without what only says that nothing is written again (2025-11-25, ToolAnnotations: meaningful otherwise). */
+const hintsOf = ({ readOnlyHint, openWorldHint, ...ofWrites }: Tool['hints']) =>
+  readOnlyHint ? { readOnlyHint, openWorldHint } : { readOnlyHint, ...ofWrites, openWorldHint }
 
 /** The tools a credential may call, in a way at least. @param identity null: not known yet, so all */
 export const toolsFor = (identity: Context['identity'] | null): Tool[] =>
@@ -47,8 +65,8 @@ export async function callTool(
   identify: () => Promise<Context['identity']>,
   context: Omit<Context, 'identity'>,
 ): Promise<CallResult> {
-  const args = renamed(given, tool.aliases)
   try {
+    const args = taken({ ...toolSchemas[tool.name]!.input }, renamed(given, tool.aliases))
     const identity = await identify()
     if (!isAllowed(tool, identity) && !(onlyProposes(tool, identity) && args.dry_run === true))
       return failed(whyNot(tool, identity), { status: 403 })

@@ -2,7 +2,7 @@
  * Tells the daemon which client is at work, so that a person who connects one sees it arrive (console,
  * Connect). A word in passing: nothing waits for it, and nothing depends on it.
  */
-import type { Implementation } from '@modelcontextprotocol/sdk/types.js'
+import type { Implementation } from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
 import type { McpClientSeen } from '../../schemas/types.ts'
 import { type Caller, DaemonError } from './daemon.ts'

@@ -1,27 +1,22 @@
 /**
- * One client's session, whatever the transport: a server of the official SDK whose handlers call the
- * daemon with that client's credential. The low-level server is used because our schemas are JSON Schema
- * files; it checks no arguments, so call-tool.ts does.
+ * One client's session, whatever the transport and the revision of the protocol: a server of the official
+ * SDK whose handlers call the daemon with that client's credential. A client of revision 2026-07-28 has no
+ * session: over HTTP one of these answers one request. The low-level server is used because our schemas are
+ * JSON Schema files; it checks no arguments, so call-tool.ts does.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
-  CallToolRequestSchema,
-  CompleteRequestSchema,
-  ErrorCode,
-  GetPromptRequestSchema,
-  ListPromptsRequestSchema,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  ReadResourceRequestSchema,
+  CLIENT_INFO_META_KEY,
+  type Implementation,
+  type jsonSchemaValidator,
+  type ProtocolEra,
+  ProtocolErrorCode,
   type RequestId,
-  SubscribeRequestSchema,
-  UnsubscribeRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js'
-import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js'
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
-import type { Identity } from '../../schemas/types.ts'
+import type { Firing, Identity } from '../../schemas/types.ts'
 import { type Access, hashOf } from './access.ts'
 import { callTool, explain, listed, toolsFor } from './call-tool.ts'
 import { complete } from './completions.ts'
@@ -32,11 +27,11 @@ import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources } from './resources/list.ts'
 import { readResource } from './resources/read.ts'
 import { parseUri, TEMPLATES } from './resources/uri.ts'
-import { Subscriptions } from './subscriptions.ts'
+import { FIRINGS, Subscriptions, shownFiring } from './subscriptions.ts'
 import { type Context, isAllowed, type Tool, ToolError } from './tool.ts'
 import { tools } from './tools/index.ts'
 import { Waits } from './waits.ts'
-import type { Watches } from './watches.ts'
+import type { Told, Watches } from './watches.ts'
 import { printable } from './words.ts'
 
 /** What every session of the process shares. */
@@ -54,10 +49,19 @@ const PROGRESS_EVERY_MS = 2_000
 /** Requests of one client at once. */
 export const CALLS_MAX = 32
 const RETRY_S = 2
-/** The protocol's code for a resource that is not there. */
+/** The protocol's code for a resource that is not there; the SDK tells it as the revision has it. */
 const NOT_FOUND = -32002
 
-type Extra = Parameters<Parameters<Server['setRequestHandler']>[1]>[1]
+/** How a client comes. */
+export interface Way {
+  transport: 'stdio' | 'http'
+  /** modern: revision 2026-07-28 and later; legacy: those that begin with `initialize`. */
+  era: ProtocolEra
+  /** Tells the daemon of the client; its own when absent. */
+  presence?: Presence
+  /** Tells the client that its tools are others; over its connection when absent. */
+  toolsChanged?: () => void
+}
 
 export class Session {
   readonly server: Server
@@ -73,7 +77,7 @@ export class Session {
   constructor(
     private readonly shared: Shared,
     readonly token: string | null,
-    transport: 'stdio' | 'http',
+    private readonly way: Way,
   ) {
     this.credential = hashOf(token)
     this.server = new Server(
@@ -84,15 +88,18 @@ export class Session {
           resources: { subscribe: true },
           prompts: {},
           completions: {},
-          logging: {},
+          // Logging is deprecated by 2026-07-28 (SEP-2577), and its clients hear of firings otherwise.
+          ...(way.era === 'legacy' ? { logging: {} } : {}),
         },
         instructions: INSTRUCTIONS,
         jsonSchemaValidator: unused,
       },
     )
     this.server.onerror = (error) => shared.log.debug({ err: error }, 'a message of a client was not right')
-    this.subscriptions = new Subscriptions(this.server, this.credential, shared)
-    this.presence = new Presence(shared, shared.daemon.as(token), transport)
+    this.subscriptions = new Subscriptions(this.credential, shared, (uri, firings) =>
+      this.tellUpdated(uri, firings),
+    )
+    this.presence = way.presence ?? new Presence(shared, shared.daemon.as(token), way.transport)
     this.server.oninitialized = () => this.tell('connect')
     this.server.onclose = () => this.subscriptions.end()
     this.handleTools()
@@ -110,9 +117,14 @@ export class Session {
     this.waits.leave(request)
   }
 
+  /** Nothing is waited for any more: what would come is taken by nobody. */
+  endWaits(): void {
+    this.waits.endAll()
+  }
+
   /** Resolves when what was asked so far is answered, and the answers are on their way; waits end. */
   async settled(): Promise<void> {
-    this.waits.endAll()
+    this.endWaits()
     // A message that was read is handed over a turn later, and an answer is written a turn later.
     await nextTurn()
     while (this.underway > 0) await new Promise<void>((resolve) => this.idle.push(resolve))
@@ -124,29 +136,78 @@ export class Session {
     const now = toolNames(identity)
     if (this.lastListed === null || this.lastListed === now) return
     this.lastListed = now
-    await this.server.sendToolListChanged()
+    await (this.way.toolsChanged ?? (() => this.server.sendToolListChanged()))()
   }
 
-  private tell(call: string): void {
-    this.presence.tell(this.server.getClientVersion(), call)
+  /** From here on the client wants to know when its tools change. @param identity whose tools it knows */
+  knows(identity: Identity): void {
+    this.lastListed ??= toolNames(identity)
+  }
+
+  /**
+   * Watches resources for a request of `subscriptions/listen` (2026-07-28, Subscriptions).
+   * @returns ends it. @throws ToolError for what cannot be watched; DaemonError for what may not be read
+   */
+  async watch(uris: readonly string[], signal: AbortSignal, told: Told): Promise<() => void> {
+    const { token, credential, shared } = this
+    const subscriptions = new Subscriptions(credential, shared, told)
+    const identity = await this.identify()
+    const asker = { daemon: shared.daemon.as(token), identity, signal }
+    try {
+      for (const uri of new Set(uris)) await subscriptions.add(uri, addressOf(uri), asker)
+    } catch (error) {
+      subscriptions.end()
+      throw error
+    }
+    this.knows(identity)
+    return () => subscriptions.end()
+  }
+
+  private async tellUpdated(uri: string, firings: readonly Firing[]): Promise<void> {
+    const { server, shared } = this
+    try {
+      await server.sendResourceUpdated({ uri })
+      for (const one of firings)
+        await server.sendLoggingMessage(
+          { level: 'notice', logger: FIRINGS, data: shownFiring(one) },
+          server.transport?.sessionId,
+        )
+    } catch (error) {
+      shared.log.debug({ err: error }, 'a client was not told of a change')
+    }
+  }
+
+  private tell(call: string, context?: ServerContext): void {
+    this.presence.tell(this.clientOf(context), call)
+  }
+
+  /** Who the client says it is: with each request since 2026-07-28, before that once. */
+  private clientOf(context?: ServerContext): Implementation | undefined {
+    // Not in the SDK's type of it, though it says that it is there.
+    const envelope = context?.mcpReq.envelope as Record<string, Implementation | undefined> | undefined
+    return envelope?.[CLIENT_INFO_META_KEY] ?? this.server.getClientVersion()
   }
 
   private identify(): Promise<Identity> {
     return this.shared.access.identify(this.token)
   }
 
-  private around({ signal, requestId }: Extra): Omit<Context, 'identity'> {
-    const { name = 'mcp client' } = this.server.getClientVersion() ?? {}
+  private around(request: ServerContext): Omit<Context, 'identity'> {
+    const { name = 'mcp client' } = this.clientOf(request) ?? {}
+    const { id, signal } = request.mcpReq
     return {
       daemon: this.shared.daemon.as(this.token),
       signal,
-      waits: () => this.waits.of(requestId, signal),
+      waits: () => this.waits.of(id, signal),
       client: printable(name),
     }
   }
 
   /** Runs a handler; what an agent can mend becomes an error of the protocol with the sentence. */
-  private async handling<T>(run: () => Promise<T>, code: number = ErrorCode.InvalidParams): Promise<T> {
+  private async handling<T>(
+    run: () => Promise<T>,
+    code: number = ProtocolErrorCode.InvalidParams,
+  ): Promise<T> {
     this.underway++
     try {
       return await run()
@@ -160,30 +221,30 @@ export class Session {
   private protocolError(error: Error, code: number): Error {
     if (error instanceof ToolError) return coded(code, error.message)
     if (error instanceof DaemonError)
-      return coded(error.status === 404 ? code : ErrorCode.InternalError, explain(error))
+      return coded(error.status === 404 ? code : ProtocolErrorCode.InternalError, explain(error))
     this.shared.log.error({ err: error }, 'a fault of ours')
-    return coded(ErrorCode.InternalError, 'a fault of ours; the log of svc mcp has it')
+    return coded(ProtocolErrorCode.InternalError, 'a fault of ours; the log of svc mcp has it')
   }
 
   private handleTools(): void {
-    this.server.setRequestHandler(ListToolsRequestSchema, () =>
+    this.server.setRequestHandler('tools/list', (_request, context) =>
       this.handling(async () => {
         const identity = await this.identityIfThere()
-        this.tell('list_tools')
+        this.tell('list_tools', context)
         this.lastListed = identity === null ? '' : toolNames(identity)
         return { tools: toolsFor(identity).map((tool) => listed(tool, identity)) }
       }),
     )
-    this.server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
+    this.server.setRequestHandler('tools/call', ({ params }, context) =>
       this.handling(async () => {
         const tool = tools.find(({ name }) => name === params.name)
         if (!tool)
           throw new ToolError(`no tool is named ${printable(params.name)}; tools/list has those there are`)
-        this.tell(tool.name)
-        const quiet = this.progress(extra, tool)
-        const over = this.waits.begin(extra.requestId)
+        this.tell(tool.name, context)
+        const quiet = this.progress(context, tool)
+        const over = this.waits.begin(context.mcpReq.id)
         try {
-          return await callTool(tool, params.arguments ?? {}, () => this.admit(), this.around(extra))
+          return await callTool(tool, params.arguments ?? {}, () => this.admit(), this.around(context))
         } finally {
           quiet()
           over()
@@ -210,38 +271,38 @@ export class Session {
   }
 
   /** Says every two seconds that a call is still under way, where the client asked to be told. */
-  private progress({ _meta, sendNotification }: Extra, { awaits = 'the daemon' }: Tool): () => void {
-    const progressToken = _meta?.progressToken
+  private progress({ mcpReq }: ServerContext, { awaits = 'the daemon' }: Tool): () => void {
+    const progressToken = mcpReq._meta?.progressToken
     if (progressToken === undefined) return () => {}
     let n = 0
     return this.shared.every(PROGRESS_EVERY_MS, () => {
       n++
       const message = `waiting for ${awaits}, ${(n * PROGRESS_EVERY_MS) / 1000} s`
       const params = { progressToken, progress: n, message }
-      void sendNotification({ method: 'notifications/progress', params }).catch(() => {})
+      void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
     })
   }
 
   private handleResources(): void {
-    this.server.setRequestHandler(ListResourcesRequestSchema, ({ params }, extra) =>
-      this.handling(async () => listResources(params?.cursor, await this.context(extra))),
+    this.server.setRequestHandler('resources/list', ({ params }, context) =>
+      this.handling(async () => listResources(params?.cursor, await this.context(context))),
     )
-    this.server.setRequestHandler(ListResourceTemplatesRequestSchema, () =>
+    this.server.setRequestHandler('resources/templates/list', () =>
       this.handling(async () => ({ resourceTemplates: TEMPLATES.map((one) => ({ ...one })) })),
     )
-    this.server.setRequestHandler(ReadResourceRequestSchema, ({ params }, extra) =>
+    this.server.setRequestHandler('resources/read', ({ params }, context) =>
       this.handling(async () => {
-        const contents = await readResource(addressOf(params.uri), await this.context(extra))
+        const contents = await readResource(addressOf(params.uri), await this.context(context))
         return { contents: [{ uri: params.uri, ...contents }] }
       }, NOT_FOUND),
     )
-    this.server.setRequestHandler(SubscribeRequestSchema, ({ params }, extra) =>
+    this.server.setRequestHandler('resources/subscribe', ({ params }, context) =>
       this.handling(async () => {
-        await this.subscriptions.add(params.uri, addressOf(params.uri), await this.context(extra))
+        await this.subscriptions.add(params.uri, addressOf(params.uri), await this.context(context))
         return {}
       }, NOT_FOUND),
     )
-    this.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) =>
+    this.server.setRequestHandler('resources/unsubscribe', ({ params }) =>
       this.handling(async () => {
         this.subscriptions.remove(params.uri)
         return {}
@@ -250,13 +311,13 @@ export class Session {
   }
 
   private handlePrompts(): void {
-    this.server.setRequestHandler(ListPromptsRequestSchema, () =>
+    this.server.setRequestHandler('prompts/list', () =>
       this.handling(async () => ({ prompts: listPrompts(await this.identify()) })),
     )
-    this.server.setRequestHandler(GetPromptRequestSchema, ({ params }, extra) =>
-      this.handling(async () => getPrompt(params.name, params.arguments ?? {}, await this.context(extra))),
+    this.server.setRequestHandler('prompts/get', ({ params }, context) =>
+      this.handling(async () => getPrompt(params.name, params.arguments ?? {}, await this.context(context))),
     )
-    this.server.setRequestHandler(CompleteRequestSchema, ({ params }, extra) =>
+    this.server.setRequestHandler('completion/complete', ({ params }, context) =>
       this.handling(async () => ({
         completion: await complete(
           {
@@ -265,14 +326,14 @@ export class Session {
             value: params.argument.value,
             given: params.context?.arguments ?? {},
           },
-          await this.context(extra),
+          await this.context(context),
         ),
       })),
     )
   }
 
-  private async context(extra: Extra): Promise<Context> {
-    return { ...this.around(extra), identity: await this.identify() }
+  private async context(request: ServerContext): Promise<Context> {
+    return { ...this.around(request), identity: await this.identify() }
   }
 }
 

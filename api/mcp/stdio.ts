@@ -1,11 +1,13 @@
 /**
  * The stdio transport: one client, which started this process and speaks over its standard input and
- * output. Nothing else may be written there; logs go to standard error.
+ * output. Nothing else may be written there; logs go to standard error. The first message says which
+ * revision of the protocol is spoken (2026-07-28, stdio: Backward Compatibility).
  */
-import type { Readable, Writable } from 'node:stream'
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { StdioServerTransport, serveStdio as serve } from '@modelcontextprotocol/server/stdio'
 import { DaemonError } from './daemon.ts'
 import { MESSAGE_MAX } from './http/body.ts'
+import { StdioWire } from './modern/stdio-wire.ts'
 import { Session, type Shared } from './session.ts'
 import { WATCH_EVERY_MS } from './watches.ts'
 
@@ -23,40 +25,54 @@ export async function serveStdio(
   token: string | null,
   { input, output, stopped }: { input: Readable; output: Writable; stopped: AbortSignal },
 ): Promise<'closed' | Error> {
-  const session = new Session(shared, token, 'stdio')
+  // The SDK answers no more once its input ends; ours has an end only when all is answered.
+  const open = input.pipe(new PassThrough(), { end: false })
   // The message itself, and the start of the next that came with it.
-  const transport = new StdioServerTransport(input, output, { maxBufferSize: 2 * MESSAGE_MAX })
+  const stdio = new StdioServerTransport(open, output, { maxBufferSize: 2 * MESSAGE_MAX })
+  const wire = new StdioWire(
+    stdio,
+    new Session(shared, token, { transport: 'stdio', era: 'modern' }),
+    shared.log,
+  )
   let fault: Error | null = null
   const ended = new Promise<void>((resolve) => {
     input.once('end', resolve)
     input.once('close', resolve)
     stopped.addEventListener('abort', () => resolve(), { once: true })
-    const { onclose, onerror } = session.server
-    session.server.onclose = () => {
-      onclose?.()
-      resolve()
-    }
-    session.server.onerror = (error) => {
-      if (error.message.startsWith('ReadBuffer exceeded'))
-        fault = new Error(`a message must have at most ${MESSAGE_MAX} bytes; the connection is over`)
-      onerror?.(error)
-    }
+    wire.closed = resolve
   })
+  const handle = serve(
+    ({ era }) => {
+      const session = new Session(shared, token, { transport: 'stdio', era })
+      wire.serves(session)
+      return session.server
+    },
+    {
+      transport: wire,
+      onerror: (error) => {
+        if (error.message.startsWith('ReadBuffer exceeded'))
+          fault = new Error(`a message must have at most ${MESSAGE_MAX} bytes; the connection is over`)
+        shared.log.debug({ err: error }, 'a message of a client was not right')
+      },
+    },
+  )
   const ends = [
     shared.every(WATCH_EVERY_MS, () => void shared.watches.tick()),
-    shared.every(LOOK_EVERY_MS, () => void look(shared, session)),
+    shared.every(LOOK_EVERY_MS, () => void look(shared, wire.session)),
   ]
-  await session.server.connect(transport)
   await ended
-  await Promise.race([session.settled(), delay(shared, DRAIN_MS)])
+  await Promise.race([wire.settled(), delay(shared, DRAIN_MS)])
   for (const end of ends) end()
-  await session.server.close()
+  await handle.close()
   return fault ?? 'closed'
 }
 
-async function look({ access, log }: Shared, session: Session): Promise<void> {
+async function look({ access, log }: Shared, session: Session | null): Promise<void> {
+  if (session === null) return
   try {
-    await session.tellTools(await access.identify(session.token))
+    const identity = await access.identify(session.token)
+    session.knows(identity)
+    await session.tellTools(identity)
   } catch (error) {
     // Calls say so themselves.
     if (!(error instanceof DaemonError)) log.debug({ err: error }, 'the client was not told of its tools')

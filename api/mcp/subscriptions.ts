@@ -1,32 +1,34 @@
-/** What one client subscribed to, and how it is told of changes. */
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
+/** What one client subscribed to: resources whose changes it is told of. */
 import type { Logger } from 'pino'
 import type { Firing } from '../../schemas/types.ts'
 import type { Address } from './resources/uri.ts'
-import { type Context, ToolError } from './tool.ts'
-import type { Watches } from './watches.ts'
+import { ToolError } from './tool.ts'
+import type { Asker, Told, Watches } from './watches.ts'
 
 export const SUBSCRIPTIONS_MAX = 50
+
+/** Where new firings are told beside the change of a resource: logger of messages, and key of `_meta`. */
+export const FIRINGS = 'svc.firings'
+const FIRINGS_META = 'svc/firings'
 
 export class Subscriptions {
   private readonly ends = new Map<string, () => void>()
 
-  /** @param credential stands for the client's. */
+  /** @param credential stands for the client's. @param told of each change. */
   constructor(
-    private readonly server: Server,
     private readonly credential: string,
     private readonly shared: { watches: Watches; log: Logger },
+    private readonly told: Told,
   ) {}
 
   /** @throws ToolError for what cannot be watched; DaemonError for what may not be read */
-  async add(uri: string, address: Address, context: Context): Promise<void> {
+  async add(uri: string, address: Address, asker: Asker): Promise<void> {
     if (this.ends.has(uri)) return
     if (this.ends.size >= SUBSCRIPTIONS_MAX)
-      throw new ToolError(`a session watches at most ${SUBSCRIPTIONS_MAX} resources; unsubscribe one`)
+      throw new ToolError(`a session watches at most ${SUBSCRIPTIONS_MAX} resources; unsubscribe one`, 'uri')
     // The watch outlives the request that began it.
-    const asker = { ...context, signal: new AbortController().signal }
-    const told = (of: string, firings: readonly Firing[]) => void this.tell(of, firings)
-    const end = await this.shared.watches.add(this.credential, uri, address, asker, told)
+    const lasting = { ...asker, signal: new AbortController().signal }
+    const end = await this.shared.watches.add(this.credential, uri, address, lasting, this.told)
     if (this.ends.has(uri)) end()
     else this.ends.set(uri, end)
   }
@@ -39,21 +41,17 @@ export class Subscriptions {
   end(): void {
     for (const uri of [...this.ends.keys()]) this.remove(uri)
   }
+}
 
-  private async tell(uri: string, firings: readonly Firing[]): Promise<void> {
-    try {
-      await this.server.sendResourceUpdated({ uri })
-      for (const { dispatch_id, trigger, key, fired_at, state, reason } of firings)
-        await this.server.sendLoggingMessage(
-          {
-            level: 'notice',
-            logger: 'svc.firings',
-            data: { dispatch_id, trigger, key, fired_at, state, reason },
-          },
-          this.server.transport?.sessionId,
-        )
-    } catch (error) {
-      this.shared.log.debug({ err: error }, 'a client was not told of a change')
-    }
-  }
+/** A firing as clients are told of it. */
+export function shownFiring({ dispatch_id, trigger, key, fired_at, state, reason }: Firing) {
+  return { dispatch_id, trigger, key, fired_at, state, reason }
+}
+
+/**
+ * Params of `notifications/resources/updated` since 2026-07-28, which has no messages outside of a request:
+ * the firings that are new come with the change.
+ */
+export function updateOf(uri: string, firings: readonly Firing[]) {
+  return firings.length === 0 ? { uri } : { uri, _meta: { [FIRINGS_META]: firings.map(shownFiring) } }
 }

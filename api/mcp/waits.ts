@@ -2,7 +2,7 @@
  * Calls of one session that only wait. Each ends when its client cancels it or goes, and all end when no
  * more is waited for: what would be waited for is then taken by nobody.
  */
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js'
+import type { RequestId } from '@modelcontextprotocol/server'
 
 export class Waits {
   private readonly ended = new AbortController()

@@ -18,10 +18,11 @@ const EVENTS = 50
 const WINDOW = '24h'
 const FIRINGS = 20
 
-type Asker = Pick<Context, 'daemon' | 'signal' | 'identity'>
+/** Who asks. */
+export type Asker = Pick<Context, 'daemon' | 'signal' | 'identity'>
 
 /** What a client is told: that a resource changed, and of firings which. */
-export type Told = (uri: string, firings: readonly Firing[]) => void
+export type Told = (uri: string, firings: readonly Firing[]) => void | Promise<void>
 
 interface Watch {
   uri: string
@@ -86,7 +87,7 @@ export class Watches {
       if (now.mark === seen.mark) return
       const known = new Set(seen.firings.map((one) => one.dispatch_id))
       const fresh = now.firings.filter((one) => !known.has(one.dispatch_id)).reverse()
-      for (const told of [...watch.told]) told(watch.uri, fresh)
+      for (const told of [...watch.told]) void told(watch.uri, fresh)
     } catch {
       // The daemon is away, or the credential is no longer known: access.ts ends its sessions.
     } finally {

@@ -26,11 +26,11 @@ function sentenceOf(error: unknown): string {
   if (error.name === 'AbortError') return 'cut off'
   const { name } = error.constructor
   const code = (error as { code?: unknown }).code
-  if (name === 'StreamableHTTPError') return httpSentence(Number(code))
-  if (name === 'McpError') {
-    if (code === CONNECTION_CLOSED) return 'the connection was closed'
+  if (name === 'SdkHttpError') return httpSentence(Number((error as { status?: unknown }).status))
+  if (name === 'SdkError') return sdkSentence(error, code)
+  // Its classes keep the name of the first of them.
+  if (error.name === 'ProtocolError')
     return `the server says: ${error.message.replace(/^MCP error -?\d+: /, '')}`
-  }
   if (name === 'EgressError') return error.message
   if (/^(ZodError|\$ZodError|SyntaxError)$/.test(name) || error.name === 'ZodError')
     return 'the answer is not MCP: check the address'
@@ -38,7 +38,14 @@ function sentenceOf(error: unknown): string {
   return error.message
 }
 
-const CONNECTION_CLOSED = -32_000
+/** Of the client itself: what it met is told where it is an error, and else that it is no MCP. */
+function sdkSentence({ message, cause }: Error, code: unknown): string {
+  if (code === 'CONNECTION_CLOSED') return 'the connection was closed'
+  if (cause instanceof Error && cause.constructor.name !== 'SdkError') return sentenceOf(cause)
+  if (/^(ERA_NEGOTIATION_FAILED|INVALID_RESULT|CLIENT_HTTP_UNEXPECTED_CONTENT)$/.test(String(code)))
+    return 'the answer is not MCP: check the address'
+  return message
+}
 
 function httpSentence(status: number): string {
   if (status === 401 || status === 403) return `the server answered ${status}: check its credential`

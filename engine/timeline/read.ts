@@ -80,7 +80,9 @@ export function* readInSteps(
 function begin(ctx: ReadContext, request: Scoped<ReadRequest>, now: number, scanMax: number): Reading {
   if (request.selector === undefined && !request.sources?.length)
     fail('invalid', 'give a selector, or sources to read all of what they brought', { field: 'selector' })
-  const { cursor: text, client: _client, limit: _limit, ...identity } = request
+  const { cursor: text, client: _client, limit, ...rest } = request
+  // Pages of a budget go on within a chunk, which is as long as the limit says.
+  const identity = request.max_tokens === undefined || limit === undefined ? rest : { ...rest, limit }
   const asOf = request.as_of === undefined ? null : parseInstant(request.as_of, 'as_of')
   const cursor: Cursor =
     text === undefined
@@ -236,7 +238,9 @@ function* answerFitted(
   references: Row[],
   maxTokens: number,
 ): Steps<ReadAnswer> {
-  const page = yield* collect(ctx, reading, FIT_CHUNK, reading.request.include_payload === true)
+  const { limit } = reading.request
+  const most = limit === undefined ? FIT_CHUNK : clamp(limit, 1, LIMIT_MAX)
+  const page = yield* collect(ctx, reading, most, reading.request.include_payload === true)
   const chunk = [...references, ...(reading.direction === 'desc' ? page.rows.reverse() : page.rows)]
   // Later pages of the first chunk count its documents again, or their groups would shift.
   const first = reading.request.cursor !== undefined && reading.cursor.after === null

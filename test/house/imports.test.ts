@@ -53,7 +53,7 @@ const broken: [rule: string, file: string, imported: string][] = [
   ['one-owner-sqlite', 'engine/keys/b.ts', 'better-sqlite3'],
   ['one-owner-xstate', 'engine/f.ts', 'xstate'],
   ['one-owner-ajv', 'engine/g.ts', 'ajv'],
-  ['one-owner-mcp', 'api/http/b.ts', '@modelcontextprotocol/sdk/types.js'],
+  ['one-owner-mcp', 'api/http/b.ts', '@modelcontextprotocol/server'],
   ['one-owner-commander', 'api/d.ts', 'commander'],
 ]
 

@@ -1,13 +1,15 @@
 /**
- * A real MCP server on loopback, made with the official SDK's server classes: what it lists and answers
- * is what a test says, and what it is sent is kept.
+ * A real MCP server on loopback, made with the official SDK's server classes of either generation: what it
+ * lists and answers is what a test says, and what it is sent is kept.
  */
 import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { toNodeHandler } from '@modelcontextprotocol/node'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { createMcpHandler, Server as ModernServer } from '@modelcontextprotocol/server'
 
 export interface Offered {
   name: string
@@ -41,6 +43,10 @@ export interface ServerOptions {
   json?: boolean
   /** Tools on one page of its list. */
   pageSize?: number
+  /** modern: revision 2026-07-28 alone, without sessions; else those that begin with `initialize` alone. */
+  revision?: 'modern'
+  /** Status with which a server of before 2026-07-28 meets a request before `initialize`. */
+  puzzled?: number
 }
 
 export const textResult = (text: string, more: object = {}) => ({
@@ -60,12 +66,21 @@ export async function startMcpServer(tools: Offered[], options: ServerOptions = 
     await speaking(started, options).connect(transport)
     return transport
   }
+  const modern = toNodeHandler(
+    createMcpHandler(() => speakingModern(started, options), {
+      legacy: 'reject',
+      responseMode: options.json ? 'auto' : 'sse',
+    }),
+  )
   const server = http.createServer(async (request, response) => {
     const { headers } = request
     started.requests.push({ method: request.method!, headers })
     if (options.authorization && headers.authorization !== options.authorization)
       return void response.writeHead(401).end('who are you')
+    if (options.revision === 'modern') return modern(request, response)
     const session = headers['mcp-session-id'] as string | undefined
+    if (options.puzzled && headers['mcp-method'] === 'server/discover')
+      return void response.writeHead(options.puzzled).end('what is this')
     const transport = session === undefined ? await begin() : transports.get(session)
     if (!transport) return void response.writeHead(404).end()
     await transport.handleRequest(request, response)
@@ -89,24 +104,45 @@ export async function startMcpServer(tools: Offered[], options: ServerOptions = 
 }
 
 /** A server of the SDK that lists and answers what the test says. */
-function speaking(of: McpTestServer, { pageSize }: ServerOptions): Server {
+function speaking(of: McpTestServer, options: ServerOptions): Server {
   const server = new Server({ name: 'test', version: '1' }, { capabilities: { tools: {} } })
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+  const { list, call } = said(of, options)
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => list(params) as never)
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => (await call(params)) as never)
+  return server
+}
+
+/** The same, of the second generation. */
+function speakingModern(of: McpTestServer, options: ServerOptions): ModernServer {
+  const server = new ModernServer({ name: 'test', version: '1' }, { capabilities: { tools: {} } })
+  const { list, call } = said(of, options)
+  server.setRequestHandler('tools/list', async ({ params }) => list(params) as never)
+  server.setRequestHandler('tools/call', async ({ params }) => (await call(params)) as never)
+  return server
+}
+
+interface Call {
+  name: string
+  arguments?: Record<string, unknown> | undefined
+}
+
+/** What is answered, whatever the generation. */
+const said = (of: McpTestServer, { pageSize }: ServerOptions) => ({
+  list(params: { cursor?: string | undefined } | undefined) {
     const from = Number(params?.cursor ?? 0)
     const until = pageSize === undefined ? of.tools.length : from + pageSize
     const page = of.tools.slice(from, until).map(({ answer: _answer, inputSchema, ...tool }) => ({
       inputSchema: inputSchema ?? { type: 'object' },
       ...tool,
     }))
-    return { tools: page as never, ...(until < of.tools.length ? { nextCursor: String(until) } : {}) }
-  })
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    return { tools: page, ...(until < of.tools.length ? { nextCursor: String(until) } : {}) }
+  },
+  async call(params: Call): Promise<unknown> {
     const args = params.arguments ?? {}
     of.calls.push({ tool: params.name, args })
     const tool = of.tools.find(({ name }) => name === params.name)
     if (!tool) throw new Error(`no tool is named ${params.name}`)
     const answer = await (tool.answer ?? (() => 'done'))(args)
-    return (typeof answer === 'string' ? textResult(answer) : answer) as never
-  })
-  return server
-}
+    return typeof answer === 'string' ? textResult(answer) : answer
+  },
+})

@@ -15,7 +15,8 @@ import { WATCH_EVERY_MS } from '../watches.ts'
 import { Refusal, refuse, sendJson } from './refuse.ts'
 import { type HttpSession, Sessions } from './sessions.ts'
 import { openSse, type SseSessions, takeSseMessage } from './sse.ts'
-import { type StreamableSessions, serveStreamable } from './streamable.ts'
+import { Stateless } from './stateless.ts'
+import { isModern, type StreamableSessions, serveStreamable } from './streamable.ts'
 
 /** How often those with an open stream are asked about again, and idle sessions looked for. */
 const LOOK_EVERY_MS = 1_000
@@ -56,12 +57,15 @@ export function buildMcpHttp(
 class Door {
   private stopping = false
   private turn = 0
+  private readonly stateless: Stateless
 
   constructor(
     private readonly settings: McpSettings,
     private readonly shared: Shared,
     private readonly sessions: Sessions<{ close(): Promise<void> }>,
-  ) {}
+  ) {
+    this.stateless = new Stateless(shared, sessions)
+  }
 
   /** Answers one request, whatever happens. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -84,12 +88,13 @@ class Door {
   async beginStop(): Promise<void> {
     this.stopping = true
     // An answer that is due goes out before the stream it goes to is closed.
-    await Promise.all(
-      this.sessions.all().map(async ({ id, session }) => {
+    await Promise.all([
+      this.stateless.settled(),
+      ...this.sessions.all().map(async ({ id, session }) => {
         await session.settled()
         this.sessions.end(id)
       }),
-    )
+    ])
   }
 
   /** Ends what is idle, and the sessions of credentials that the daemon no longer knows. */
@@ -129,11 +134,14 @@ class Door {
 
   private routeOf(path: string) {
     const { transport } = this.settings
-    const { shared, sessions } = this
+    const { shared, sessions, stateless } = this
     type Serve = (token: string | null, request: IncomingMessage, response: ServerResponse) => Promise<void>
     const routes: Record<string, Serve> =
       transport === 'streamable-http'
-        ? { '/mcp': (...of) => serveStreamable(shared, sessions as unknown as StreamableSessions, ...of) }
+        ? {
+            '/mcp': (...of) =>
+              serveStreamable(shared, sessions as unknown as StreamableSessions, stateless, ...of),
+          }
         : {
             '/sse': (...of) => openSse(shared, sessions as unknown as SseSessions, ...of),
             '/sse/messages': (...of) => takeSseMessage(sessions as unknown as SseSessions, ...of),
@@ -153,7 +161,8 @@ class Door {
   private async checkCredential(token: string | null, path: string, request: IncomingMessage): Promise<void> {
     try {
       const hasSession = path.endsWith('/messages') || request.headers['mcp-session-id'] !== undefined
-      const identity = await this.shared.access.identify(token, !hasSession)
+      // One without a session begins nothing: it is as good as a request of a session.
+      const identity = await this.shared.access.identify(token, !hasSession && !isModern(request))
       // An open daemon checks nothing; whoever set a token here wants it all the same.
       if (identity.id === 'open' && !this.settings.admits(token)) throw unknownCredential(token)
     } catch (error) {

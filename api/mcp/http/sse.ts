@@ -3,14 +3,14 @@
  * /sse/messages, so that a proxy that sends /sse* here needs no other rule; /messages is the same.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import { hashOf } from '../access.ts'
 import { Session, type Shared } from '../session.ts'
 import { readMessage } from './body.ts'
 import { Refusal } from './refuse.ts'
 import type { Sessions } from './sessions.ts'
+import { SseTransport } from './sse-transport.ts'
 
-export type SseSessions = Sessions<SSEServerTransport>
+export type SseSessions = Sessions<SseTransport>
 
 const MESSAGES = '/sse/messages'
 const HEARTBEAT_MS = 15_000
@@ -32,8 +32,8 @@ export async function openSse(
       },
     )
   sessions.makeRoom(token === null ? null : hashOf(token))
-  const session = new Session(shared, token, 'http')
-  const transport = new SSEServerTransport(MESSAGES, response)
+  const session = new Session(shared, token, { transport: 'http', era: 'legacy' })
+  const transport = new SseTransport(MESSAGES, response)
   const made = sessions.add(transport.sessionId, session, transport)
   made.streams = 1
   response.setHeader('x-accel-buffering', 'no')
@@ -60,7 +60,7 @@ export async function takeSseMessage(
   const { transport } = sessions.open(id, hashOf(token))
   const message = await readMessage(request)
   try {
-    await transport.handleMessage(message)
+    transport.take(message)
   } catch {
     throw new Refusal(400, 'the body must be one JSON-RPC message')
   }

@@ -1,18 +1,26 @@
-/** Streamable HTTP at /mcp: POST for messages, GET for the stream of notifications, DELETE to end. */
+/**
+ * Streamable HTTP at /mcp, for every revision that is spoken. A request that names a revision without
+ * sessions is answered by itself (stateless.ts); one that does not belongs to a session, which begins with
+ * `initialize`: POST for messages, GET for the stream of notifications, DELETE to end (2025-11-25,
+ * Transports: Streamable HTTP; 2026-07-28, Versioning: a dual-era server selects by how the client opens).
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node'
 import { hashOf } from '../access.ts'
+import { MODERN, revisionOf } from '../modern/revisions.ts'
 import { Session, type Shared } from '../session.ts'
 import { readMessage } from './body.ts'
 import { Refusal } from './refuse.ts'
 import { newSessionId, type Sessions } from './sessions.ts'
+import type { Stateless } from './stateless.ts'
 
-export type StreamableSessions = Sessions<StreamableHTTPServerTransport>
+export type StreamableSessions = Sessions<NodeStreamableHTTPServerTransport>
 
 /** One request. @param token credential of the caller; null: none. @throws Refusal */
 export async function serveStreamable(
   shared: Shared,
   sessions: StreamableSessions,
+  stateless: Stateless,
   token: string | null,
   request: IncomingMessage,
   response: ServerResponse,
@@ -23,6 +31,8 @@ export async function serveStreamable(
       allow: 'GET, POST, DELETE',
     })
   const message = method === 'POST' ? await readMessage(request) : undefined
+  if (message !== undefined && (isModern(request) || revisionOf(message) !== undefined))
+    return stateless.serve(token, message, request, response)
   const id = request.headers['mcp-session-id']
   if (id === undefined && message?.method === 'initialize') {
     const transport = await begin(shared, sessions, token)
@@ -31,7 +41,7 @@ export async function serveStreamable(
   if (typeof id !== 'string')
     throw new Refusal(
       400,
-      'the Mcp-Session-Id header is missing; send initialize first, and the id it answers with',
+      `the Mcp-Session-Id header is missing; send initialize first, and the id it answers with, or name revision ${MODERN[0]} in _meta`,
     )
   const found = sessions.open(id, hashOf(token))
   if (method === 'GET') {
@@ -47,19 +57,22 @@ export async function serveStreamable(
   await found.transport.handleRequest(request, response, message)
 }
 
+/** Whether it says by its header that it belongs to no session. */
+export const isModern = ({ headers }: IncomingMessage): boolean =>
+  (MODERN as readonly unknown[]).includes(headers['mcp-protocol-version'])
+
 async function begin(
   shared: Shared,
   sessions: StreamableSessions,
   token: string | null,
-): Promise<StreamableHTTPServerTransport> {
+): Promise<NodeStreamableHTTPServerTransport> {
   sessions.makeRoom(token === null ? null : hashOf(token))
-  const session = new Session(shared, token, 'http')
-  const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
+  const session = new Session(shared, token, { transport: 'http', era: 'legacy' })
+  const transport: NodeStreamableHTTPServerTransport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: newSessionId,
     onsessioninitialized: (id) => void sessions.add(id, session, transport),
     onsessionclosed: (id) => sessions.end(id),
   })
-  // The SDK's class says of its own handlers that they may be undefined, which its interface does not.
-  await session.server.connect(transport as Parameters<typeof session.server.connect>[0])
+  await session.server.connect(transport)
   return transport
 }

@@ -1,5 +1,6 @@
 /** What a resource holds: the answers of tools, under an address. */
 import { escapeText } from '../../../schemas/plain-text.ts'
+import { toolSchemas } from '../../../schemas/tools.ts'
 import type { FiringsResult, ProjectHealth, ProjectOutline } from '../../../schemas/types.ts'
 import { part } from '../daemon.ts'
 import { projectOf } from '../project.ts'
@@ -8,6 +9,7 @@ import { getFinding, listFindings } from '../tools/findings.ts'
 import { projectTimeline } from '../tools/projects.ts'
 import { read } from '../tools/read.ts'
 import { loadSkill } from '../tools/skills.ts'
+import { printable } from '../words.ts'
 import { type Address, TEMPLATES } from './uri.ts'
 
 const WINDOW = '24h'
@@ -32,14 +34,22 @@ function textOf(address: Address, context: Context): Promise<string> {
     case 'findings':
       return answerOf(listFindings, { project: address.project }, context)
     case 'finding':
-      return answerOf(getFinding, { project: address.project, id: address.id }, context)
+      return answerOf(getFinding, { project: address.project, finding_id: address.id }, context)
     case 'firings':
       return firingsText(address.project, context)
     case 'project':
       return projectText(address.project, context)
+    case 'tool':
+      return schemasOf(address.name)
     case 'skill':
       return loadSkill(address.name, undefined, context).then(({ body }) => body)
   }
+}
+
+/** The arguments a tool takes, in full, and what it answers. @throws ToolError */
+async function schemasOf(name: string): Promise<string> {
+  if (Object.hasOwn(toolSchemas, name)) return JSON.stringify(toolSchemas[name])
+  throw new ToolError(`no tool is named ${printable(name)}; tools/list has those there are`, 'uri')
 }
 
 async function answerOf(tool: Tool, args: object, context: Context): Promise<string> {

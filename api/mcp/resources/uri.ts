@@ -7,6 +7,7 @@ export type Address =
   | { kind: 'firings'; project: string }
   | { kind: 'finding'; project: string; id: string }
   | { kind: 'skill'; name: string }
+  | { kind: 'tool'; name: string }
 
 const part = encodeURIComponent
 
@@ -22,7 +23,8 @@ export function uriOf(address: Address): string {
     case 'finding':
       return `svc://project/${part(address.project)}/findings/${part(address.id)}`
     case 'skill':
-      return `svc://skill/${part(address.name)}`
+    case 'tool':
+      return `svc://${address.kind}/${part(address.name)}`
   }
 }
 
@@ -32,7 +34,7 @@ export function parseUri(uri: string): Address | null {
   if (rest.length > 0 || first === undefined) return null
   if (kind === 'entity')
     return second === undefined || third !== undefined ? null : { kind, label: first, value: second }
-  if (kind === 'skill') return second === undefined ? { kind, name: first } : null
+  if (kind === 'skill' || kind === 'tool') return second === undefined ? { kind, name: first } : null
   if (kind !== 'project') return null
   if (second === undefined) return { kind: 'project', project: first }
   if (second === 'findings')
@@ -95,5 +97,12 @@ export const TEMPLATES = [
     title: 'A skill',
     description: 'Instructions that people wrote for agents.',
     mimeType: 'text/markdown',
+  },
+  {
+    uriTemplate: 'svc://tool/{name}',
+    name: 'tool',
+    title: 'Schemas of a tool',
+    description: 'JSON Schemas of the arguments a tool takes, with every rule, and of what it answers.',
+    mimeType: 'application/json',
   },
 ] as const

@@ -23,7 +23,9 @@ export const conclude = defineTool<ToolConclude, ToolConcludeResult>({
       content: {
         delivery_id,
         acknowledged: true,
+        finding_id: made?.run_id ?? null,
         finding: made?.run_id ?? null,
+        event_id: made?.event_id ?? null,
         event: made?.event_id ?? null,
       },
     }

@@ -67,7 +67,7 @@ export const finishProject = defineTool<ToolFinishProject, ToolFinishProjectResu
     if (held_by !== null) await release(id, context)
     return {
       text: `${name} is finished${held_by === null ? '' : ' and released'}${finding === null ? '' : `; the words are finding ${finding}`}`,
-      content: { project: id, name, released: held_by !== null, finding },
+      content: { project: id, name, released: held_by !== null, finding_id: finding, finding },
     }
   },
 })

@@ -24,9 +24,9 @@ export const getEvent = defineTool<ToolGetEvent, ToolGetEventResult>({
   scope: 'read',
   ofProject: false,
   hints: READS,
-  aliases: { event: 'id' },
-  async run({ id, max_tokens: tokens = TOKENS }, { daemon, signal }) {
-    const json = await daemon.text(`/api/events/${part(id)}`, { signal })
+  aliases: { id: 'event_id', event: 'event_id' },
+  async run({ event_id, max_tokens: tokens = TOKENS }, { daemon, signal }) {
+    const json = await daemon.text(`/api/events/${part(event_id)}`, { signal })
     const { event } = JSON.parse(json) as EventDetail
     const raw = rawValues(json, 2)[0] ?? ''
     const { text: payload, cut } = cutTo(raw, Math.max(1, tokens - REST_TOKENS))
@@ -35,8 +35,9 @@ export const getEvent = defineTool<ToolGetEvent, ToolGetEventResult>({
     const named = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
     const bytes = Buffer.byteLength(raw)
     return {
-      text: `${id} ${event_type} of ${source} at ${event_time}\n${named.join(' ')}\n${payload}${cut ? `\n[cut: the payload has ${bytes} bytes; ask with a larger max_tokens]` : ''}`,
+      text: `${event.id} ${event_type} of ${source} at ${event_time}\n${named.join(' ')}\n${payload}${cut ? `\n[cut: the payload has ${bytes} bytes; ask with a larger max_tokens]` : ''}`,
       content: {
+        event_id: event.id,
         id: event.id,
         source,
         event_type,
@@ -61,8 +62,8 @@ export const why = defineTool<ToolWhy, ToolWhyResult>({
   scope: 'read',
   ofProject: false,
   hints: READS,
-  aliases: { event: 'id' },
-  async run({ id, trigger }, { daemon, signal }) {
+  aliases: { id: 'event_id', event: 'event_id' },
+  async run({ event_id: id, trigger }, { daemon, signal }) {
     const { event_id, records } = await daemon.get<WhyResult>(`/api/events/${part(id)}/why`, {
       query: { trigger },
       signal,
@@ -80,7 +81,7 @@ export const why = defineTool<ToolWhy, ToolWhyResult>({
       text:
         shown.map((one) => `${one.trigger}: ${one.reason}. ${one.text}`).join('\n') ||
         `no trigger watches the source of ${event_id}`,
-      content: { event: event_id, records: shown },
+      content: { event_id, event: event_id, records: shown },
     }
   },
 })

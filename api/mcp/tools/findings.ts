@@ -37,6 +37,7 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
       signal: context.signal,
     })
     const shown = findings.map((one) => ({
+      finding_id: one.run_id,
       id: one.run_id,
       at: one.at,
       agent: one.agent,
@@ -69,10 +70,11 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
   scope: 'read',
   ofProject: true,
   hints: READS,
-  async run({ id, project: word, max_tokens: tokens = TOKENS }, context) {
+  aliases: { id: 'finding_id', finding: 'finding_id' },
+  async run({ finding_id, project: word, max_tokens: tokens = TOKENS }, context) {
     const project = await projectOf(word, context)
     const found = await context.daemon.get<ProjectResult & { note: string; event_id: string }>(
-      `/api/projects/${part(project.id)}/results/${part(id)}`,
+      `/api/projects/${part(project.id)}/results/${part(finding_id)}`,
       { signal: context.signal },
     )
     const { text: note, cut } = cutTo(found.note, tokens)
@@ -81,6 +83,7 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
       text: `${headline}\n${at} ${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}`,
       content: {
         project: project.id,
+        finding_id: found.id,
         id: found.id,
         at,
         entity,
@@ -89,6 +92,7 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
         headline,
         next_step,
         handled_by: found.handled?.by ?? null,
+        event_id: event,
         event,
         note,
         cut,
@@ -109,7 +113,7 @@ export const recordFinding = defineTool<ToolRecordFinding, ToolRecordFindingResu
     const { run_id, event_id, agent, entity, verdict, project } = await recordFindingOf(said, context)
     return {
       text: `recorded as ${run_id} on the timeline of ${entity} (${event_id}), by ${agent}`,
-      content: { id: run_id, event: event_id, project, agent, entity, verdict },
+      content: { finding_id: run_id, id: run_id, event_id, event: event_id, project, agent, entity, verdict },
     }
   },
 })

@@ -72,6 +72,7 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
       { query: { show, before: cursor, limit }, signal: context.signal },
     )
     const all = results.map((one) => ({
+      finding_id: one.id,
       id: one.id,
       at: one.at,
       entity: one.entity,

@@ -18,6 +18,8 @@ import { adds, type Context, defineTool, READS } from '../tool.ts'
 
 type Shown = ToolProposeChangeResult
 
+const PROPOSAL = { id: 'proposal_id', proposal: 'proposal_id' }
+
 export const proposeChange = defineTool<ToolProposeChange, ToolProposeChangeResult>({
   name: 'propose_change',
   title: 'Propose a change',
@@ -40,7 +42,8 @@ export const getProposal = defineTool<ToolGetProposal, ToolGetProposalResult>({
   scope: 'read',
   ofProject: false,
   hints: READS,
-  async run({ id }, { daemon, signal }) {
+  aliases: PROPOSAL,
+  async run({ proposal_id: id }, { daemon, signal }) {
     const content = shown(await daemon.get<Proposal>(`/api/proposals/${part(id)}`, { signal }))
     return { text: proposalText(content), content }
   },
@@ -54,7 +57,8 @@ export const withdrawProposal = defineTool<ToolWithdrawProposal, ToolWithdrawPro
   scope: 'read',
   ofProject: false,
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-  async run({ id }, { daemon, signal }) {
+  aliases: PROPOSAL,
+  async run({ proposal_id: id }, { daemon, signal }) {
     const path = `/api/proposals/${part(id)}/withdraw`
     const content = shown(await daemon.post<Proposal>(path, undefined, signal))
     return { text: proposalText(content), content }

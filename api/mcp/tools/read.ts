@@ -2,7 +2,7 @@
 import type { ReadResult, ToolRead, ToolReadResult } from '../../../schemas/types.ts'
 import { rawValues } from '../payload.ts'
 import { renderEvents } from '../timeline-text.ts'
-import { defineTool, READS } from '../tool.ts'
+import { type Context, defineTool, READS } from '../tool.ts'
 
 const WINDOW = '15m'
 const TOKENS = 6_000
@@ -20,7 +20,8 @@ export const read = defineTool<ToolRead, ToolReadResult>({
   scope: 'read',
   ofProject: true,
   hints: READS,
-  async run({ window, max_tokens: tokens = TOKENS, ...args }, { daemon, signal }) {
+  async run({ window, max_tokens: tokens = TOKENS, ...args }, context) {
+    const { daemon, signal } = context
     const isRange = window !== undefined || args.from !== undefined || args.to !== undefined
     const text = await daemon.text('/read', {
       method: 'POST',
@@ -38,7 +39,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
     const raws = args.include_payload ? rawValues(text, 3) : []
     const payloads = rows
       .filter((row) => row.raw !== undefined)
-      .map((row, i) => ({ id: row.id, payload: raws[i]! }))
+      .map((row, i) => ({ event_id: row.id, id: row.id, payload: raws[i]! }))
     const {
       count,
       sources,
@@ -58,10 +59,12 @@ export const read = defineTool<ToolRead, ToolReadResult>({
         ? ''
         : `${stopped}\nmore in this window${omitted.length ? ` (${omitted.map((one) => `${one.count} ${one.event_type} of ${one.source}`).join(', ')})` : ''}: call again with cursor ${next_cursor}`
     const whole = payloads.length
-      ? `\n\nAs received:\n${payloads.map(({ id, payload }) => `${id} ${payload}`).join('\n')}`
+      ? `\n\nAs received:\n${payloads.map(({ event_id: id, payload }) => `${id} ${payload}`).join('\n')}`
       : ''
+    const isEmpty = args.cursor === undefined && rows.every((row) => row.reference)
+    const seen = isEmpty && notice === undefined ? await lastSeen(args, context) : undefined
     return {
-      text: `${heading}\n${timeline || (searched_to === undefined ? nothingText(notice) : 'no such events so far')}${whole}${rest}`,
+      text: `${heading}\n${timeline || (searched_to === undefined ? nothingText(notice, seen) : 'no such events so far')}${whole}${rest}`,
       content: {
         timeline,
         count,
@@ -74,17 +77,32 @@ export const read = defineTool<ToolRead, ToolReadResult>({
         omitted,
         ...(notice === undefined ? {} : { notice }),
         ...(searched_to === undefined ? {} : { searched_to }),
+        ...(isEmpty ? { last_seen: seen?.event_time ?? null } : {}),
         ...(args.include_payload ? { payloads } : {}),
       },
     }
   },
 })
 
-/** @param notice a label that no event has */
-const nothingText = (notice: string | undefined): string =>
-  notice === undefined
-    ? 'no events in this window; widen it, or look for the right label with list_entities'
-    : `${notice}; look for the right one with list_entities`
+/** @returns the newest event with the labels, in whatever window, source and words; undefined: there is none */
+async function lastSeen(
+  { selector, sources, project }: Pick<ToolRead, 'selector' | 'sources' | 'project'>,
+  { daemon, signal }: Context,
+): Promise<ReadResult['rows'][number] | undefined> {
+  const ever = { from: new Date(0).toISOString(), order: 'desc', limit: 1 }
+  const of = selector === undefined ? { sources } : { selector }
+  const asked = { ...of, ...(project === undefined ? {} : { project }), ...ever, client: 'mcp' }
+  const { rows } = await daemon.post<ReadResult>('/read', asked, signal)
+  return rows.find((row) => !row.reference)
+}
+
+/** @param notice a label that no event has. @param seen newest event outside of the window, if there is one */
+function nothingText(notice: string | undefined, seen: ReadResult['rows'][number] | undefined): string {
+  if (notice !== undefined) return `${notice}; look for the right one with list_entities`
+  if (seen)
+    return `no events in this window; last seen ${seen.event_time}: ${seen.event_type} of ${seen.source} (${seen.id}). Widen the window to reach it`
+  return 'no events in this window, nor at any other time; look for the right label with list_entities'
+}
 
 const selectorText = ({ selector, sources = [] }: ToolRead): string =>
   (selector

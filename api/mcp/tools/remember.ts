@@ -10,13 +10,18 @@ export const remember = defineTool<ToolRemember, ToolRememberResult>({
   scope: 'ingest',
   ofProject: false,
   hints: adds(),
-  async run(args, { daemon, signal }) {
-    const { source, ingested, id } = await daemon.post<RememberResult>('/remember', args, signal)
+  aliases: { key: 'entity' },
+  async run({ entity, ...args }, { daemon, signal }) {
+    const { source, ingested, id } = await daemon.post<RememberResult>(
+      '/remember',
+      { ...args, key: entity },
+      signal,
+    )
     return {
       text: ingested
-        ? `remembered on the timeline of ${args.key}${id ? ` (${id})` : ''}`
+        ? `remembered on the timeline of ${entity}${id ? ` (${id})` : ''}`
         : 'the same was remembered before',
-      content: { stored: ingested > 0, source, event: id ?? null },
+      content: { stored: ingested > 0, source, event_id: id ?? null, event: id ?? null },
     }
   },
 })

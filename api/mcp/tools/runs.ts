@@ -49,6 +49,7 @@ function shown(run: Run): ToolListRunsResult['runs'][number] {
   const { id, agent, status, key, label, woken_by, trigger, dispatch_id, made_at, finished_at } = run
   const { outcome, verdict, headline, error, cost_usd, practice } = run
   return {
+    run_id: id,
     id,
     agent,
     status,
@@ -76,8 +77,9 @@ export const getRun = defineTool<ToolGetRun, ToolGetRunResult>({
   scope: 'read',
   ofProject: false,
   hints: READS,
-  async run({ id, max_tokens: tokens = TOKENS }, { daemon, signal }) {
-    const run = await daemon.get<RunDetail>(`/api/runs/${part(id)}`, { signal })
+  aliases: { id: 'run_id', run: 'run_id' },
+  async run({ run_id, max_tokens: tokens = TOKENS }, { daemon, signal }) {
+    const run = await daemon.get<RunDetail>(`/api/runs/${part(run_id)}`, { signal })
     const finding = run.finding === null ? null : cutTo(run.finding, Math.ceil(tokens / 2)).text
     const claims = run.claims.map((one) => cutTo(JSON.stringify(one), STEP_CHARACTERS / 4).text)
     const handoffs = run.handoffs.map((one) => cutTo(JSON.stringify(one), STEP_CHARACTERS / 4).text)

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client as ModernClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Fields, type Instance, startInstance } from '../../contract/instance.ts'
@@ -43,6 +44,17 @@ async function fire(service = 'pay') {
 async function lapse() {
   svc.clock.at += LEASE * 1000
   await svc.engine.claimDeliveries(16, [])
+}
+
+/** A client without a session. */
+async function connectModern(): Promise<ModernClient> {
+  const client = new ModernClient(
+    { name: 'modern', version: '1' },
+    { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  )
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcp.url)))
+  onTestFinished(() => client.close())
+  return client
 }
 
 type Firing = Fields & { delivery_id: string; lease: string }
@@ -130,6 +142,34 @@ describe('a firing that is waited for', () => {
     expect(await ended(0)).toEqual({ delivery: null })
     await fire()
     expect(await look(other)).toMatchObject({ tries: 1 })
+  })
+
+  it.each<[string, (client: ModernClient, cancel: () => void) => unknown]>([
+    ['cancels', (_client, cancel) => cancel()],
+    ['is gone', (client) => client.close()],
+  ])('is not taken by a client of 2026-07-28 that %s', async (_case, go) => {
+    const [client, other] = [await connectModern(), await mcp.connect()]
+    await look(other)
+    const { begun, ended } = fetches()
+    const stop = new AbortController()
+    const waiting = client.callTool({ name: 'wait_for_firing', arguments: WAIT }, { signal: stop.signal })
+    const failed = expect(waiting).rejects.toThrow()
+    await begun(1)
+    await go(client, () => stop.abort())
+    await failed
+    expect(await ended(0)).toEqual({ delivery: null })
+    await fire()
+    expect(await look(other)).toMatchObject({ tries: 1 })
+  })
+
+  it('is waited for no longer by a client of 2026-07-28 when svc mcp stops', async () => {
+    const client = await connectModern()
+    await look(await mcp.connect())
+    const { begun } = fetches()
+    const waiting = client.callTool({ name: 'wait_for_firing', arguments: WAIT })
+    await begun(1)
+    await mcp.beginStop()
+    expect((await waiting).structuredContent).toMatchObject({ firing: null })
   })
 
   it('is given back, uncounted, when it comes to a client that has just gone', async () => {

@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport as ClientTransport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { Ajv } from 'ajv'
 import { pino } from 'pino'
 import { Access } from '../../../api/mcp/access.ts'
 import { Daemon } from '../../../api/mcp/daemon.ts'
@@ -12,6 +13,7 @@ import { buildMcpHttp } from '../../../api/mcp/http/server.ts'
 import type { Shared } from '../../../api/mcp/session.ts'
 import { loadMcpSettings } from '../../../api/mcp/settings.ts'
 import { Watches } from '../../../api/mcp/watches.ts'
+import { toolSchemas } from '../../../schemas/tools.ts'
 import type { Fields } from '../../contract/instance.ts'
 
 export type McpWorld = Awaited<ReturnType<typeof startMcp>>
@@ -97,9 +99,15 @@ export interface Called {
   error: Fields | undefined
 }
 
-/** One call of a tool; the client checks what it answers against the schema it listed. */
+const ajv = new Ajv({ strict: true, formats: { 'date-time': true } })
+
+/** One call of a tool; what it answers is checked against the schema that svc://tool/{name} has. */
 export async function call(client: Client, name: string, args: Fields = {}): Promise<Called> {
   const result = await client.callTool({ name, arguments: args })
+  if (result.structuredContent !== undefined) {
+    const isRight = ajv.compile(toolSchemas[name]!.output)
+    if (!isRight(result.structuredContent)) throw new Error(`${name}: ${ajv.errorsText(isRight.errors)}`)
+  }
   const [block] = result.content as { text: string }[]
   return {
     text: block?.text ?? '',

@@ -71,6 +71,37 @@ describe('svc mcp over stdio', () => {
     expect(code).toBe(0)
   })
 
+  it('tells a client of a revision that is not spoken which are, and goes on with one that is', async () => {
+    const of = (version: string) => ({
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': version,
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    })
+    const { code, out } = await speak(
+      ask(
+        { method: 'server/discover', params: of('2031-01-01') },
+        { method: 'tools/list', params: of('2026-07-28') },
+        { method: 'tools/list', params: of('2031-01-01') },
+      ),
+    )
+    const answers = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .sort((a, b) => a.id - b.id)
+    const error = {
+      code: -32022,
+      data: { requested: '2031-01-01', supported: expect.arrayContaining(['2026-07-28', '2025-11-25']) },
+    }
+    expect(answers).toMatchObject([
+      { id: 0, error },
+      { id: 1, result: { resultType: 'complete' } },
+      { id: 2, error },
+    ])
+    expect(code).toBe(0)
+  })
+
   it('lists its tools while the daemon is away, and says that calls may be tried again', async () => {
     const { out, err, code } = await speak(ask(INIT, { method: 'tools/list' }, callOf('list_sources')), {
       args: ['--svcd', AWAY],

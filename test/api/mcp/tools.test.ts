@@ -141,14 +141,50 @@ describe('the tools', () => {
     expect((told.records as Fields[])[0]).toMatchObject({ trigger: 'any' })
   })
 
-  it('get_event and why take the same argument, and event as why had it before', async () => {
+  it('take an id by its one name, and by the names it had before', async () => {
     const { content } = await use('read', { selector: { service: 'checkout' } })
     const id = /\((evt_\d+)\)/.exec(String(content.timeline))![1]!
     for (const name of ['get_event', 'why']) {
-      const { content: answered } = await use(name, { id })
-      const { content: before } = await use(name, { event: id })
-      expect(before).toEqual(answered)
+      const { content: answered } = await use(name, { event_id: id })
+      expect(answered.event_id).toBe(id)
+      for (const before of ['id', 'event'])
+        expect((await use(name, { [before]: id })).content).toEqual(answered)
+      expect((await call(client, name, { event_id: id, id })).text).toContain('id')
     }
+    const made = await use('remember', { key: 'checkout', label: 'service', content: 'By its older name.' })
+    expect(made.content.event_id).toBe(made.content.event)
+  })
+
+  it('read a timeline by labels in a list or a map, with at most so many lines', async () => {
+    const map = await use('read', { selector: { service: 'cart' }, limit: 3 })
+    expect(map.content.count).toBe(3)
+    const list = await use('read', {
+      selector: [{ label: 'service', value: 'cart' }],
+      limit: 3,
+      cursor: null,
+      from: '',
+    })
+    expect(list.content.timeline).toBe(map.content.timeline)
+    // The newest, not the rarest.
+    for (const n of [27, 28, 29]) expect(map.content.timeline).toContain(`message ${n} `)
+    const next = { selector: { service: 'cart' }, cursor: map.content.next_cursor }
+    const { content } = await use('read', { ...next, limit: 3 })
+    for (const n of [24, 25, 26]) expect(content.timeline).toContain(`message ${n} `)
+    expect((await call(client, 'read', { ...next, limit: 4 })).text).toContain('cursor')
+  })
+
+  it('say of an entity without events in the window when it was last seen', async () => {
+    const range = { from: '2001-01-01T00:00:00Z', to: '2001-01-02T00:00:00Z' }
+    const { content, text } = await use('read', { selector: { service: 'cart' }, ...range })
+    const id = /\((evt_\d+)\)\. Widen the window to reach it/.exec(text)![1]!
+    expect(content.count).toBe(0)
+    expect(text).toContain(`no events in this window; last seen ${content.last_seen}`)
+    expect(text).toContain(`: kind29 of web (${id})`)
+    const event = await use('get_event', { event_id: id })
+    expect(content.last_seen).toBe(event.content.event_time)
+    const never = await use('read', { selector: { service: 'nobody' } })
+    expect(never.content.last_seen).toBeNull()
+    expect(never.text).toContain('no events in this window, nor at any other time')
   })
 
   it('record a finding that is then listed, read and on the timeline', async () => {
@@ -387,7 +423,7 @@ describe('resources, prompts and completions', () => {
     const { contents } = await client.readResource({ uri: 'svc://entity/service/cart' })
     expect((contents[0] as { text: string }).text).toContain('[web] message')
     await expect(client.readResource({ uri: 'svc://nothing/here' })).rejects.toThrow('is no resource')
-    expect((await client.listResourceTemplates()).resourceTemplates.length).toBe(6)
+    expect((await client.listResourceTemplates()).resourceTemplates.length).toBe(7)
   })
 
   it('opens pieces of work', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { textResult } from '../../mcp/server.ts'
+import { type ServerOptions, textResult } from '../../mcp/server.ts'
 import { raw, turn } from '../egress/setup.ts'
 import { connected, connecting, ref, server } from './setup.ts'
 
@@ -28,15 +28,20 @@ describe('connecting', () => {
     ])
   })
 
-  it.each([{ json: true }, { json: false }, { pageSize: 1 }])(
-    'speaks with a server of %j',
-    async (options) => {
-      const desk = await server([find, close, { name: 'x' }], options)
-      const { tools, call } = await connected([ref('desk', desk)])
-      expect(tools.map(({ tool }) => tool)).toEqual(['find', 'close', 'x'])
-      expect(await call('desk__find', {})).toMatchObject({ text: 'done', isError: false })
-    },
-  )
+  it.each<ServerOptions>([
+    { json: true },
+    { json: false },
+    { pageSize: 1 },
+    { revision: 'modern' },
+    { revision: 'modern', json: true, pageSize: 1 },
+    { puzzled: 500 },
+    { puzzled: 400 },
+  ])('speaks with a server of %j', async (options) => {
+    const desk = await server([find, close, { name: 'x' }], options)
+    const { tools, call } = await connected([ref('desk', desk)])
+    expect(tools.map(({ tool }) => tool)).toEqual(['find', 'close', 'x'])
+    expect(await call('desk__find', {})).toMatchObject({ text: 'done', isError: false })
+  })
 
   it('sends its headers, opens no stream of notifications and ends its session', async () => {
     const desk = await server([find], { authorization: 'Bearer t0ken' })
@@ -48,7 +53,29 @@ describe('connecting', () => {
     expect(desk.sessions).toBe(0)
     for (const request of desk.requests)
       expect(request.headers).toMatchObject({ authorization: 'Bearer t0ken', 'x-tenant': 'shop' })
-    expect(desk.requests.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST', 'POST', 'DELETE'])
+    // The first asks whether it speaks 2026-07-28.
+    expect(desk.requests.map(({ method }) => method)).toEqual([
+      ...Array.from({ length: 5 }, () => 'POST'),
+      'DELETE',
+    ])
+  })
+
+  it('speaks to a server of 2026-07-28 without a session, and sends what its schema wants as headers', async () => {
+    const where = { type: 'string', 'x-mcp-header': 'Region' }
+    const inputSchema = { type: 'object', properties: { where } }
+    const odd = { name: 'odd', annotations: { readOnlyHint: 'yes' as never } }
+    const desk = await server([{ ...find, inputSchema }, odd], { revision: 'modern' })
+    const { tools, call, close: end } = await connected([ref('desk', desk)])
+    // One tool that is not as it should be hides no other.
+    expect(tools.map(({ tool }) => tool)).toEqual(['find', 'odd'])
+    expect(await call('desk__find', { where: 'eu' })).toMatchObject({ text: 'done', isError: false })
+    await end()
+    expect(desk.requests.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST'])
+    for (const { headers } of desk.requests) {
+      expect(headers['mcp-protocol-version']).toBe('2026-07-28')
+      expect(headers['mcp-session-id']).toBeUndefined()
+    }
+    expect(desk.requests[2]!.headers).toMatchObject({ 'mcp-name': 'find', 'mcp-param-region': 'eu' })
   })
 
   it('skips a server that is not there, that refuses, and that is none, and goes on with the others', async () => {
