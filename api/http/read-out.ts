@@ -7,9 +7,9 @@ import type { FastifyInstance } from 'fastify'
 
 /** More than any body that is taken as a whole. */
 const BYTES_MAX = 64 * 1024 * 1024
-const MS_MAX = 5_000
+const MS_MAX = 20_000
 /** A sender that waits for its answer by now. */
-const IDLE_MS = 500
+const IDLE_MS = 2_000
 
 /** Refusals wait until the body has come, or a bound is reached; then the connection ends with them. */
 export function readOutRefused(app: FastifyInstance): void {
