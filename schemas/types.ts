@@ -578,9 +578,9 @@ export type PostedEvents =
  */
 export type SetupStage = 'plan' | 'connect' | 'try' | 'done'
 /**
- * One message of a live tail: an event, or how many were skipped.
+ * One message of a live tail: an event, how many were skipped, or what should be known of its filter.
  */
-export type TailFrame = Event | TailGap
+export type TailFrame = Event | TailGap | TailNotice
 
 /**
  * Nothing from a key for a while.

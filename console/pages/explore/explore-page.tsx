@@ -276,7 +276,7 @@ function Rows({
           </Button>
         </Alert>
       )}
-      {timeline.notice !== null && <Notice timeline={timeline} />}
+      {timeline.notice !== null && timeline.searchedTo === null && <Notice said={timeline.notice} />}
       {timeline.references.length > 0 && (
         <Paper
           withBorder
@@ -316,20 +316,12 @@ function Rows({
   )
 }
 
-/** A label that no event has, or a search that is not over: either looks like silence otherwise. */
-function Notice({ timeline: { notice, hasMore, isFetchingMore, loadMore } }: { timeline: Timeline }) {
-  const [said] = (notice ?? '').split('; next_cursor')
-  return (
-    <Alert color="yellow" role="status">
-      {said!.charAt(0).toUpperCase() + said!.slice(1)}.{' '}
-      {hasMore && (
-        <Button size="compact-xs" variant="default" loading={isFetchingMore} onClick={loadMore}>
-          Search on
-        </Button>
-      )}
-    </Alert>
-  )
-}
+/** A label that no event has looks like silence otherwise. */
+const Notice = ({ said }: { said: string }) => (
+  <Alert color="yellow" role="status">
+    {said.charAt(0).toUpperCase() + said.slice(1)}.
+  </Alert>
+)
 
 /** Without an entity: the ones there are, or how to get some. */
 function PickOne({

@@ -19,7 +19,7 @@ describe('the command line', () => {
     [['nope'], "unknown command 'nope'"],
     [['up', '--nope'], "unknown option '--nope'"],
     [['up', 'extra'], 'too many arguments'],
-    [['read'], "missing required argument 'label=value'"],
+    [['read'], 'give labels such as service=checkout, or --source'],
     [['sources', 'add', 'x'], "required option '--connector <kind>'"],
     [['keys', 'create', 'x'], '--scope is required'],
     [['read', 'service'], '"service" is not of the form label=value'],

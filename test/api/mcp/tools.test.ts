@@ -371,7 +371,7 @@ describe('the tools', () => {
 
 describe('a call that cannot be done', () => {
   it.each<[string, string, Fields, string]>([
-    ['an argument is missing', 'read', {}, 'selector is required. See the input schema of read'],
+    ['an argument is missing', 'stats', {}, 'by is required. See the input schema of stats'],
     ['an argument has the wrong type', 'read', { selector: 'checkout' }, 'selector must be object'],
     ['an argument is not known', 'stats', { by: 'service', windo: '1h' }, 'windo is not a known field'],
     [

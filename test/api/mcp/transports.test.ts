@@ -87,7 +87,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(await toolsOf(client)).toEqual(all)
     const { content } = await called(client, 'remember', { key: transport, content: 'seen' })
     expect(content).toMatchObject({ stored: true })
-    expect((await call(client, 'read', {})).text).toContain('selector is required')
+    expect((await call(client, 'read', {})).text).toContain('give a selector, or sources')
   })
 
   it('a read key shows what reads, and is refused the rest with the scope it lacks', async () => {

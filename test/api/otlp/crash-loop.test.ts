@@ -39,7 +39,6 @@ describe('A1: a crash loop, 3,000 equal logs with a stack trace of 2,500 bytes',
     const { rows } = await receiver.call<ReadResult>('POST', '/read', {
       selector: { service },
       window: '1h',
-      limit: 2_000,
       max_tokens: 100_000,
     })
     return rows.reduce((sum, row) => sum + (row.fold?.count ?? 1), 0)

@@ -64,7 +64,17 @@ describe('the connectors', () => {
       default: 'webhook_event',
     })
     expect(field('webhook', 'signature_scheme')).toMatchObject({
-      choices: ['github', 'linear', 'hmac_sha256'],
+      choices: [
+        'github',
+        'linear',
+        'hmac_sha256',
+        'pagerduty',
+        'stripe',
+        'slack',
+        'standard_webhooks',
+        'shopify',
+        'gitlab',
+      ],
     })
     expect(field('webhook', 'signature_secret_previous')).toMatchObject({ secret: true, advanced: true })
     expect(field('webhook', 'labels')).toMatchObject({ type: 'labels' })

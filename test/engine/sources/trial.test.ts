@@ -74,6 +74,7 @@ describe('discovery', () => {
     expect(discover('api', { url, credential: MASK, body: null, payload_key: '' })).toEqual({
       connector: 'http_poll',
       config: { url, credential: 'hunter2' },
+      isStored: true,
     })
     expect(discover('api', { url }).config).toEqual({ url, credential: 'hunter2' })
     expect(discover('api', { url, credential: '' }).config).toEqual({ url })

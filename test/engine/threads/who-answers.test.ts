@@ -171,7 +171,7 @@ const WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
   runProjectAction: async () => {
     const body = { template: 'challenger_workflow', name: 'Sessions', params: {} }
     const { id } = await svc.engine.createProject(body, BY)
-    return [id, 'summarize', { session: 's' }]
+    return [id, 'summarize', { session: 's' }, BY]
   },
   createProjectKey: () => ['Storefront', { name: 'other', scopes: ['read'] }, BY],
   recordFinding: () => ['Storefront', FINDING, 'my-agent', FETCHER],
