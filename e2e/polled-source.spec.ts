@@ -107,11 +107,15 @@ test('a person picks metrics of a Prometheus by keyboard, chooses the entity lab
   await picker.getByRole('button', { name: 'Continue' }).click()
 
   const proposal = page.getByRole('region', { name: 'Proposal' })
-  await expect(proposal.getByRole('status')).toHaveText('2 metrics; the entity is service.')
+  await expect(proposal.getByRole('status')).toHaveText(
+    '2 metrics; the entity is service, which is on 6 of the 6 series looked at.',
+  )
   await expect(proposal.getByRole('row', { name: /^queue_depth gauge 3 / })).toContainText('zone=eu')
   await expect(proposal.getByText('3 values: cart, checkout, pay')).toBeVisible()
   await proposal.getByRole('radio', { name: 'zone' }).check()
-  await expect(proposal.getByRole('status')).toHaveText('2 metrics; the entity is zone.')
+  await expect(proposal.getByRole('status')).toHaveText(
+    '2 metrics; the entity is zone, which is on 6 of the 6 series looked at.',
+  )
   expect(await accessibilityFaults(page, 'what was sampled')).toEqual([])
   await proposal.getByRole('button', { name: 'Back' }).click()
   await expect(picker.getByRole('status')).toHaveText('2 metrics listed · 2 of at most 40 chosen')

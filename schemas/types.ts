@@ -339,9 +339,8 @@ export type Delay = number
  */
 export type FixedEntity1 = string
 /**
- * Attributes of the resource that become labels, by their names; * stands for all of them. Of an event at most 32, none longer than 256 characters. Absent: the usual ones, of service, environment, host, Kubernetes, container and region.
+ * Attributes of the resource that become labels, by their names; * stands for all of them. Of an event at most 32, none longer than 256 characters. Absent or empty: the usual ones, of service, environment, host, Kubernetes, container and region.
  *
- * @minItems 1
  * @maxItems 32
  */
 export type ResourceAttributesAsLabels = string[]

@@ -67,7 +67,10 @@ const WHOLE_EXPORTS = {
 
 /** @param source its name, the entity of what names nothing else. */
 function compileOtlp(config: OtlpConfig, source: string): ReturnType<PushConnector['compile']> {
-  const labelsOf = compileResource(config.resource_labels, source)
+  const labelsOf = compileResource(
+    config.resource_labels?.length ? config.resource_labels : undefined,
+    source,
+  )
   const hasTrace = config.trace_id !== false
   return (item: Item) => {
     const record = fieldsOf(item.value)
