@@ -70,6 +70,33 @@ test('everything is reached by keyboard alone', async ({ page, daemon }) => {
   await expect(page).toHaveURL(/l=env%3Dprod/)
 })
 
+test('the palette opens what is found by Enter, also when it is answered after it was typed', async ({
+  page,
+  daemon,
+}) => {
+  await daemon.call(
+    'POST',
+    await daemon.source('app', { labels: [{ name: 'service', field: 'service', primary: true }] }),
+    '[{"service":"checkout","msg":"one"}]',
+  )
+  let answer = () => {}
+  const held = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/api/entities*', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.goto(daemon.url)
+  await press(page, 'Control+k')
+  await page.getByPlaceholder('Search pages, sources and entities').fill('service=check')
+  await expect(page.getByText('Nothing found')).toBeVisible()
+  answer()
+  await expect(page.locator('[data-action][data-selected]')).toContainText('service=checkout')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()
+})
+
 test('no page has an accessibility fault, light or dark', async ({ page, daemon }) => {
   // Each page is looked through by axe once; those of triggers, agents, runs and the graph in their own files.
   test.setTimeout(600_000)

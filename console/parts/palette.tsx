@@ -1,8 +1,9 @@
 /** The command palette: pages, actions, sources and entities (Ctrl or Cmd K). */
 import { useMantineColorScheme } from '@mantine/core'
-import { Spotlight, type SpotlightActionData } from '@mantine/spotlight'
+import { createSpotlight, Spotlight, type SpotlightActionData, useSpotlight } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
 import { Bot, Cable, FolderKanban, LogOut, Moon, Plus, Search, Tag, Zap } from 'lucide-react'
+import { useEffect } from 'react'
 import { useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
@@ -10,6 +11,21 @@ import { triggerPath } from '../lib/firings.ts'
 import { agentPath } from '../lib/runs.ts'
 import { count } from '../lib/time.ts'
 import { PAGES } from './pages.ts'
+
+const [store, palette] = createSpotlight()
+
+/** Opens and closes the palette. */
+export { palette }
+
+/** Selects the first row, as a change of the query does, so that Enter opens it. */
+function selectFirst(): void {
+  const list = document.getElementById(store.getState().listId)
+  if (list === null || list.querySelector('[data-selected]') !== null) return
+  const first = list.querySelector('[data-action]')
+  if (first === null) return
+  first.setAttribute('data-selected', 'true')
+  store.updateState((state) => ({ ...state, selected: 0 }))
+}
 
 export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () => void }) {
   const go = useNavigate()
@@ -19,6 +35,12 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
   const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
   const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
   const entities = useQuery({ queryKey: keys.entities, queryFn: () => api.entities() })
+  const { query } = useSpotlight(store)
+  const rows = [sources.data, projects.data, triggers.data, agents.data, entities.data]
+  // The list selects its first row when the query changes; rows that are answered after it was typed have none selected.
+  useEffect(() => {
+    if (query.trim() !== '') selectFirst()
+  }, [query, ...rows])
   const icon = (Icon: typeof Cable) => <Icon size={17} aria-hidden />
   const pages: SpotlightActionData[] = [
     ...PAGES.map(({ to, label, icon: Icon }) => ({
@@ -88,6 +110,7 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
   )
   return (
     <Spotlight
+      store={store}
       actions={[
         { group: 'Go to', actions: pages },
         { group: 'Projects', actions: owned },

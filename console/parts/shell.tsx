@@ -15,7 +15,6 @@ import {
   useMantineColorScheme,
 } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
-import { spotlight } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
 import { BookOpen, LogOut, Moon, Search, Sun, TriangleAlert } from 'lucide-react'
 import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
@@ -23,7 +22,7 @@ import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
 import { PAGES } from './pages.ts'
-import { Palette } from './palette.tsx'
+import { Palette, palette } from './palette.tsx'
 
 /** How many proposals wait, where any do. */
 function OpenProposals() {
@@ -88,7 +87,7 @@ export function Shell({ children }: { children: ReactNode }) {
               variant="default"
               size="xs"
               leftSection={<Search size={14} aria-hidden />}
-              onClick={spotlight.open}
+              onClick={palette.open}
               rightSection={<Kbd size="xs">Ctrl K</Kbd>}
             >
               Search
