@@ -23,6 +23,22 @@ const CHOSEN = 'SVC_NODE_CHOSEN'
 
 const FETCHED_MAJOR = '24'
 
+/** What V8 is told of a process that serves for long: the main thread's young heap stays small. */
+const LEAN_FLAGS = ['--max-semi-space-size=4']
+
+/**
+ * What glibc is told of it: one arena, and what was freed goes back to the system. Left alone, glibc raises its
+ * thresholds with each large block that is freed (mallopt(3)), and bodies that came and went stay resident.
+ */
+const LEAN_ENV = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+}
+
+/** Set for a process that was started with these. */
+const LEAN = 'SVC_NODE_LEAN'
+
 /** Without a network npm would wait for minutes. */
 const FEW_TRIES = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000']
 
@@ -40,22 +56,43 @@ export class RuntimeError extends Error {}
  * @property {string} integrity of the package, as a lock file has it
  */
 
+/** Whether the Node of this process is the one to run under; a script of this project may launch another. */
+let isChosen = false
+
 /**
  * Runs a module of this project to its end, in this process where its Node is new enough, else in one of a
  * Node that is, with the same standard streams; signals are passed on, and so are its exit code or signal.
  * @param {string} file path of the module
  * @param {readonly string[]} args what follows it in `process.argv`
+ * @param {{ isDaemon?: boolean }} [options] a daemon serves for long: it starts with little memory to keep
  * @throws RuntimeError when no Node that is new enough can be had
  */
-export async function launch(file, args) {
-  const isChosen = process.env[CHOSEN] !== undefined
+export async function launch(file, args, { isDaemon = false } = {}) {
+  if (process.env[CHOSEN] !== undefined) endWithParent()
+  isChosen ||= process.env[CHOSEN] !== undefined || process.env[LEAN] !== undefined
   delete process.env[CHOSEN]
-  if (isChosen) endWithParent()
   const node = isChosen ? process.execPath : await chooseNode()
   if (node !== process.execPath) return handOver(node, file, args)
+  isChosen = true
+  if (isDaemon) becomeLean(file, args)
+  delete process.env[LEAN]
   process.argv = [process.execPath, file, ...args]
   keepCompiled()
   await import(pathToFileURL(file).href)
+}
+
+/**
+ * Begins this process anew, under its id, with what a daemon is told of memory, which neither V8 nor glibc can be
+ * told later. Goes on as it is where the system has no execve (Windows) and where a channel to the
+ * parent would be lost, whose process began with this already.
+ * @param {string} file
+ * @param {readonly string[]} args
+ */
+function becomeLean(file, args) {
+  if (process.env[LEAN] !== undefined || process.connected || process.execve === undefined) return
+  const command = [process.execPath, ...LEAN_FLAGS, ...process.execArgv, join(root, 'bin', 'node.mjs'), file]
+  // What the operator has set comes later, and wins.
+  process.execve(process.execPath, [...command, ...args], { ...LEAN_ENV, ...process.env, [LEAN]: '1' })
 }
 
 /** Keeps what V8 compiles, beside what it is made from: a third of the processor time of a start goes into it. */
@@ -215,10 +252,11 @@ function outputOf(command, args, cwd) {
  * @param {readonly string[]} args
  */
 function handOver(node, file, args) {
-  const child = spawn(node, [join(root, 'bin', 'node.mjs'), file, ...args], {
+  const child = spawn(node, [...LEAN_FLAGS, join(root, 'bin', 'node.mjs'), file, ...args], {
     // The channel carries no message: it closes when this process ends, however it ends.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: {
+      ...LEAN_ENV,
       ...process.env,
       [CHOSEN]: '1',
       // What is started by name, as programs of node_modules/.bin are, runs under the same Node.

@@ -7,7 +7,8 @@ import { launch, RuntimeError } from './runtime.mjs'
 const built = fileURLToPath(new URL('../dist/svc.mjs', import.meta.url))
 try {
   if (!existsSync(built)) throw new RuntimeError('not built yet; run: npm run setup')
-  await launch(built, process.argv.slice(2))
+  const args = process.argv.slice(2)
+  await launch(built, args, { isDaemon: args.find((arg) => !arg.startsWith('-')) === 'up' })
 } catch (error) {
   if (!(error instanceof RuntimeError)) throw error
   process.stderr.write(`svc: ${error.message}\n`)

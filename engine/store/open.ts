@@ -23,7 +23,7 @@ import { noteCopying } from './witness.ts'
  * to four connections: what is not in one comes out of the kernel's.
  */
 const PAGE_SIZE = 8_192
-const WRITER_CACHE_KIB = 16_384
+const WRITER_CACHE_KIB = 8_192
 const READER_CACHE_KIB = 4_096
 
 export interface OpenStore extends StoreHandle {

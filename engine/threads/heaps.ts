@@ -7,19 +7,17 @@ import { setFlagsFromString } from 'node:v8'
 /** In MB. The young one is three semi-spaces, each of four. */
 export const THREAD_HEAP = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1_024 }
 
-const FLAGS = [
-  // A heap is collected when it has grown by three tenths of what lived at the last collection.
-  '--heap_growing_percent=30',
-  // Of threads that begin after this: their young heaps have their whole size at once …
-  '--min_semi_space_size=4',
-  // … since none grows any further, which is for that of the main thread, which no limit of a worker covers.
-  '--semi_space_growth_factor=1',
-]
+/** Of the thread that copies pages and makes next to nothing. */
+export const SMALL_HEAP = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb: 256 }
+
+/** A heap is collected when it has grown by a fifth of what lived at the last collection. */
+const GROWTH = '--heap_growing_percent=20'
 
 /**
  * Bounds the heaps of this process; called before its threads start, once what they load is loaded. V8 reads
- * these flags at each collection and for each new thread, so that no flag of the command line is needed.
+ * this flag at each collection, so that it needs no command line; the young heap of the main thread does, which
+ * bin/runtime.mjs gives it.
  */
 export function limitHeaps(): void {
-  for (const flag of FLAGS) setFlagsFromString(flag)
+  setFlagsFromString(GROWTH)
 }

@@ -5,7 +5,7 @@ import { type MessagePort, Worker } from 'node:worker_threads'
 import type { TailMessage } from '../engine.ts'
 import { StartError, SvcError } from '../errors.ts'
 import type { Tally } from '../tallies.ts'
-import { THREAD_HEAP } from './heaps.ts'
+import { SMALL_HEAP, THREAD_HEAP } from './heaps.ts'
 import type { FromThread, ThreadOptions, ToReader, ToThread } from './protocol.ts'
 
 export interface ThreadEvents {
@@ -50,7 +50,7 @@ export class EngineThread {
       workerData: options,
       transferList: transfer,
       name: `svc-${options.role}`,
-      resourceLimits: THREAD_HEAP,
+      resourceLimits: options.role === 'checkpointer' ? SMALL_HEAP : THREAD_HEAP,
       env: threadEnv(),
     })
     this.ready = new Promise((resolve, reject) => this.listenToWorker(resolve, reject))

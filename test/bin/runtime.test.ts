@@ -251,6 +251,39 @@ describe('a Node that is too old', () => {
   })
 })
 
+describe.skipIf(process.platform !== 'linux')('a daemon', () => {
+  const ABOUT_MEMORY = `console.log(JSON.stringify({
+    pid: process.pid, args: process.argv.slice(2), flags: process.execArgv, arenas: process.env.MALLOC_ARENA_MAX,
+    left: Object.keys(process.env).filter((name) => name.startsWith('SVC_NODE_')),
+  }))`
+
+  it('has little memory to keep, under the process id that its supervisor knows', async () => {
+    needs('>=20.0.0')
+    writeProgram(ABOUT_MEMORY)
+    const child = start(['up', '--port', '0'])
+    expect(JSON.parse(await read(child))).toEqual({
+      pid: child.pid,
+      args: ['up', '--port', '0'],
+      flags: ['--max-semi-space-size=4'],
+      arenas: '1',
+      left: [],
+    })
+  })
+
+  it('keeps what its operator set', async () => {
+    needs('>=20.0.0')
+    writeProgram(ABOUT_MEMORY)
+    const child = start(['up'], { MALLOC_ARENA_MAX: '7' })
+    expect(JSON.parse(await read(child))).toMatchObject({ pid: child.pid, arenas: '7' })
+  })
+
+  it('is what takes so little: another command starts once', async () => {
+    needs('>=20.0.0')
+    writeProgram(ABOUT_MEMORY)
+    expect(JSON.parse(await read(start(['sources'])))).toMatchObject({ flags: [] })
+  })
+})
+
 describe('a script of npm', () => {
   it('ends in good order when npm is told to stop, although npm tells its shell alone', async () => {
     const scripts = { go: 'node bin/node.mjs dist/svc.mjs' }
@@ -273,8 +306,9 @@ describe('a script of npm', () => {
   })
 })
 
-function start(args: string[]): ChildProcess {
-  const { SVC_NODE: _, ...env } = process.env
+function start(args: string[], more: Record<string, string> = {}): ChildProcess {
+  const { SVC_NODE: _, ...own } = process.env
+  const env = { ...own, ...more }
   return spawn(process.execPath, [join(folder, 'bin', 'svc.mjs'), ...args], {
     cwd: folder,
     env,

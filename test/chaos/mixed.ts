@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { createGenerator, type Generator, makeBodies, SOURCE } from '../bench/data.ts'
 import { post } from '../bench/http.ts'
@@ -45,7 +46,13 @@ const TRIGGERS = {
 
 /** @param seconds how long the load lasts. @throws Error when the daemon does not start */
 export async function runMixedLoad(folder: string, seconds: number): Promise<MixedReport> {
-  const daemon = await startDaemon(folder)
+  // As it is installed: the command tells the process what memory it may keep.
+  const daemon = await startDaemon(
+    folder,
+    [],
+    { NODE_COMPILE_CACHE: fromRoot('dist/.compiled') },
+    fromRoot('bin/svc.mjs'),
+  )
   const load = new MixedLoad(daemon, Date.now() + seconds * 1_000)
   await load.run()
   const peakMb = (Number(/VmHWM:\s+(\d+)/.exec(statusOf(daemon))![1]) * 1_024) / 1e6
@@ -62,6 +69,8 @@ export async function runMixedLoad(folder: string, seconds: number): Promise<Mix
     exitCode,
   }
 }
+
+const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 function countEvents(file: string): number {
   const db = new Database(file, { readonly: true })
