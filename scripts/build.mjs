@@ -67,6 +67,24 @@ export async function ensureBuilt() {
 }
 
 /**
+ * Node's own modules as they are, not as `import` gives them: that makes a facade of all that a module exports,
+ * and asks for things that are loaded when first asked for, such as the WebSocket of `node:http`, which loads
+ * undici. Every thread has its own.
+ * @type {import('esbuild').Plugin}
+ */
+const builtinsByName = {
+  name: 'builtins by name',
+  setup(build) {
+    build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'builtin' } : undefined,
+    )
+    build.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+    }))
+  },
+}
+
+/**
  * How the daemon is bundled.
  * @param {string} outdir under the root
  * @returns {import('esbuild').BuildOptions & { metafile: true }}
@@ -84,6 +102,7 @@ export function daemonOptions(outdir) {
     format: 'esm',
     target: 'node22.15',
     packages: 'external',
+    plugins: [builtinsByName],
     sourcemap: true,
     sourcesContent: false,
     metafile: true,

@@ -136,10 +136,11 @@ export function replayStates(
   states: number,
   seed: number,
   scratch: string,
+  isFound: (report: CrashStateReport) => boolean = () => false,
 ): CrashStateReport {
   const next = random(seed)
   const report: CrashStateReport = { states, lost: 0, corrupt: 0, half: 0, alarms: 0 }
-  for (let i = 0; i < states; i++) {
+  for (let i = 0; i < states && !isFound(report); i++) {
     const cut = Math.floor(next() * (operations.length + 1))
     const files = stateAt(operations.slice(0, cut), next)
     rmSync(scratch, { recursive: true, force: true })

@@ -4,14 +4,16 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startDaemon } from './daemon.ts'
 import { ANSWERS_BEFORE_KILL, runKills } from './kill.ts'
+import { longOr } from './scale.ts'
 
+const KILLS = longOr(60, 12)
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 
-it(`30 kills under load lose no acknowledged event and store none twice (CHAOS_SEED=${seed})`, async () => {
+it(`${KILLS} kills under load lose no acknowledged event and store none twice (CHAOS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-kill-'))
-  const report = await runKills(folder, 30, seed)
+  const report = await runKills(folder, KILLS, seed)
   expect(report).toMatchObject({
-    kills: 30,
+    kills: KILLS,
     lost: [],
     doubled: [],
     foreign: [],
@@ -19,7 +21,7 @@ it(`30 kills under load lose no acknowledged event and store none twice (CHAOS_S
     countDrift: 0,
     exitCode: 0,
   })
-  expect(report.acknowledged).toBeGreaterThanOrEqual(30 * ANSWERS_BEFORE_KILL)
+  expect(report.acknowledged).toBeGreaterThanOrEqual(KILLS * ANSWERS_BEFORE_KILL)
   rmSync(folder, { recursive: true, force: true })
 }, 600_000)
 

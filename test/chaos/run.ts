@@ -1,10 +1,14 @@
 /**
  * The long forms: `npm run chaos` (500 kills), `npm run chaos -- 50`, and `-- declared`, `-- firings`, `-- runs`;
+ * `-- tests` for the chaos tests of `npm test` with all their kills, faults and states of the disk;
  * `-- mixed 60` for seconds of mixed load, and `-- --node 22,24,26` for it and the tests under each Node.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { killEverywhere } from './declared-every.ts'
 import { runFiringKills } from './firings.ts'
 import { runKills } from './kill.ts'
@@ -20,6 +24,7 @@ const forms: Record<string, () => Promise<boolean>> = {
   mixed: loadMixed,
   declared: killDeclared,
   firings: () => killAtWork('firings', runFiringKills),
+  tests: runLongTests,
   runs: () => killAtWork('runs', runAgentKills),
 }
 const ok = await (forms[process.argv[2] ?? ''] ?? killWriters)()
@@ -38,6 +43,14 @@ async function killAtWork(
   console.log(report)
   if (faults.length === 0) rmSync(folder, { recursive: true, force: true })
   return faults.length === 0
+}
+
+async function runLongTests(): Promise<boolean> {
+  const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
+  const env = { ...process.env, CHAOS_LONG: '1' }
+  const child = spawn(process.execPath, [vitest, 'run', 'test/chaos'], { stdio: 'inherit', env })
+  const [code] = await once(child, 'exit')
+  return code === 0
 }
 
 async function killWriters(): Promise<boolean> {
