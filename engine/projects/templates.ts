@@ -10,15 +10,17 @@ export interface Templates {
   secretParams(key: string): readonly string[]
 }
 
+/** Those shipped with svc do not change while it runs: all engines of a process share them, and change none. */
+let shipped: Map<string, TemplateFile> | undefined
+
 /**
  * They are read when one is first asked for, because reading and checking them takes longer than
  * opening the store; that those shipped can be read is for the tests to say.
  */
 export function openTemplates(): Templates {
-  let read: Map<string, TemplateFile> | undefined
   const files = (): Map<string, TemplateFile> => {
-    read ??= readTemplates()
-    return read
+    shipped ??= readTemplates()
+    return shipped
   }
   return {
     all: () => [...files().values()],

@@ -6,12 +6,12 @@ import type { Database } from './handle.ts'
 /** How long a connection waits for another one. */
 export const BUSY_TIMEOUT_MS = 5_000
 
-/** @throws StartError 78 when the file cannot be opened. */
-export function connect(name: string, readonly = false): Database {
+/** @param name of a file, or the bytes of one to begin with in memory. @throws StartError 78 when it cannot be opened. */
+export function connect(name: string | Buffer, readonly = false): Database {
   try {
     return new BetterSqlite3(name, { timeout: BUSY_TIMEOUT_MS, readonly })
   } catch (error) {
-    throw asStartError(error, name)
+    throw asStartError(error, typeof name === 'string' ? name : 'a store in memory')
   }
 }
 

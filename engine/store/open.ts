@@ -66,10 +66,14 @@ export function openStore(dataFile: string | null, now: number, options: OpenOpt
   }
 }
 
+/** A store in memory with the newest schema and nothing in it: the next begin as a copy. */
+let empty: Buffer | undefined
+
 function openInMemory(): OpenStore {
-  const db = connect(':memory:')
+  const db = connect(empty ?? ':memory:')
   format(db)
   prepare(db)
+  empty ??= db.serialize()
   return {
     ...{ db, file: null, loss: null },
     ...transactions(db, { begin: () => {}, beforeCommit: () => {}, committed: () => {} }),
