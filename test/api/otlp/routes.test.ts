@@ -207,7 +207,7 @@ describe('OTLP on a full store', () => {
     await receiver.source('otlp', 'otlp')
     const answer = await receiver.post('logs', logs('full', [said('no')]))
     expect([answer.status, await answer.json()]).toMatchObject([503, { code: 8 }])
-    expect(answer.headers.get('retry-after')).toBe('30')
+    expect(answer.headers.get('retry-after')).toBe('5')
     const protobuf = await receiver.post('logs', new Uint8Array(), PROTOBUF)
     expect([protobuf.status, protobuf.headers.get('content-type')]).toEqual([503, 'application/x-protobuf'])
     expect(await textOf(protobuf)).toContain('type.googleapis.com/google.rpc.RetryInfo')
