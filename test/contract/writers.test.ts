@@ -352,7 +352,7 @@ describe('change-sets of many operations', () => {
     ['undo', 404, 'no change-set has the id 999'],
     ['rollback', 404, 'no change-set has the id 999'],
   ])('%s of one that is not there answers %i', async (what, status, message) => {
-    expect(await svc.refused('POST', `/api/change-sets/999/${what}`)).toEqual([status, message])
+    expect(await svc.refused('POST', `/api/change-sets/999/${what}`, {})).toEqual([status, message])
     expect((await svc.refused('POST', `/api/change-sets/x/${what}`))[0]).toBe(400)
   })
 

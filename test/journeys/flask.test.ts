@@ -54,6 +54,7 @@ beforeAll(async () => {
     name: 'first-look',
     prompt: 'Look at what happened.',
     trigger: 'errors',
+    enabled: true,
   })
   const now = Date.now()
   for (const signal of ['traces', 'logs'] as const) {
