@@ -54,8 +54,8 @@ beforeAll(async () => {
     name: 'first-look',
     prompt: 'Look at what happened.',
     trigger: 'errors',
-    enabled: true,
   })
+  await call('POST', '/api/agents/builtin/first-look/enable', {})
   const now = Date.now()
   for (const signal of ['traces', 'logs'] as const) {
     const body = new Uint8Array(recordedExport('flask', signal, now))
