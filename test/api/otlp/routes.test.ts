@@ -100,7 +100,7 @@ describe('OTLP/HTTP', () => {
     ['logs', '{', 400, 'not valid JSON'],
     ['logs', '[]', 400, 'not an object'],
     ['traces', '{"resourceSpans":{}}', 400, 'resourceSpans is not a list'],
-    ['metrics', '', 400, 'not valid JSON'],
+    ['metrics', '', 400, 'the body is empty'],
     ['logs', `${'{"a":'.repeat(2_500)}1${'}'.repeat(2_500)}`, 400, 'nests too deep'],
   ])('refuses %s that are not an export', async (signal, body, status, sentence) => {
     const answer = await receiver.post(signal, body)
