@@ -16,7 +16,7 @@ export interface HostRules {
 /** Headers that would be read one way here and another way by a proxy if they came twice. */
 const ONCE = new Set(['host', 'authorization', 'content-type', 'content-encoding', 'idempotency-key'])
 
-/** A repeated header, or a target that names another host than the Host header. */
+/** A repeated header, no Host (RFC 9112, section 3.2), or a target that names another host than it. */
 export function ambiguous(request: IncomingMessage): string | null {
   const seen = new Set<string>()
   for (let i = 0; i < request.rawHeaders.length; i += 2) {
@@ -25,6 +25,7 @@ export function ambiguous(request: IncomingMessage): string | null {
     if (seen.has(name)) return `the ${name} header is given twice`
     seen.add(name)
   }
+  if (request.headers.host === undefined && request.httpVersion === '1.1') return 'the Host header is missing'
   const target = request.url ?? ''
   if (!target.startsWith('/') && target !== '*') {
     const authority = /^https?:\/\/([^/]*)/i.exec(target)?.[1]

@@ -1,5 +1,6 @@
 /** Add a source: one that exporters send to says how they do, and shows what arrives. */
 import { expect } from '@playwright/test'
+import { RECORDED_HEADERS, recordedExport } from '../test/api/otlp/recorded/recorded.ts'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
 
@@ -32,6 +33,17 @@ test('OpenTelemetry is added, told how to reach, and its records arrive; a drain
   await expect(page.getByText('resourceAttributes.service.name').first()).toBeVisible()
   await page.getByRole('tab', { name: 'Events' }).click()
   await expect(page.getByText('payment refused').first()).toBeVisible()
+
+  // Issue 16: what Flask logs of an exception is found by the message of the exception.
+  for (const signal of ['logs', 'traces'] as const)
+    await fetch(`${daemon.url}/v1/${signal}`, {
+      method: 'POST',
+      headers: RECORDED_HEADERS,
+      body: new Uint8Array(recordedExport('flask', signal, Date.now())),
+    })
+  await page.goto(`${daemon.url}/explore?l=service%3Dshop&q=${encodeURIComponent('card declined')}`)
+  await expect(page.getByText('CardDeclined: card declined: insufficient funds').first()).toBeVisible()
+  await expect(page.getByText('charging customer 42')).toBeHidden()
 
   await page.goto(`${daemon.url}/sources/new?connector=vercel`)
   await page.getByPlaceholder('gateway').fill('web')

@@ -28,11 +28,16 @@ function newestIds(ctx: ReadContext, sourceId: number, limit: number): number[] 
 }
 
 /** Names of the labels of the newest arrivals of a source, newest first. */
-export function carriedOf(ctx: ReadContext, sourceId: number, limit: number): { labels: string[] }[] {
+export function carriedOf(
+  ctx: ReadContext,
+  sourceId: number,
+  limit: number,
+): { labels: string[]; entity: string | undefined }[] {
   ctx.names.refresh()
-  return ctx.rows
-    .read(newestIds(ctx, sourceId, limit), false)
-    .map((row) => ({ labels: Object.keys(presentRow(row, ctx.dictionary, ctx.names, 0).labels) }))
+  return ctx.rows.read(newestIds(ctx, sourceId, limit), false).map((row) => {
+    const { labels, entity } = presentRow(row, ctx.dictionary, ctx.names, 0)
+    return { labels: Object.keys(labels), entity: entity?.label }
+  })
 }
 
 /** Newest arrivals of a source with payload, for previews and field coverage. */

@@ -11138,6 +11138,10 @@ export interface ReadResult {
    */
   omitted?: Omission[]
   /**
+   * Of a first page without events: time of the newest event with the labels of the selector, or without one of the sources, in whatever window and of whatever type; null: there is none. Absent where a selector names key_value or a label that is a number.
+   */
+  last_seen?: string | null
+  /**
    * What should be known of the answer: that a search stopped before the end of the window, or that no event has a label.
    */
   notice?: string

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { writeRefusal } from './unread.ts'
 
 export const BODY_MS = 30_000
 
@@ -29,9 +30,6 @@ export function limitBodyTime(app: FastifyInstance, ms = BODY_MS): void {
 }
 
 function refuse(raw: IncomingMessage, ms: number): void {
-  const text = JSON.stringify({ detail: `the body did not come within ${ms / 1_000} s` })
-  raw.socket.end(
-    `HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
-    () => raw.destroy(),
-  )
+  const detail = `the body did not come within ${ms / 1_000} s`
+  writeRefusal(raw.socket, { status: 408, reason: 'Request Timeout', detail }, () => raw.destroy())
 }

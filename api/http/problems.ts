@@ -32,6 +32,7 @@ const FRAMEWORK: Record<string, (error: FastifyError) => SvcError> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new SvcError('invalid', 'the Content-Length does not match the body'),
   FST_ERR_CTP_INVALID_JSON_BODY: () => new SvcError('invalid', 'the body is not valid JSON'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new SvcError('invalid', 'a name in the path is longer than 500 characters'),
   FST_ERR_BAD_URL: () => new SvcError('invalid', 'the path is not a valid URL path'),
 }
 

@@ -304,3 +304,20 @@ export function scopeOf(method: string, pattern: string): Scope | undefined {
   if (listed) return listed
   return (method === 'GET' || method === 'HEAD') && isPublicPage(pattern) ? 'public' : undefined
 }
+
+/** @returns the methods that a path takes, as the header Allow lists them; none where there is no such path. */
+export function methodsOf(path: string): string[] {
+  const asked = path.split('/')
+  const fits = (pattern: string): boolean => {
+    const steps = pattern.split('/')
+    return steps.length === asked.length && steps.every((step, i) => isStep(step, asked[i]!))
+  }
+  const methods = Object.keys(scopes)
+    .map((route) => route.split(' ') as [method: string, pattern: string])
+    .filter(([, pattern]) => fits(pattern))
+    .map(([method]) => method)
+  return [...new Set(methods)].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+}
+
+const isStep = (step: string, asked: string): boolean =>
+  step.startsWith(':') ? asked !== '' : step === asked

@@ -17,6 +17,7 @@ import { Connections, connectionBounds, handleLimit } from './connections.ts'
 import type { Doors, OtlpGrpcState, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
 import { takeJson } from './json.ts'
+import { isApiPath, notFound } from './not-found.ts'
 import { registerOpenapi } from './openapi.ts'
 import { asSvcError, problemHandler, sendProblem } from './problems.ts'
 import { checkProjectKey } from './project-key.ts'
@@ -56,25 +57,11 @@ import { tailRoutes } from './routes/tail.ts'
 import { triggerRoutes } from './routes/triggers.ts'
 import { type Scope, scopeOf } from './scopes.ts'
 import { registerConsole } from './static.ts'
+import { refuseUnasked, refuseUnread } from './unread.ts'
 import { validatorCompiler } from './validate.ts'
 
 const JSON_BODY_MAX = 1024 * 1024
 const TOUCH_EVERY_MS = 60_000
-const SSE_AND_API = [
-  '/api',
-  '/ingest',
-  '/read',
-  '/remember',
-  '/catalog',
-  '/mcp',
-  '/sse',
-  '/messages',
-  '/v1',
-  '/health',
-  '/metrics',
-  '/openapi.json',
-  '/docs',
-]
 
 /** Builds the server; it listens when told to. */
 export async function buildServer({
@@ -96,7 +83,11 @@ export async function buildServer({
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false, caseSensitive: true },
     frameworkErrors: (error, _request, reply) => sendProblem(reply as never, asSvcError(error, log)) as never,
-    http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
+    clientErrorHandler: refuseUnread,
+    // While it ends, the guard refuses in our words.
+    return503OnClosing: false,
+    // A request without a Host is refused by the guard: Node's own answer has no body.
+    http: { maxHeaderSize: 16_384, headersTimeout: 10_000, requireHostHeader: false },
   })
   // Those of tools are for models and the other door.
   for (const schema of allSchemas()) if (!/^(mcp|ask)-call-/.test(schema.$id)) app.addSchema(schema)
@@ -118,6 +109,7 @@ export async function buildServer({
   await app.register(fastifyCookie)
   await registerHeaders(app)
   limitBodyTime(app)
+  refuseUnasked(app.server)
   readOutRefused(app)
   app.addHook('onRequest', async (request, reply) => guard(request, doors, reply.raw))
   await registerOpenapi(app, config.version)
@@ -160,7 +152,7 @@ export async function buildServer({
   ])
     await app.register(async (scope) => routes(scope, doors))
   await registerConsole(app, config.consoleDir)
-  app.setNotFoundHandler((request, reply) => notFound(request, reply as never))
+  app.setNotFoundHandler((request, reply) => notFound(request, reply))
   return app
 }
 
@@ -180,6 +172,9 @@ function createDoors(
     for (const listener of answered) listener(route, request.method, reply.statusCode)
   })
   let stopping = false
+  app.addHook('preClose', async () => {
+    stopping = true
+  })
   let closeGrpc = async (): Promise<void> => {}
   const touch = setInterval(
     () =>
@@ -314,40 +309,4 @@ function guardIngest(request: FastifyRequest, doors: Doors, identity: Identity |
   const caller = requireScope(identity, 'ingest')
   if (caller.sourceId !== null && route && caller.sourceId !== route.sourceId)
     throw new SvcError('forbidden', 'this key only writes to the source it was made for')
-}
-
-const isApiPath = (url: string): boolean =>
-  SSE_AND_API.some((prefix) => url === prefix || url.startsWith(`${prefix}/`) || url.startsWith(`${prefix}?`))
-
-function notFound(
-  request: FastifyRequest,
-  reply: { sendFile?: unknown } & import('fastify').FastifyReply,
-): unknown {
-  const path = request.url.split('?')[0]!
-  if (path === '/query' || path === '/derive' || /^\/api\/views(\/|$)/.test(path))
-    return sendProblem(
-      reply,
-      new SvcError('not_found', 'views were removed: a trigger takes sources and filters'),
-    )
-  if (path === '/api' || path.startsWith('/api/'))
-    return sendProblem(reply, new SvcError('not_found', `unknown API path ${path.slice(0, 200)}`))
-  if (/^\/v1\/(logs|traces|metrics)$/.test(path)) {
-    reply.header('allow', 'POST')
-    return sendProblem(
-      reply,
-      new SvcError('method_not_allowed', `${path} takes POST alone, an export of OTLP`),
-    )
-  }
-  if (path === '/ingest' || path.startsWith('/ingest/'))
-    return sendProblem(
-      reply,
-      new SvcError('not_found', 'unknown ingest path; events are posted to /ingest/<ingest_key>'),
-    )
-  const wantsPage =
-    (request.method === 'GET' || request.method === 'HEAD') &&
-    (request.headers.accept ?? '').includes('text/html') &&
-    !isApiPath(path) &&
-    !/\.[a-z0-9]+$/i.test(path)
-  if (wantsPage) return reply.callNotFoundPage()
-  return sendProblem(reply, new SvcError('not_found', `nothing is at ${path.slice(0, 200)}`))
 }

@@ -104,11 +104,18 @@ const plain = (type: string) => ({
  */
 export const takes = (media: Readonly<Record<string, string | null>>) => ({ [TAKES]: mediaOf(media) })
 
+/** The same where nothing may be sent. */
+export const mayTake = (media: Readonly<Record<string, string | null>>) => ({
+  ...takes(media),
+  [TAKES_NOTHING_TOO]: true,
+})
+
 /** Headers a route reads beyond those of every request, for the API document: names of document/headers.ts. */
 export const headers = (...names: readonly HeaderName[]) => ({ [HEADERS]: names })
 
 /** Marks of a route that the API document reads and leaves out. */
 export const TAKES = 'x-takes'
+export const TAKES_NOTHING_TOO = 'x-takes-nothing-too'
 export const HEADERS = 'x-headers'
 
 /** Whether the schema of a body is of one that may be absent. */

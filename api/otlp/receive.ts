@@ -8,8 +8,11 @@ import type { Identity } from '../http/auth.ts'
 import type { Doors } from '../http/doors.ts'
 
 const CONNECTOR = 'otlp'
-/** A full store is a state that ends: room is made, by hand or by retention. Seconds. */
-const FULL_RETRY = 30
+/**
+ * A full store is a state that ends: room is made, by hand or by retention. Seconds, and under the 10 that the
+ * OpenTelemetry SDKs give an export in all: one that is to wait for longer is dropped at once.
+ */
+const FULL_RETRY = 5
 
 export interface Export {
   form: OtlpForm

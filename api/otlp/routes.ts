@@ -56,10 +56,10 @@ async function exported(
   reply: FastifyReply,
   doors: Doors,
 ): Promise<FastifyReply> {
-  const encoding =
-    encodingOf(request) ??
-    fail('unsupported_media', `the Content-Type must be application/json or ${PROTOBUF}`)
   const wire = request.body ?? []
+  const encoding = encodingOf(request) ?? refusedType(wire)
+  // Of protobuf no byte is an export of nothing.
+  if (encoding === 'json' && wire.length === 0) fail('invalid', EMPTY)
   const plain = await decode(request.headers['content-encoding'], wire, (bytes) =>
     doors.bodies.hold(request, bytes),
   )
@@ -73,6 +73,14 @@ async function exported(
   })
   if (encoding === 'protobuf') return reply.type(PROTOBUF).send(protobufAnswer(result))
   return reply.type('application/json').send(JSON.stringify(jsonAnswer(signal, result)))
+}
+
+const EMPTY = `the body is empty; it must be an export, in JSON or ${PROTOBUF}`
+
+/** @throws SvcError: of a type that is not taken, or of none because nothing was sent. */
+function refusedType(wire: readonly Buffer[]): never {
+  if (wire.length === 0) fail('invalid', EMPTY)
+  return fail('unsupported_media', `the Content-Type must be application/json or ${PROTOBUF}`)
 }
 
 function encodingOf(request: FastifyRequest): OtlpForm['encoding'] | undefined {

@@ -1,5 +1,5 @@
 /** Labels that parts depend on and that no longer come: of an edit before it is written, and of what is stored. */
-import type { AgentSpec, Label, TriggerSpec } from '../../schemas/types.ts'
+import type { AgentSpec, Label, SourceSpec, TriggerSpec } from '../../schemas/types.ts'
 import type { ChangeKind, DeclaredKind, Doc, PartKind } from '../changes/declared.ts'
 import type { Edit, Staged } from '../changes/edit.ts'
 import { connectorOf } from '../connectors/index.ts'
@@ -7,7 +7,13 @@ import { compileLabels } from '../ingest/label.ts'
 import { parseItem } from '../ingest/split.ts'
 import { type Coverage, coverageOf } from '../sources/drift/coverage.ts'
 import { driftOf } from '../sources/drift/drift.ts'
-import { type Need, needsOfAgent, needsOfSource, needsOfTrigger } from '../sources/drift/needs.ts'
+import {
+  type Need,
+  needsOfAgent,
+  needsOfSource,
+  needsOfTrigger,
+  proposedLabels,
+} from '../sources/drift/needs.ts'
 import { contextReader } from '../sources/sample/payload-context.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
@@ -73,7 +79,8 @@ function found(kind: PartKind, name: string, world: World): string[] {
 }
 
 function needsOf(kind: PartKind, name: string, doc: Doc, world: World): Need[] {
-  if (kind === 'source') return needsOfSource(name, doc)
+  if (kind === 'source')
+    return needsOfSource(name, doc, proposedLabels(connectorOf((doc as unknown as SourceSpec).connector)))
   if (kind === 'trigger') return needsOfTrigger(doc as unknown as TriggerSpec)
   if (kind !== 'agent' || !(doc as Partial<AgentSpec>).webhook_key_label) return []
   const sources = new Set<string>()
@@ -99,11 +106,15 @@ function readAgain(sources: Sources, name: string, before: Doc, after: Doc): Cov
   const resolve = compileLabels(labelsOf(after))
   const declared = new Set(labelsOf(before).map((label) => label.name))
   return coverageOf(
-    recent(source.id, READ_AGAIN).map(({ raw, labels }) => {
-      const { strings, numbers } = resolve(contextOf(parseItem(raw)))
+    recent(source.id, READ_AGAIN).map(({ raw, labels, entity }) => {
+      const { strings, numbers, hasEntity } = resolve(contextOf(parseItem(raw)))
       // Headers are not stored, so that a label of one is known by the event alone.
       const kept = Object.keys(labels).filter((label) => !declared.has(label) || isOfHeader(after, label))
-      return { labels: [...strings.map(([label]) => label), ...Object.keys(numbers ?? {}), ...kept] }
+      const own = hasEntity ? strings[0]![0] : undefined
+      return {
+        labels: [...strings.map(([label]) => label), ...Object.keys(numbers ?? {}), ...kept],
+        entity: own ?? kept.find((label) => label === entity?.label),
+      }
     }),
   )
 }

@@ -17,7 +17,7 @@ import { fail } from '../errors.ts'
 import { acceptedBy } from '../lifecycle/advance.ts'
 import { maskSecrets } from './config-secrets.ts'
 import { driftOf } from './drift/drift.ts'
-import { needsOfSource } from './drift/needs.ts'
+import { needsOfSource, proposedLabels } from './drift/needs.ts'
 import { healthOf } from './health.ts'
 import type { LiveSource } from './live.ts'
 import { openSourceStore, type SourceStore, type SourcesParts } from './parts.ts'
@@ -119,7 +119,7 @@ function present(
       storageReason,
       poll,
       credentials,
-      needsOfSource(row.name, { config: source.config }).flatMap(
+      needsOfSource(row.name, { config: source.config }, proposedLabels(source.connector)).flatMap(
         (need) => driftOf(need, (name) => coverage.of(name, false)) ?? [],
       ),
     ),

@@ -79,8 +79,11 @@ export function renderHeading(
   return `=== read · ${constraints.join(', ')} · window=${window} · ONE svc read ===\n`
 }
 
-/** The whole text timeline. @param isCut not all of the window was looked at. */
-export function renderTimeline(heading: string, rows: readonly Row[], isCut = false): string {
-  const none = isCut ? 'no such events so far' : 'no events in this window'
+/** The whole text timeline. @param none what is said where there are no rows. */
+export function renderTimeline(
+  heading: string,
+  rows: readonly Row[],
+  none = 'no events in this window',
+): string {
   return `${heading}\n${rows.length ? rows.map(renderRow).join('\n') : none}\n`
 }

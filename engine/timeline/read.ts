@@ -12,6 +12,7 @@ import type { ReadContext } from './context.ts'
 import type { Cursor } from './cursor.ts'
 import { readDocuments } from './documents.ts'
 import { fitRows, tokensOf } from './fit.ts'
+import { lastSeenOf } from './last-seen.ts'
 import {
   compilePlan,
   type Plan,
@@ -264,7 +265,10 @@ function* answerFitted(
   const answered = answer(ctx, reading, rows, nextCursor && encodeNext(ctx, reading, nextCursor), page)
   return {
     ...answered,
-    tokens: fitted.tokens + tokensOf(renderTimeline(heading, [])) + tokensOf(answered.notice ?? ''),
+    tokens:
+      rows.length === 0
+        ? tokensOf(answered.payload)
+        : fitted.tokens + tokensOf(renderTimeline(heading, [])) + tokensOf(answered.notice ?? ''),
     omitted,
   }
 }
@@ -318,11 +322,10 @@ function answer(
     : rows.every((row) => row.reference)
       ? unknownOf(ctx, request.selector)
       : null
-  const timeline = renderTimeline(
-    renderHeading(request.selector, request.sources, window.name),
-    rows,
-    page.isCut,
-  )
+  const isEmpty = rows.every((row) => row.reference) && request.cursor === undefined && next === null
+  const seen = isEmpty ? lastSeenOf(ctx, request, cursor.ceiling) : undefined
+  const heading = renderHeading(request.selector, request.sources, window.name)
+  const timeline = renderTimeline(heading, rows, page.isCut ? 'no such events so far' : nothingSaid(seen))
   return {
     payload: notice === null ? timeline : `${timeline.trimEnd()}\n${notice}\n`,
     count: rows.length,
@@ -335,8 +338,15 @@ function answer(
     to: iso(window.shownTo),
     ...(page.scanned === undefined ? {} : { scanned: page.scanned }),
     ...(page.isCut ? { searched_to: iso(page.next!.ts) } : {}),
+    ...(seen === undefined ? {} : { last_seen: seen === null ? null : iso(seen) }),
     ...(notice === null ? {} : { notice }),
   }
+}
+
+/** @param seen when the newest event was, epoch ms; null: never; undefined: not known */
+function nothingSaid(seen: number | null | undefined): string | undefined {
+  if (seen === undefined) return undefined
+  return `no events in this window${seen === null ? ', nor at any other time' : `; last seen ${iso(seen)}`}`
 }
 
 /** Silence after the newest events of a search would look like there being no others. */

@@ -61,7 +61,7 @@ describe('POST /api/catalog/import', () => {
 
   it('an undone import leaves nothing of it', async () => {
     const { change_set } = await load(EVERY)
-    await svc.post(`/api/change-sets/${change_set}/undo`)
+    await svc.post(`/api/change-sets/${change_set}/undo`, {})
     for (const path of ['/api/sources', '/api/triggers', '/api/skills'])
       expect(await svc.get(path)).toEqual([])
     expect(await svc.get('/api/mcp-servers')).toMatchObject({ servers: [] })

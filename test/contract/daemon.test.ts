@@ -272,7 +272,7 @@ describe('one more template in catalog/templates', () => {
         [`action inject (scenario: latency): ${host} answered 200`, 'no auth configured', 0],
         [expect.any(String), 'no auth configured', expect.any(Number)],
       ])
-      expect(await svc.refused('POST', `/api/change-sets/${log.change_sets[1]!.id}/undo`)).toEqual([
+      expect(await svc.refused('POST', `/api/change-sets/${log.change_sets[1]!.id}/undo`, {})).toEqual([
         409,
         expect.stringContaining('cannot be undone'),
       ])

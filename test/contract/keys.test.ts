@@ -269,7 +269,7 @@ describe('the end of a project key', () => {
     )
     expect(revoked_keys).toBe(1)
     expect((await svc.as(secret).refused('GET', '/api/whoami'))[0]).toBe(401)
-    await svc.post(`/api/change-sets/${change_set}/undo`)
+    await svc.post(`/api/change-sets/${change_set}/undo`, {})
     expect((await svc.as(secret).refused('GET', '/api/whoami'))[0]).toBe(401)
     expect(await svc.get(`/api/projects/${shop}/keys`)).toMatchObject({ keys: [{ state: 'revoked' }] })
   })

@@ -197,7 +197,7 @@ describe('the lifecycle of a project', () => {
     await svc.post(`/api/projects/${id}/pause`)
     const before = await projectNow(id)
     const { change_set } = await svc.del<{ change_set: number }>(`/api/projects/${id}`)
-    await svc.post(`/api/change-sets/${change_set}/undo`)
+    await svc.post(`/api/change-sets/${change_set}/undo`, {})
     const { version: _v, updated_at: _u, ...same } = before
     expect(await projectNow(id)).toMatchObject({
       ...same,

@@ -102,7 +102,7 @@ describe.each(KINDS)('the endpoints of a %s', (kind) => {
     await svc.post(base, { ...body, project: 'Shop' })
     const { version: _version, updated_at: _at, ...before } = await svc.get(`${base}/x`)
     const { change_set } = await svc.del<{ change_set: number }>(`${base}/x`)
-    await svc.post(`/api/change-sets/${change_set}/undo`)
+    await svc.post(`/api/change-sets/${change_set}/undo`, {})
     expect(await svc.get(`${base}/x`)).toMatchObject(before)
   })
 })

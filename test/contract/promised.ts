@@ -14,7 +14,7 @@ interface Operation {
   operationId: string
   parameters?: { $ref?: string; in: string; name: string; schema: { pattern?: string } }[]
   requestBody?: { required: boolean; content: Media }
-  responses: Record<string, { $ref?: string; content?: Media }>
+  responses: Record<string, { $ref?: string; headers?: { ETag?: object }; content?: Media }>
 }
 interface Answered {
   status: number
@@ -78,8 +78,22 @@ function expectAnswer(at: readonly string[], operation: Operation, answer: Answe
   expect(response, `${said}: this status is not in the API document`).toBeDefined()
   const type = mediaType(answer.headers.get('content-type'))
   expect(Object.keys(response!.content ?? {}), said).toContain(type)
+  expectVersion(response!.headers, answer, said)
   const value = type.endsWith('json') ? answer.body : answer.text
   expect(misfit([...at, 'responses', status, 'content', type, 'schema'], value), said).toBeNull()
+}
+
+/** Issue 16, B: an ETag is named where one is answered, and answered where one is named. */
+function expectVersion(
+  named: { ETag?: object } | undefined,
+  { headers, body }: Answered,
+  said: string,
+): void {
+  const etag = headers.get('etag')
+  if (etag !== null)
+    expect(named?.ETag, `${said} has an ETag that the API document does not name`).toBeDefined()
+  const { version } = (body ?? {}) as { version?: number }
+  if (named?.ETag && version !== undefined) expect(etag, said).toBe(`"${version}"`)
 }
 
 function expectTaken(

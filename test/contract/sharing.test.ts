@@ -32,7 +32,7 @@ const pause = (project: string, sources = false) => svc.post(`/api/projects/${pr
 const resume = (project: string) => svc.post(`/api/projects/${project}/resume`)
 const undo = async () => {
   const { version } = await svc.get<{ version: number }>('/api/change-sets?limit=1')
-  await svc.post(`/api/change-sets/${version}/undo`)
+  await svc.post(`/api/change-sets/${version}/undo`, {})
 }
 const remove = async (project: string, query = '') => svc.del(`/api/projects/${project}${query}`)
 
@@ -236,7 +236,7 @@ describe('deleting', () => {
     await svc.post('/api/sources', { name: 'more', connector: 'webhook', project: 'First' })
     await svc.put('/api/triggers/errs', { name: 'errs', sources: ['gw', 'more'], condition })
     const { change_sets } = await svc.get<{ change_sets: { id: number }[] }>('/api/change-sets?limit=3')
-    await svc.post(`/api/change-sets/${change_sets[2]!.id}/undo`)
+    await svc.post(`/api/change-sets/${change_sets[2]!.id}/undo`, {})
     const { objects } = await svc.get<{ objects: Fields[] }>(`/api/projects/${second}`)
     expect(objects.map(({ name }) => name)).toEqual(['gw', 'more', 'know', 'errs', 'look'])
     expect(await working()).toEqual(ALL)

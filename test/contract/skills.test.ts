@@ -191,7 +191,7 @@ describe('the lifecycle of a skill', () => {
     await svc.post(of(shop), skill())
     await svc.del(`/api/projects/${shop}`)
     const { version } = await svc.get<{ version: number }>('/api/change-sets')
-    await svc.post(`/api/change-sets/${version}/undo`)
+    await svc.post(`/api/change-sets/${version}/undo`, {})
     expect(await svc.get(of(shop, '/roll-back'))).toMatchObject(skill())
   })
 

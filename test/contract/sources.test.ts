@@ -107,7 +107,7 @@ describe('the endpoints of sources', () => {
     await svc.post(`/ingest/${ingest_key}`, { a: 1 })
     const { change_set } = await svc.del<{ change_set: number }>('/api/sources/gw')
     expect((await svc.call('POST', `/ingest/${ingest_key}`, { a: 1 })).status).toBe(404)
-    await svc.post(`/api/change-sets/${change_set}/undo`)
+    await svc.post(`/api/change-sets/${change_set}/undo`, {})
     await svc.post(`/ingest/${ingest_key}`, { a: 2 })
     expect((await svc.post('/read', { selector: { service: 'shop' }, window: '1h' })).count).toBe(2)
   })

@@ -134,6 +134,7 @@ describe('after any sequence of change-sets', () => {
             const answer = await svc.call<{ change_set: number; detail: string }>(
               'POST',
               `/api/change-sets/${id}/undo`,
+              {},
             )
             const then = await leavesOf(svc)
             if (answer.status !== 200) {
@@ -146,7 +147,7 @@ describe('after any sequence of change-sets', () => {
               restored++
             }
             if (answer.body.change_set === null) continue
-            await svc.post(`/api/change-sets/${answer.body.change_set}/undo`)
+            await svc.post(`/api/change-sets/${answer.body.change_set}/undo`, {})
             expect(sorted(await leavesOf(svc), true)).toEqual(sorted(now, true))
           }
         }),
@@ -165,10 +166,11 @@ describe('after any sequence of change-sets', () => {
           const { id, after } = steps[pick % steps.length]!
           const { change_set } = await svc.post<{ change_set: number | null }>(
             `/api/change-sets/${id}/rollback`,
+            {},
           )
           expect(sorted(await leavesOf(svc), true)).toEqual(sorted(after, true))
           if (change_set === null) return
-          await svc.post(`/api/change-sets/${change_set}/undo`)
+          await svc.post(`/api/change-sets/${change_set}/undo`, {})
           expect(sorted(await leavesOf(svc), true)).toEqual(sorted(now, true))
         }),
       ),

@@ -32,7 +32,7 @@ async function writers(path: string) {
 }
 const conflictOf = ({ status, body }: Answer<Conflicted>) => [status, body.conflicts]
 const newest = async () => (await svc.get<{ version: number }>('/api/change-sets?limit=1')).version
-const undo = (id: number) => svc.post(`/api/change-sets/${id}/undo`)
+const undo = (id: number) => svc.post(`/api/change-sets/${id}/undo`, {})
 
 describe('two writers on one project', () => {
   it('who change different fields are both kept', async () => {
@@ -114,7 +114,7 @@ describe('two writers on one project', () => {
     await svc.put(`/api/projects/${id}`, { goal: 'first' })
     const one = await newest()
     await svc.put(`/api/projects/${id}`, { goal: 'second' })
-    const answer = await svc.call<Conflicted>('POST', `/api/change-sets/${one}/undo`)
+    const answer = await svc.call<Conflicted>('POST', `/api/change-sets/${one}/undo`, {})
     expect(conflictOf(answer)).toEqual([
       409,
       [{ kind: 'project', name: 'Shop', path: '/goal', base: 'first', mine: 'Sell', theirs: 'second' }],
@@ -352,16 +352,16 @@ describe('change-sets of many operations', () => {
     ['undo', 404, 'no change-set has the id 999'],
     ['rollback', 404, 'no change-set has the id 999'],
   ])('%s of one that is not there answers %i', async (what, status, message) => {
-    expect(await svc.refused('POST', `/api/change-sets/999/${what}`)).toEqual([status, message])
+    expect(await svc.refused('POST', `/api/change-sets/999/${what}`, {})).toEqual([status, message])
     expect((await svc.refused('POST', `/api/change-sets/x/${what}`))[0]).toBe(400)
   })
 
   it('are undone once; undoing the undo does it again', async () => {
     await svc.post('/api/agents/builtin', { name: 'a', prompt: 'p' })
     const made = await newest()
-    const { change_set } = await svc.post<{ change_set: number }>(`/api/change-sets/${made}/undo`)
+    const { change_set } = await svc.post<{ change_set: number }>(`/api/change-sets/${made}/undo`, {})
     expect(await svc.get(`/api/change-sets/${made}`)).toMatchObject({ undone_by: change_set })
-    expect(await svc.refused('POST', `/api/change-sets/${made}/undo`)).toEqual([
+    expect(await svc.refused('POST', `/api/change-sets/${made}/undo`, {})).toEqual([
       409,
       `change-set ${made} was undone by change-set ${change_set}`,
     ])

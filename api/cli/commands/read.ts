@@ -91,7 +91,9 @@ function printRows(io: Io, result: ReadResult, payloads: (string | null)[]): voi
   })
   if (result.rows.length > 0) return
   const until = result.searched_to === undefined ? result.from : result.searched_to
-  io.err(`no events from ${until} to ${result.to}\n`)
+  const { last_seen: seen } = result
+  const ever = seen === undefined ? '' : seen === null ? ', nor at any other time' : `; last seen ${seen}`
+  io.err(`no events from ${until} to ${result.to}${ever}\n`)
   if (result.notice !== undefined && result.searched_to === undefined)
     io.err(`${escapeText(result.notice)}\n`)
 }

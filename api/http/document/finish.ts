@@ -5,13 +5,14 @@
  */
 import { allSchemas } from '../../../schemas/index.ts'
 import { scopeOf } from '../scopes.ts'
-import { HEADERS, TAKES } from '../validate.ts'
+import { HEADERS, TAKES, TAKES_NOTHING_TOO } from '../validate.ts'
 import { exampleOf, type Schema } from './examples.ts'
 import { type HeaderName, headerParameters } from './headers.ts'
 import { pathParameters } from './path-parameters.ts'
 import { portable } from './patterns.ts'
 import { refusalRef, refusals, refusalsOf, sharedResponses } from './refusals.ts'
 import { tags } from './tags.ts'
+import { isVersioned, VERSION_HEADER, writeHeaders } from './versions.ts'
 
 interface Media {
   schema: Schema
@@ -27,11 +28,13 @@ interface Parameter {
   example?: unknown
 }
 interface Operation {
+  operationId: string
   requestBody?: { required: boolean; content: Record<string, Media> }
   parameters?: Parameter[]
-  responses: Record<string, { $ref?: string; content?: Record<string, Media> }>
+  responses: Record<string, { $ref?: string; headers?: object; content?: Record<string, Media> }>
   security?: Record<string, string[]>[]
   [TAKES]?: Record<string, Media>
+  [TAKES_NOTHING_TOO]?: boolean
   [HEADERS]?: HeaderName[]
   [OPTIONAL_BODY]?: boolean
 }
@@ -61,6 +64,7 @@ export function finished(given: unknown): unknown {
     for (const [method, operation] of Object.entries(operations)) {
       takeBody(operation, method)
       addParameters(operation, path)
+      addVersion(operation)
       addRefusals(operation, method.toUpperCase(), path)
       operations[method] = clean(operation) as Operation
       illustrate(operations[method], components.schemas, examples)
@@ -91,10 +95,11 @@ function clean(value: unknown, isMap = false): unknown {
 
 /** What is sent: as the route says; a route that reads none says that too. */
 function takeBody(operation: Operation, method: string): void {
-  const { [TAKES]: media, [OPTIONAL_BODY]: isOptional } = operation
+  const { [TAKES]: media, [TAKES_NOTHING_TOO]: mayBeEmpty, [OPTIONAL_BODY]: isOptional } = operation
   delete operation[TAKES]
+  delete operation[TAKES_NOTHING_TOO]
   delete operation[OPTIONAL_BODY]
-  if (media) operation.requestBody = { required: true, content: byTitle(media) }
+  if (media) operation.requestBody = { required: !mayBeEmpty, content: byTitle(media) }
   else if (isOptional && operation.requestBody) operation.requestBody.required = false
   else if (!operation.requestBody && method !== 'get' && method !== 'delete')
     operation.requestBody = {
@@ -129,13 +134,19 @@ function addParameters(operation: Operation, path: string): void {
     Object.assign(parameter, described)
     if (pattern !== undefined) parameter.schema = { ...parameter.schema, pattern }
   }
-  const names = operation[HEADERS] ?? []
+  const names = [...(operation[HEADERS] ?? []), ...writeHeaders(operation.operationId)]
   delete operation[HEADERS]
   if (names.length > 0)
     operation.parameters = [
       ...(operation.parameters ?? []),
       ...names.map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ]
+}
+
+/** Before refusals are added: what is answered till then is of success. */
+function addVersion({ operationId, responses }: Operation): void {
+  if (isVersioned(operationId))
+    for (const response of Object.values(responses)) response.headers = { ...VERSION_HEADER }
 }
 
 function addRefusals(operation: Operation, method: string, path: string): void {

@@ -28,6 +28,17 @@ export const headerParameters = {
     description: 'Number of the last frame that was seen; it goes before the query field after.',
     schema: text('^[0-9]{1,9}$'),
   },
+  IfMatch: {
+    name: 'If-Match',
+    description:
+      'The ETag of the version that was read: what others wrote since is merged field by field, and 409 names the fields that both changed. Without it the last write wins.',
+    schema: text('^((W/)?"[0-9]{1,15}"|\\*)$'),
+  },
+  Why: {
+    name: 'X-SVC-Why',
+    description: 'The reason, for the change history; percent-encoded where it is more than ASCII.',
+    schema: { type: 'string', maxLength: 1_500 },
+  },
 } as const
 
 export type HeaderName = keyof typeof headerParameters

@@ -1,8 +1,8 @@
 /** Change-sets: what was changed, by whom and why; composed, planned and undone. */
 import type { FastifyInstance } from 'fastify'
-import type { ChangeSetCreate, Rollback } from '../../../schemas/types.ts'
+import type { ChangeSetCreate, Rollback, Undo } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
-import { body, fields, optionalBody } from '../validate.ts'
+import { body, fields } from '../validate.ts'
 import { writeBy } from '../write-by.ts'
 import { describe } from './route.ts'
 
@@ -60,7 +60,7 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       return applied
     },
   )
-  app.post<{ Params: { id: number }; Body: { why?: string; dry_run?: boolean } | undefined }>(
+  app.post<{ Params: { id: number }; Body: Undo }>(
     '/api/change-sets/:id/undo',
     describe(
       TAG,
@@ -70,12 +70,12 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       'change-applied.json',
       {
         params: ID,
-        body: optionalBody('request-undo.json'),
+        body: body('request-undo.json'),
       },
     ),
     async (request) => {
       const by = writeBy(request)
-      const { why, dry_run } = request.body ?? {}
+      const { why, dry_run } = request.body
       const applied = await engine.undoChangeSet(request.params.id, dry_run ?? false, {
         ...by,
         why: why ?? by.why,
@@ -84,7 +84,7 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       return applied
     },
   )
-  app.post<{ Params: { id: number }; Body: Rollback | undefined }>(
+  app.post<{ Params: { id: number }; Body: Rollback }>(
     '/api/change-sets/:id/rollback',
     describe(
       TAG,
@@ -92,11 +92,11 @@ export function changeRoutes(app: FastifyInstance, { engine, auth }: Doors): voi
       'Take the instance, or one project, back to how it was right after a change-set',
       200,
       'change-applied.json',
-      { params: ID, body: optionalBody('request-rollback.json') },
+      { params: ID, body: body('request-rollback.json') },
     ),
     async (request) => {
       const by = writeBy(request)
-      const { why, dry_run, project } = request.body ?? {}
+      const { why, dry_run, project } = request.body
       const how = { project, dryRun: dry_run ?? false }
       const applied = await engine.rollBack(request.params.id, how, { ...by, why: why ?? by.why })
       if (applied.change_set !== null) await auth.refresh()

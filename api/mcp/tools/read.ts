@@ -51,6 +51,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
       omitted = [],
       notice,
       searched_to,
+      last_seen: known,
     } = result
     const heading = `${selectorText(args)}, ${from} to ${to}: ${count} shown from ${sources.join(', ') || 'no source'}`
     const stopped = searched_to === undefined ? '' : `\n${notice}`
@@ -62,7 +63,8 @@ export const read = defineTool<ToolRead, ToolReadResult>({
       ? `\n\nAs received:\n${payloads.map(({ event_id: id, payload }) => `${id} ${payload}`).join('\n')}`
       : ''
     const isEmpty = args.cursor === undefined && rows.every((row) => row.reference)
-    const seen = isEmpty && notice === undefined ? await lastSeen(args, context) : undefined
+    // The daemon says when, and nothing of what; null: there was none at all.
+    const seen = isEmpty && notice === undefined && known !== null ? await lastSeen(args, context) : undefined
     return {
       text: `${heading}\n${timeline || (searched_to === undefined ? nothingText(notice, seen) : 'no such events so far')}${whole}${rest}`,
       content: {

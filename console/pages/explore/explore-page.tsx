@@ -37,6 +37,7 @@ import { useNow } from '../../parts/use-now.ts'
 import { DensityStrip } from './density-strip.tsx'
 import { EntityPicker } from './entity-picker.tsx'
 import { EventRow } from './event-row.tsx'
+import { NoRows } from './no-rows.tsx'
 import { SearchStopped } from './search-stopped.tsx'
 import { TimelineList } from './timeline-list.tsx'
 import { type Timeline, useTimeline } from './use-timeline.ts'
@@ -298,17 +299,8 @@ function Rows({
         </Paper>
       )}
       <SearchStopped timeline={timeline} />
-      {timeline.rows.length === 0 && timeline.searchedTo !== null ? (
-        <Empty title="Nothing found so far" />
-      ) : timeline.rows.length === 0 && timeline.notice !== null ? null : timeline.rows.length === 0 ? (
-        <Empty title="No events in this window">
-          <Text c="dimmed">
-            {state.text || state.types.length || state.sources.length
-              ? 'Nothing fits these filters; take one away'
-              : 'Nothing with these labels happened then; choose a longer range'}
-            {state.live ? ', or wait: new ones show by themselves.' : '.'}
-          </Text>
-        </Empty>
+      {timeline.rows.length === 0 ? (
+        <NoRows state={state} timeline={timeline} />
       ) : (
         <TimelineList first={state.event} timeline={timeline} group={state.group} onLabel={onLabel} />
       )}

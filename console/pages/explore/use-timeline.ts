@@ -23,6 +23,8 @@ export interface Timeline {
   error: Error | null
   /** What should be known of what was read, such as a label that no event has; null: nothing. */
   notice: string | null
+  /** Of an empty window: when the newest event with the labels was; null: never, or not known. */
+  lastSeen: string | null
   loadMore: () => void
   reload: () => void
   /** Changes when the list is read anew. */
@@ -62,6 +64,7 @@ export function useTimeline(state: ExploreState): Timeline {
     searchedTo: pages.data?.pages.at(-1)?.searched_to ?? null,
     error: pages.error,
     notice: pages.data?.pages.at(-1)?.notice ?? null,
+    lastSeen: pages.data?.pages[0]?.last_seen ?? null,
     loadMore: () => void pages.fetchNextPage(),
     reload: () => {
       live.clear()

@@ -3,12 +3,16 @@
 /** One event: the names of its labels. */
 export interface Carried {
   labels: readonly string[]
+  /** Which of them is its entity: the primary one, or what its connector takes in its place. */
+  entity?: string | undefined
 }
 
 export interface Coverage {
   /** Events looked at. */
   sampled: number
   counts: ReadonlyMap<string, number>
+  /** Events by the label that is their entity. */
+  entities: ReadonlyMap<string, number>
   /** Labels of the newest events, as many as STOPPED_AFTER. */
   newest: ReadonlySet<string>
 }
@@ -22,8 +26,12 @@ export const STOPPED_AFTER = 20
 export function coverageOf(events: readonly Carried[]): Coverage | null {
   if (events.length === 0) return null
   const counts = new Map<string, number>()
-  for (const { labels } of events)
-    for (const label of new Set(labels)) counts.set(label, (counts.get(label) ?? 0) + 1)
+  const entities = new Map<string, number>()
+  const count = (map: Map<string, number>, label: string) => map.set(label, (map.get(label) ?? 0) + 1)
+  for (const { labels, entity } of events) {
+    for (const label of new Set(labels)) count(counts, label)
+    if (entity !== undefined) count(entities, entity)
+  }
   const newest = new Set(events.slice(0, STOPPED_AFTER).flatMap(({ labels }) => labels))
-  return { sampled: events.length, counts, newest }
+  return { sampled: events.length, counts, entities, newest }
 }

@@ -9,19 +9,39 @@ export interface Need {
   sources: readonly string[]
   /** The entity is needed on most events; any other label on some. */
   isEntity: boolean
+  /** The connector names it by itself, so that nobody meant more by it than that there is an entity. */
+  isProposed?: boolean
 }
 
 /** Fields of filters and groups that are no labels, or any. */
 const NO_LABELS = new Set(['event_type', 'key_value', 'source', 'text'])
 const isLabel = (field: string): boolean => !NO_LABELS.has(field) && !field.startsWith('payload.')
 
-/** The primary label. */
-export function needsOfSource(name: string, { config = {} }: Partial<SourceSpec>): Need[] {
-  const labels = ((config as { labels?: Label[] }).labels ?? []).map((label, i) => ({ ...label, i }))
+/** The primary label. @param proposed labels of the connector where none are given. */
+export function needsOfSource(
+  name: string,
+  { config = {} }: Partial<SourceSpec>,
+  proposed: readonly Label[] = [],
+): Need[] {
+  const labels = ((config as { labels?: Label[] }).labels ?? []).map((label, i) => ({ label, i }))
+  const isProposed = (label: Label): boolean =>
+    proposed.some((one) => one.name === label.name && fieldOf(one) === fieldOf(label))
   return labels
-    .filter(({ primary }) => primary)
-    .map(({ name: label, i }) => ({ field: `config.labels[${i}]`, label, sources: [name], isEntity: true }))
+    .filter(({ label }) => label.primary)
+    .map(({ label, i }) => ({
+      field: `config.labels[${i}]`,
+      label: label.name,
+      sources: [name],
+      isEntity: true,
+      isProposed: isProposed(label),
+    }))
 }
+
+/** Labels that a connector names by itself. */
+export const proposedLabels = (connector: { mode: string }): readonly Label[] =>
+  (connector as { labels?: Label[] }).labels ?? []
+
+const fieldOf = (label: Label): unknown => ('field' in label ? label.field : undefined)
 
 /** Labels that filters compare, that it groups and keys by, and that it aggregates. */
 export function needsOfTrigger({ sources, filters = [], key_field: key, condition }: TriggerSpec): Need[] {

@@ -1,10 +1,11 @@
 /** Issue 16, D: completion, run by the shells there are, and the manual page made of the same commands. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { buildProgram } from '../../../api/cli/program.ts'
+import { SHELLS, type Shell } from '../../../api/cli/reference/completion.ts'
 import { manPage } from '../../../api/cli/reference/man-page.ts'
 import { commandFacts } from '../../../api/cli/reference/tree.ts'
 import type { Io } from '../../../api/cli/terminal.ts'
@@ -15,41 +16,98 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-completion-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const facts = commandFacts(buildProgram({ env: {}, colour: false } as unknown as Io))
 
-let completion: ReturnType<typeof svc> | undefined
+const scripts = new Map<Shell, ReturnType<typeof svc>>()
 
-/** What bash offers for a line; the last word is the one under the cursor. */
-async function offered(...line: string[]): Promise<string[]> {
-  completion ??= svc(['completion', 'bash'])
-  const { out } = await completion
-  const script = `${out}\nCOMP_WORDS=("$@")\nCOMP_CWORD=$(($# - 1))\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`
-  const ran = execFileSync('bash', ['-c', script, 'bash', ...line], { cwd: folder, encoding: 'utf8' })
-  return ran.split('\n').filter(Boolean)
+/** The script for a shell, made once. */
+async function scriptFor(shell: Shell): Promise<string> {
+  if (!scripts.has(shell)) scripts.set(shell, svc(['completion', shell]))
+  return (await scripts.get(shell)!).out
 }
 
-describe.skipIf(!has('bash', '-c', 'true'))('D: completion in bash', () => {
-  it('offers commands, subcommands and the options of each', async () => {
-    expect(await offered('svc', 'cata')).toEqual(['catalog'])
-    expect(await offered('svc', 'catalog', '')).toEqual(
-      facts.find(({ path }) => path === 'svc catalog')!.children.map(({ name }) => name),
-    )
-    expect(await offered('svc', 'read', 'service=x', '--win')).toEqual(['--window'])
-    expect(await offered('svc', 'read', '--svcd', 'http://h', '--ma')).toEqual(['--max-tokens'])
-    expect(await offered('svc', 'catalog', 'plan', '--str')).toEqual(['--strict'])
-    expect(await offered('svc', 'nosuch', 'x')).toEqual([])
+/** In single quotes: bash and zsh know no escape there. */
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
+
+/** Has one process of a shell answer for all lines: the last word of each is the one under the cursor. */
+function answersOf(shell: Shell, script: string, ask: string, lines: readonly string[][]): string[][] {
+  const asked = lines.map((line) => `${ask} ${line.map(quoted).join(' ')}; printf '\\0'`)
+  const input = `${script}\n${asked.join('\n')}\n`
+  // In a folder of its own, so that it is none of the files that are offered.
+  const file = join(mkdtempSync(join(folder, 'ask-')), 'ask')
+  writeFileSync(file, input)
+  const ran = spawnSync(shell, [...SHELL_OPTIONS[shell], file], { cwd: folder, encoding: 'utf8' })
+  expect(ran.stderr).toBe('')
+  return ran.stdout
+    .split('\0')
+    .slice(0, -1)
+    .map((words) => words.split('\n').filter(Boolean))
+}
+
+/** Without what a person has set up. */
+const SHELL_OPTIONS = { bash: ['--norc'], zsh: ['-f'], fish: ['--no-config'] } as const
+
+const BASH_ASK = `
+ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _svc; printf '%s\\n' "\${COMPREPLY[@]}"; }`
+/** Zsh offers by functions that only its line editor has: here they print the names they are given. */
+const ZSH_ASK = `
+_describe() { local list=$argv[-1]; local -a all; all=("\${(@P)list}"); print -rl -- "\${(M@)\${(@)all%%:*}:#\${words[CURRENT]}*}"; }
+_files() { print -rl -- "\${words[CURRENT]}"*(N); }
+ask() { words=("$@"); CURRENT=$#; _svc; }`
+const ASKED: Record<Shell, string> = {
+  bash: BASH_ASK,
+  zsh: ZSH_ASK,
+  fish: `
+function ask; complete -C (string join ' ' -- (string escape -- $argv[1..-2]) $argv[-1]) | string replace -r '\\t.*' ''; end`,
+}
+
+/** What a shell offers for each line. */
+async function offers(shell: Shell, lines: readonly string[][]): Promise<string[][]> {
+  const before = shell === 'zsh' ? 'compdef() { :; }\n' : ''
+  return answersOf(shell, `${before}${await scriptFor(shell)}${ASKED[shell]}`, 'ask', lines)
+}
+
+describe.each(SHELLS)('D: completion in %s, run by it', (shell) => {
+  const there = it.skipIf(!has(shell, '-c', 'true'))
+
+  there('offers commands, subcommands and the options of each', async () => {
+    const [command, subcommands, option, after, deep, none] = await offers(shell, [
+      ['svc', 'cata'],
+      ['svc', 'catalog', ''],
+      ['svc', 'read', 'service=x', '--win'],
+      ['svc', 'read', '--svcd', 'http://h', '--ma'],
+      ['svc', 'catalog', 'plan', '--str'],
+      ['svc', 'nosuch', 'x'],
+    ])
+    expect(command).toEqual(['catalog'])
+    const children = facts.find(({ path }) => path === 'svc catalog')!.children.map(({ name }) => name)
+    expect(subcommands!.sort()).toEqual(children.sort())
+    expect(option).toEqual(['--window'])
+    expect(after).toEqual(['--max-tokens'])
+    expect(deep).toEqual(['--strict'])
+    expect(none).toEqual([])
   })
 
-  it('offers files where a command takes one, names with spaces whole, and nothing for other values', async () => {
-    writeFileSync(join(folder, 'my plan.json'), '')
-    expect(await offered('svc', 'catalog', 'apply', 'my')).toEqual(['my plan.json'])
-    expect(await offered('svc', 'catalog', 'plan', 'x', '--out', 'my')).toEqual(['my plan.json'])
-    expect(await offered('svc', 'read', '--window', '')).toEqual([])
-  })
+  there(
+    'offers files where a command takes one, names with spaces whole, and nothing for other values',
+    async () => {
+      writeFileSync(join(folder, 'my plan.json'), '')
+      const [argument, option, value] = await offers(shell, [
+        ['svc', 'catalog', 'apply', 'my'],
+        ['svc', 'catalog', 'plan', 'x', '--out', 'my'],
+        ['svc', 'read', '--window', ''],
+      ])
+      expect([argument, option, value]).toEqual([['my plan.json'], ['my plan.json'], []])
+    },
+  )
 
-  it('knows every command and every option there is', async () => {
-    for (const { path, options } of facts.filter(({ children }) => children.length === 0))
-      expect(await offered(...path.split(' '), '--'), path).toEqual(
+  there('knows every command and every option there is', async () => {
+    const commands = facts.filter(({ children }) => children.length === 0)
+    const lines = commands.map(({ path }) => [...path.split(' '), '--'])
+    for (const [i, offered] of (await offers(shell, lines)).entries()) {
+      const { path, options } = commands[i]!
+      expect(offered, path).toEqual(
         expect.arrayContaining(options.flatMap(({ flags }) => flags.filter((flag) => flag.startsWith('--')))),
       )
+    }
   })
 })
 

@@ -45,6 +45,20 @@ describe('svc read', () => {
     expect([ran.code, ran.err]).toEqual([0, sentence])
   })
 
+  it('C2: says of an empty window when there was something, on a terminal', async () => {
+    const empty = { ...result, rows: [], count: 0, next_cursor: null, truncated: false }
+    const said = async (last_seen: string | null) => {
+      const at = await daemon({ ...empty, last_seen })
+      const { err } = await svc(['read', 'service=checkout', ...at], { isTerminal: true })
+      await stub.close()
+      return err
+    }
+    const window = `no events from ${result.from} to ${result.to}`
+    expect(await said('2026-11-01T10:00:00.000Z')).toBe(`${window}; last seen 2026-11-01T10:00:00.000Z\n`)
+    expect(await said(null)).toBe(`${window}, nor at any other time\n`)
+    await daemon(empty)
+  })
+
   it('sends the pairs as one selector and every option in its field', async () => {
     const at = await daemon(result)
     const options = [

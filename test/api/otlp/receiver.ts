@@ -15,10 +15,14 @@ export interface StoredRow {
   raw: Record<string, unknown>
 }
 
-export async function openReceiver(options: { secured?: boolean; maxDbSize?: number } = {}) {
-  const engine = createEngine({ dataFile: null, maxDbSize: options.maxDbSize })
+export async function openReceiver(
+  options: { secured?: boolean; maxDbSize?: number; clock?: { now(): number } } = {},
+) {
+  const { clock, maxDbSize } = options
+  const engine = createEngine({ dataFile: null, maxDbSize, ...(clock ? { clock } : {}) })
   const app = await buildServer({
     engine,
+    ...(clock ? { clock } : {}),
     log: pino({ level: 'silent' }),
     config: {
       host: '127.0.0.1',
@@ -44,6 +48,7 @@ export async function openReceiver(options: { secured?: boolean; maxDbSize?: num
   }
   return {
     app,
+    engine,
     url,
     grpcPort: grpcPort!,
     call,

@@ -100,7 +100,7 @@ describe('OTLP/HTTP', () => {
     ['logs', '{', 400, 'not valid JSON'],
     ['logs', '[]', 400, 'not an object'],
     ['traces', '{"resourceSpans":{}}', 400, 'resourceSpans is not a list'],
-    ['metrics', '', 400, 'not valid JSON'],
+    ['metrics', '', 400, 'the body is empty'],
     ['logs', `${'{"a":'.repeat(2_500)}1${'}'.repeat(2_500)}`, 400, 'nests too deep'],
   ])('refuses %s that are not an export', async (signal, body, status, sentence) => {
     const answer = await receiver.post(signal, body)
@@ -207,7 +207,7 @@ describe('OTLP on a full store', () => {
     await receiver.source('otlp', 'otlp')
     const answer = await receiver.post('logs', logs('full', [said('no')]))
     expect([answer.status, await answer.json()]).toMatchObject([503, { code: 8 }])
-    expect(answer.headers.get('retry-after')).toBe('30')
+    expect(answer.headers.get('retry-after')).toBe('5')
     const protobuf = await receiver.post('logs', new Uint8Array(), PROTOBUF)
     expect([protobuf.status, protobuf.headers.get('content-type')]).toEqual([503, 'application/x-protobuf'])
     expect(await textOf(protobuf)).toContain('type.googleapis.com/google.rpc.RetryInfo')

@@ -75,8 +75,8 @@ describe('OTLP/gRPC on a full store', () => {
     await receiver.source('otlp', 'otlp')
     const { status, details } = await callGrpc(receiver.grpcPort)
     expect(status).toBe(8)
-    // google.rpc.RetryInfo { retry_delay { seconds: 30 } }
-    expect(details).toContain('type.googleapis.com/google.rpc.RetryInfo\x12\x04\n\x02\x08\x1e')
+    // google.rpc.RetryInfo { retry_delay { seconds: 5 } }
+    expect(details).toContain('type.googleapis.com/google.rpc.RetryInfo\x12\x04\n\x02\x08\x05')
     await receiver.close()
   })
 })

@@ -6,6 +6,9 @@ import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
 
 const some = (count: number, ...labels: string[]): Carried[] =>
   Array.from({ length: count }, () => ({ labels }))
+/** Events whose entity is this label, as a connector takes another where the primary one is missing. */
+const about = (count: number, entity: string): Carried[] =>
+  Array.from({ length: count }, () => ({ labels: [entity], entity }))
 const need = { field: 'key_field', label: 'order', sources: ['app'], isEntity: false }
 const entity = { ...need, isEntity: true }
 
@@ -31,6 +34,42 @@ describe('a label that a part depends on', () => {
       'it has stopped to come',
       [...some(STOPPED_AFTER), ...some(30, 'order')],
       need,
+      'key_field names label order, which none of the last 20 events of app has, though most before had it',
+    ],
+    [
+      'half have another entity, which their connector takes',
+      [...about(5, 'order'), ...about(5, 'host_name')],
+      entity,
+      null,
+    ],
+    [
+      'some of those that lack it have another entity',
+      [...about(5, 'order'), ...about(2, 'host_name'), ...some(3)],
+      entity,
+      'key_field names label order, the entity, which is on 5 of the last 10 events of app; 3 of the others are on no timeline and wake nobody',
+    ],
+    [
+      'none has it, though all have another: it was meant to be the entity',
+      about(3, 'host_name'),
+      entity,
+      'key_field names label order, which is on none of the last 3 events of app',
+    ],
+    [
+      'none has it, all have another, and the connector named it by itself',
+      about(3, 'host_name'),
+      { ...entity, isProposed: true },
+      null,
+    ],
+    [
+      'the connector named it, and nothing has an entity',
+      some(3, 'region'),
+      { ...entity, isProposed: true },
+      'key_field names label order, which is on none of the last 3 events of app',
+    ],
+    [
+      'the entity has become another',
+      [...about(STOPPED_AFTER, 'host_name'), ...about(30, 'order')],
+      { ...entity, isProposed: true },
       'key_field names label order, which none of the last 20 events of app has, though most before had it',
     ],
     ['it was always rare', [...some(STOPPED_AFTER), ...some(3, 'order'), ...some(30)], need, null],
@@ -131,6 +170,31 @@ describe('label drift is told', () => {
     expect((await engine.getSource('app')).health.notice).toBe(
       'Config.labels[0] names label service, the entity, which is on 3 of the last 6 events of app; the others are on no timeline and wake nobody.',
     )
+  })
+
+  it('of OpenTelemetry where records are on no timeline, not where they are on that of their host', async () => {
+    const { engine } = await openWorld()
+    const labels = [{ name: 'service', field: 'resourceAttributes.service.name', primary: true }]
+    const write = { name: 'otel', connector: 'otlp', config: { labels } }
+    const { ingest_key } = await engine.createSource(write, BY, false)
+    const send = (resourceAttributes: object, count: number) =>
+      engine.ingest({
+        ingestKey: ingest_key!,
+        body: Buffer.from(JSON.stringify(Array(count).fill({ resourceAttributes, body: 'up' }))),
+        bypassCooldown: false,
+        caller: 'open',
+      })
+    await send({ 'host.name': 'web-1' }, 9)
+    expect((await engine.getSource('otel')).health.notice).toBeNull()
+    await send({ 'service.name': 'checkout' }, 1)
+    expect((await engine.getSource('otel')).health.notice).toBeNull()
+    expect(await engine.updateSource('otel', write, BY)).not.toHaveProperty('warnings')
+    const other = [{ name: 'customer', field: 'attributes.customer', primary: true }]
+    expect(await engine.updateSource('otel', { ...write, config: { labels: other } }, BY)).toMatchObject({
+      warnings: [
+        'source otel: config.labels[0] names label customer, which is on none of the last 10 events of otel',
+      ],
+    })
   })
 
   it('at save of a source that no longer gives a label, of each trigger that needs it', async () => {

@@ -17,7 +17,7 @@ interface Operation {
   tags: string[]
   parameters?: { $ref?: string; name: string; in: string; description?: string; schema: Json }[]
   requestBody?: { required: boolean; content: Record<string, Media> }
-  responses: Record<string, { $ref?: string; content?: Record<string, Media> }>
+  responses: Record<string, { $ref?: string; headers?: object; content?: Record<string, Media> }>
 }
 type Json = Record<string, unknown>
 interface Document {
@@ -175,7 +175,6 @@ describe('B2: the API document', () => {
   })
 
   it.each([
-    ['POST /ingest/{key}', ['application/json', 'application/x-ndjson', 'application/x-www-form-urlencoded']],
     ['POST /v1/logs', ['application/json', 'application/x-protobuf']],
     ['POST /v1/traces', ['application/json', 'application/x-protobuf']],
     ['POST /v1/metrics', ['application/json', 'application/x-protobuf']],
@@ -186,11 +185,19 @@ describe('B2: the API document', () => {
     expect(Object.keys(of(call).requestBody!.content)).toEqual(types)
   })
 
+  it('says what POST /ingest/{key} takes, and that nothing may be sent: a test of the address', () => {
+    const { required, content } = of('POST /ingest/{key}').requestBody!
+    expect([required, Object.keys(content)]).toEqual([
+      false,
+      ['application/json', 'application/x-ndjson', 'application/x-www-form-urlencoded'],
+    ])
+  })
+
   it('tells a body that must be sent from one that may be left out', () => {
     expect(of('POST /api/sources').requestBody!.required).toBe(true)
-    expect(of('POST /api/change-sets/{id}/undo').requestBody!.required).toBe(
-      of('POST /api/runs/{id}/rerun').requestBody!.required,
-    )
+    for (const call of ['POST /api/change-sets/{id}/undo', 'POST /api/change-sets/{id}/rollback'])
+      expect(of(call).requestBody!.required, call).toBe(true)
+    expect(of('POST /api/runs/{id}/rerun').requestBody!.required).toBe(false)
     expect(of('POST /api/sources/{name}/pause').requestBody!.required).toBe(false)
   })
 
@@ -253,6 +260,29 @@ describe('B2: the API document', () => {
     ['GET /api/deliveries/{id}', 'id', '^dlv_[0-9a-f]{32}$'],
   ])('says which form %s wants of %s', (call, name, pattern) => {
     expect(parameter(call, name).schema.pattern).toBe(pattern)
+  })
+
+  it('names the headers of a write where one is taken: the version that was read, and why', () => {
+    const headersOf = ({ parameters = [] }: (typeof operations)[number]) =>
+      parameters.flatMap(({ $ref }) => $ref?.split('/').at(-1) ?? [])
+    const takes = (header: string) =>
+      operations.filter((operation) => headersOf(operation).includes(header)).map(({ call }) => call)
+    expect(takes('IfMatch').sort()).toEqual([
+      'PUT /api/agents/builtin/{name}',
+      'PUT /api/mcp-servers/{name}',
+      'PUT /api/projects/{id}',
+      'PUT /api/projects/{id}/skills/{name}',
+      'PUT /api/projects/{id}/wiring',
+      'PUT /api/sources/{name}',
+      'PUT /api/triggers/{name}',
+      'PUT /api/usecases/{id}',
+    ])
+    expect(takes('Why')).toEqual(
+      expect.arrayContaining([...takes('IfMatch'), 'POST /api/change-sets', 'DELETE /api/sources/{name}']),
+    )
+    // What can be read with a version can be written with it.
+    for (const call of takes('IfMatch').map((put) => put.replace('PUT', 'GET')))
+      expect(of(call).responses['200']!.headers, call).toHaveProperty('ETag')
   })
 
   it('describes each name in a path', () => {

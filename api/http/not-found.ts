@@ -1,0 +1,60 @@
+/** What is answered where there is nothing: a page of the console, or what the path takes, or that it is not known. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SvcError } from '../../engine/index.ts'
+import { sendProblem } from './problems.ts'
+import { methodsOf } from './scopes.ts'
+
+const API = [
+  '/api',
+  '/ingest',
+  '/read',
+  '/remember',
+  '/catalog',
+  '/mcp',
+  '/sse',
+  '/messages',
+  '/v1',
+  '/health',
+  '/metrics',
+  '/openapi.json',
+  '/docs',
+]
+const SAID_MAX = 200
+
+/** Whether programs ask here, and no person's browser for a page. */
+export const isApiPath = (url: string): boolean =>
+  API.some((prefix) => url === prefix || url.startsWith(`${prefix}/`) || url.startsWith(`${prefix}?`))
+
+/** Answers a request that no route takes. */
+export function notFound(request: FastifyRequest, reply: FastifyReply): unknown {
+  const path = request.url.split('?')[0]!
+  const unknown = sentenceOf(path)
+  if (unknown === null && wantsPage(request, path)) return reply.callNotFoundPage()
+  const methods = methodsOf(path)
+  if (methods.length > 0) {
+    reply.header('allow', methods.join(', '))
+    return sendProblem(reply, new SvcError('method_not_allowed', wrongMethod(request.method, path, methods)))
+  }
+  return sendProblem(reply, new SvcError('not_found', unknown ?? `nothing is at ${path.slice(0, SAID_MAX)}`))
+}
+
+const wrongMethod = (method: string, path: string, methods: readonly string[]): string =>
+  path.startsWith('/v1/')
+    ? `${path} takes POST alone, an export of OTLP`
+    : `this path takes ${methods.join(', ')}, not ${method}`
+
+/** What is said of a path of the API that there is none of; null of any other. */
+function sentenceOf(path: string): string | null {
+  if (path === '/query' || path === '/derive' || /^\/api\/views(\/|$)/.test(path))
+    return 'views were removed: a trigger takes sources and filters'
+  if (path === '/api' || path.startsWith('/api/')) return `unknown API path ${path.slice(0, SAID_MAX)}`
+  if (path === '/ingest' || path.startsWith('/ingest/'))
+    return 'unknown ingest path; events are posted to /ingest/<ingest_key>'
+  return null
+}
+
+const wantsPage = ({ method, headers }: FastifyRequest, path: string): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  (headers.accept ?? '').includes('text/html') &&
+  !isApiPath(path) &&
+  !/\.[a-z0-9]+$/i.test(path)
