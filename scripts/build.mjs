@@ -93,8 +93,8 @@ const EXTERNAL = [
 const builtinsByName = {
   name: 'builtins by name',
   setup(build) {
-    build.onResolve({ filter: /^(node:)?[a-z0-9_/]+$/ }, ({ path }) =>
-      isBuiltin(path) ? { path, namespace: 'builtin' } : undefined,
+    build.onResolve({ filter: /^(node:)?[a-z0-9_/]+$/ }, ({ path, kind }) =>
+      isBuiltin(path) && kind !== 'dynamic-import' ? { path, namespace: 'builtin' } : undefined,
     )
     build.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
@@ -167,7 +167,14 @@ export async function buildDaemon(outdir = 'dist') {
   const result = await build(daemonOptions(outdir)).catch((error) => {
     throw new ScriptError(`the daemon does not build:\n${error.message}`)
   })
-  finishDaemon(outdir, Object.keys(result.metafile.outputs))
+  const { outputs } = result.metafile
+  for (const { imports } of Object.values(outputs))
+    for (const { path, kind } of imports)
+      if (kind === 'dynamic-import' && outputs[path]?.exports.join() === 'default')
+        throw new ScriptError(
+          `${outputs[path]?.entryPoint} is CommonJS, of which import() in a bundle gives the default alone: import() a module that exports its names`,
+        )
+  finishDaemon(outdir, Object.keys(outputs))
   // What V8 compiled of the build before.
   rmSync(join(root, outdir, '.compiled'), { recursive: true, force: true })
 }

@@ -40,7 +40,7 @@ const isFields = (value: unknown): value is Fields =>
 async function parse(io: Io, file: string): Promise<unknown> {
   const text = await readText(io, file)
   // Only this command reads YAML: the others start without it.
-  const { LineCounter, parseDocument } = await import('yaml')
+  const { LineCounter, parseDocument } = await import('./yaml.ts')
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' })
   const [error] = document.errors
