@@ -90,7 +90,7 @@ test('live events arrive by themselves, and a long timeline keeps only what is i
   })
   const batch = (from: number) =>
     JSON.stringify(Array.from({ length: 2_000 }, (_, i) => ({ service: 'a', msg: `event ${from + i}` })))
-  for (let i = 0; i < 4; i++) await daemon.call('POST', url, batch(i * 2_000))
+  for (let i = 0; i < 4; i++) expect((await daemon.call('POST', url, batch(i * 2_000))).status).toBe(202)
   await page.goto(`${daemon.url}/explore?l=service%3Da&live=1`)
   await expect(page.getByText('event 7999', { exact: true })).toBeVisible()
   expect(await page.locator('.timeline-row').count()).toBeLessThan(80)
@@ -103,6 +103,27 @@ test('live events arrive by themselves, and a long timeline keeps only what is i
   await daemon.call('POST', url, '{"service":"a","msg":"while reading"}')
   await page.getByRole('button', { name: '1 new event' }).click()
   await expect(page.getByText('while reading', { exact: true })).toBeVisible()
+})
+
+test('an event that comes after the read and before the tail listens is shown', async ({ page, daemon }) => {
+  const url = await daemon.source('app', {
+    text_template: '{msg}',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+  await daemon.call('POST', url, '{"service":"a","msg":"before"}')
+  let listen = () => {}
+  const late = new Promise<void>((resolve) => {
+    listen = resolve
+  })
+  await page.route('**/api/tail*', async (route) => {
+    await late
+    await route.continue()
+  })
+  await page.goto(`${daemon.url}/explore?l=service%3Da&live=1`)
+  await expect(page.getByText('before', { exact: true })).toBeVisible()
+  await daemon.call('POST', url, '{"service":"a","msg":"in between"}')
+  listen()
+  await expect(page.getByText('in between', { exact: true })).toBeVisible()
 })
 
 test('pausing, changing and deleting a source does what it says', async ({ page, daemon }) => {
