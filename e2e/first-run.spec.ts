@@ -75,6 +75,9 @@ test('signed GitHub webhooks and the logs of a program are one timeline, the sam
   expect(read.sources).toEqual(['github', 'logs'])
   await page.goto(`${daemon.url}/explore?l=service%3Dsvc`)
   await expect(page.getByText(`${log.length + 4} events`, { exact: true })).toBeVisible()
+  // That is said of the strip; the rows are another answer.
+  await expect(page.getByText(`${log.length + 4} events, all of this window`)).toBeVisible()
+  await expect(page.locator('.row-text').first()).toBeVisible()
   const shown = await page.locator('.row-text').allTextContents()
   expect(shown.length).toBeGreaterThan(8)
   expect(shown).toEqual(read.rows.slice(0, shown.length).map((row) => row.text))
