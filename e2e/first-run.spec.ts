@@ -75,6 +75,9 @@ test('signed GitHub webhooks and the logs of a program are one timeline, the sam
   expect(read.sources).toEqual(['github', 'logs'])
   await page.goto(`${daemon.url}/explore?l=service%3Dsvc`)
   await expect(page.getByText(`${log.length + 4} events`, { exact: true })).toBeVisible()
+  // That is said of the strip; the rows are another answer.
+  await expect(page.getByText(`${log.length + 4} events, all of this window`)).toBeVisible()
+  await expect(page.locator('.row-text').first()).toBeVisible()
   const shown = await page.locator('.row-text').allTextContents()
   expect(shown.length).toBeGreaterThan(8)
   expect(shown).toEqual(read.rows.slice(0, shown.length).map((row) => row.text))
@@ -90,7 +93,7 @@ test('live events arrive by themselves, and a long timeline keeps only what is i
   })
   const batch = (from: number) =>
     JSON.stringify(Array.from({ length: 2_000 }, (_, i) => ({ service: 'a', msg: `event ${from + i}` })))
-  for (let i = 0; i < 4; i++) await daemon.call('POST', url, batch(i * 2_000))
+  for (let i = 0; i < 4; i++) expect((await daemon.call('POST', url, batch(i * 2_000))).status).toBe(202)
   await page.goto(`${daemon.url}/explore?l=service%3Da&live=1`)
   await expect(page.getByText('event 7999', { exact: true })).toBeVisible()
   expect(await page.locator('.timeline-row').count()).toBeLessThan(80)
@@ -103,6 +106,27 @@ test('live events arrive by themselves, and a long timeline keeps only what is i
   await daemon.call('POST', url, '{"service":"a","msg":"while reading"}')
   await page.getByRole('button', { name: '1 new event' }).click()
   await expect(page.getByText('while reading', { exact: true })).toBeVisible()
+})
+
+test('an event that comes after the read and before the tail listens is shown', async ({ page, daemon }) => {
+  const url = await daemon.source('app', {
+    text_template: '{msg}',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+  await daemon.call('POST', url, '{"service":"a","msg":"before"}')
+  let listen = () => {}
+  const late = new Promise<void>((resolve) => {
+    listen = resolve
+  })
+  await page.route('**/api/tail*', async (route) => {
+    await late
+    await route.continue()
+  })
+  await page.goto(`${daemon.url}/explore?l=service%3Da&live=1`)
+  await expect(page.getByText('before', { exact: true })).toBeVisible()
+  await daemon.call('POST', url, '{"service":"a","msg":"in between"}')
+  listen()
+  await expect(page.getByText('in between', { exact: true })).toBeVisible()
 })
 
 test('pausing, changing and deleting a source does what it says', async ({ page, daemon }) => {

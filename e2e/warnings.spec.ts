@@ -58,4 +58,8 @@ test('pages that fill the window leave room for the banner of a degraded daemon'
   await goTo(page, `${daemon.url}/explore?l=service%3Dcheckout`)
   await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()
   await expect.poll(fits).toBe(true)
+  await goTo(page, `${daemon.url}/projects/${id}/replay`)
+  await expect(page.getByRole('region', { name: 'Player' })).toBeVisible()
+  await settled(page)
+  await expect.poll(fits).toBe(true)
 })

@@ -68,13 +68,17 @@ import { specOf } from './sources/live.ts'
 import { createSources } from './sources/sources.ts'
 import { Appender } from './store/append.ts'
 import { Capacity } from './store/capacity.ts'
+import { asStartError } from './store/connect.ts'
+import { isSqliteError } from './store/disk-fault.ts'
 import { Idempotency } from './store/idempotency.ts'
 import { Maintenance } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
 import { Stamp } from './store/stamp.ts'
+import { WriterState } from './store/writer-state.ts'
 import { closeInstant, lastIngest, metaSecret, requestPurge } from './stored-facts.ts'
 import { Tallies } from './tallies.ts'
 import { createReadContext } from './timeline/context.ts'
+import { atOnce } from './timeline/steps.ts'
 import { tracingPort } from './tracing/calls.ts'
 import { openStoredTracing } from './tracing/settings.ts'
 import { createTracing } from './tracing/tracing.ts'
@@ -88,20 +92,21 @@ import { createTriggerReads, requireTrigger } from './triggers/reads.ts'
  */
 export function createEngine(options: EngineOptions): LocalEngine {
   const clock = options.clock ?? systemClock
-  const store = openStore(options.dataFile, clock.now(), options)
+  const state = options.state ?? new WriterState()
+  const store = openStore(options.dataFile, clock.now(), { ...options, state })
   try {
     checkKnownStates(store.db)
-    return compose(options, clock, store)
+    return compose(options, clock, store, state)
   } catch (error) {
     store.close()
-    throw error
+    throw isSqliteError(error) ? asStartError(error, options.dataFile ?? 'memory') : error
   }
 }
 
-function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalEngine {
+function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: WriterState): LocalEngine {
   const cursorSecret = metaSecret(store)
   const ctx = createReadContext(store.db, true, cursorSecret)
-  const stamp = new Stamp(clock, lastIngest(store))
+  const stamp = new Stamp(clock, lastIngest(store), state)
   const appender = new Appender(store.db, ctx.dictionary, ctx.index.tail)
   const figures = new Figures(options.figures)
   const capacity = new Capacity(store, options.maxDbSize ?? null, figures)
@@ -306,7 +311,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     }),
     ...graphCalls({ declared, positions, ctx, snapshot: view, catalog, boot: options.boot ?? {} }),
     ...agentTestReads(store.db, view),
-    ...createReplayReads(ctx, clock, view),
+    ...createReplayReads(ctx, clock, (steps) => view(() => atOnce(steps))),
     ...agentTestWrites({ ...runs, making }),
     ...mcpTools,
     ...environmentCalls({ env: options.env ?? {}, clock, sources: () => sources.live().map(knownSource) }),
@@ -378,7 +383,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore): LocalE
     newTallies: () => tallies.news(),
     sourceSpec: (ingestKey) => specOf(sources.byIngestKey(ingestKey)),
     closeInstant: (instant) => stamp.close(instant),
+    writerSilence: () => state.silence(clock.now()),
     maintain: () => {
+      if (state.isHeld && !store.isWritable()) return false
       capacity.refusal(clock.now())
       return maintenance.step(clock.now()) || records.step(clock.now())
     },

@@ -181,6 +181,8 @@ export interface EngineCore {
   /** Records that keys were used; at most one write per key and minute. */
   touchKeys(ids: string[]): Promise<void>
   directory(): Promise<Directory>
+  /** For how long the writer has been at work without getting anything written, ms; 0: it is not at work. */
+  writerSilence(): number
   // the console's sessions
   /** Sessions used since `after`, epoch ms; older ones are forgotten. */
   loadSessions(after: number): Promise<SessionRecord[]>

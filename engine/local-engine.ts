@@ -13,6 +13,7 @@ import type { SourceSpec } from './sources/live.ts'
 import type { AppendedBatch } from './store/append.ts'
 import type { Checkpointer } from './store/checkpoints.ts'
 import type { Retention } from './store/maintenance.ts'
+import type { WriterState } from './store/writer-state.ts'
 import type { Tally } from './tallies.ts'
 import type { TracingEnvironment } from './tracing/environment.ts'
 import type { Engine } from './whole-engine.ts'
@@ -52,6 +53,8 @@ export interface EngineOptions {
   acceptLoss?: boolean
   /** Where what is counted lies, for threads that read; in memory of its own when absent. */
   figures?: SharedArrayBuffer
+  /** What other threads see of how writing goes; of its own when absent. */
+  state?: WriterState
   /** What a commit stored. */
   onStored?: (batches: readonly AppendedBatch[]) => void
 }

@@ -19,6 +19,7 @@ import { openDeclared } from './declared/declared.ts'
 import type { Figures } from './figures.ts'
 import { findingsParts } from './findings-parts.ts'
 import { graphCalls } from './graph/calls.ts'
+import type { GraphWrites } from './graph/ports.ts'
 import { openPositions } from './graph/positions.ts'
 import { statusOf, usageOf } from './instance.ts'
 import { createKeys } from './keys/keys.ts'
@@ -41,7 +42,10 @@ import { openSlackSettings } from './slack/settings.ts'
 import type { Snapshot } from './snapshot.ts'
 import { createSources } from './sources/sources.ts'
 import { Capacity } from './store/capacity.ts'
+import type { StoreHandle } from './store/handle.ts'
+import { openReading } from './store/open.ts'
 import { readingStore } from './store/reading.ts'
+import { rehearsingStore } from './store/rehearsal.ts'
 import type { Stamp } from './store/stamp.ts'
 import { Tallies } from './tallies.ts'
 import type { ReadContext } from './timeline/context.ts'
@@ -77,7 +81,7 @@ export function createReadingEngine(parts: {
 }): Record<string, Call> {
   const { options, ctx, clock, figures, secret } = parts
   const store = readingStore(ctx.db)
-  const held = openHeld(parts)
+  const held = openHeld(parts, store)
   const { declared, keys, sources, credentials, stored } = held
   const keyFile = keyFileOf(options)
   const sealed = watchSealedSecrets(ctx.db, held.secrets, keyFile)
@@ -124,6 +128,7 @@ export function createReadingEngine(parts: {
     ...tracingPort(openStoredTracing(store, held.secrets, clock, options.tracing)),
     ...slackWrites(settings),
     declaredGraph: graph.declaredGraph,
+    previewDraft: previewsOf(parts),
     configToTest: async (body: Parameters<typeof sources.test>[0]) => sources.test(body),
     configToDiscover: async (body: Parameters<typeof sources.discover>[0]) => sources.discover(body),
     listConnectors: async () => describeConnectors(),
@@ -131,6 +136,7 @@ export function createReadingEngine(parts: {
     sourceFields: async (name: string, limit: number) => sources.fields(name, limit),
     sourceEvents: async (name: string, limit: number) => newest(name, limit),
     listKeys: async () => keys.list(),
+    directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
     usage: async () => usageOf({ declared, storage, ctx }),
     status: async () => statusOf({ declared, storage, ctx, figures, sealed, hasProvider }),
   } as Record<string, unknown> as Record<string, Call>
@@ -140,16 +146,15 @@ export function createReadingEngine(parts: {
 
 type Parts = Parameters<typeof createReadingEngine>[0]
 
-/** What is declared, and what it rests on. */
-function openHeld({ options, ctx, clock, figures }: Parts) {
-  const store = readingStore(ctx.db)
+/** What is declared on a store, and what it rests on; what is asked of events is asked of `ctx`. */
+function openHeld({ options, ctx, clock, figures }: Parts, store: StoreHandle, writes = NONE) {
   const secrets = openSecrets(keyFileOf(options))
   const keys = createKeys({ store, clock })
   const credentials = createCredentials({ store, secrets, clock })
   const env = options.env ?? {}
   const sources = createSources({
     ...{ store, clock, secrets, credentials, keys, env, figures },
-    documents: { replace: never },
+    documents: { replace: writes.documents },
     recent: (sourceId, limit) => recentOf(ctx, sourceId, limit),
     carried: (sourceId, limit) => carriedOf(ctx, sourceId, limit),
     storageReason: () => figures.refusal,
@@ -157,10 +162,32 @@ function openHeld({ options, ctx, clock, figures }: Parts) {
   const declared = openDeclared({
     ...{ store, clock, secrets, keys, sources, env },
     templates: openTemplates(),
-    ...{ purge: never, gone: never, changed: never },
+    ...{ purge: writes.purge, gone: writes.gone, changed: writes.changed },
   })
   const stored = openStoredModels(store, secrets, clock, new Tallies(), options.models)
   return { declared, keys, sources, secrets, credentials, stored }
+}
+
+/**
+ * Previews of drafts: each is rehearsed on a connection of its own, which is opened with the first; what happened
+ * is filled in from that of the reader.
+ */
+function previewsOf(parts: Parts): GraphWrites['previewDraft'] {
+  const { options, ctx, clock, snapshot } = parts
+  const open = (): GraphWrites => {
+    const store = rehearsingStore(openReading(options.dataFile), () => upToDate())
+    const held = openHeld(parts, store, REHEARSED)
+    const upToDate = catchingUp(held)
+    return graphCalls({
+      ...{ declared: held.declared, ctx, catalog: openCatalog(held.declared), snapshot },
+      ...{ boot: options.boot ?? {}, positions: openPositions(store, clock) },
+    })
+  }
+  let opened: GraphWrites | null = null
+  return (...of) => {
+    opened ??= open()
+    return opened.previewDraft(...of)
+  }
 }
 
 /** Reads again what is held of sources, where a change-set came since; inside a snapshot. */
@@ -199,4 +226,13 @@ const keyFileOf = ({ dataFile }: ReadingOptions): string => join(dirname(dataFil
 const never = (): never => {
   throw new Error('a call that writes was asked of a reader')
 }
+/** What a write of what is declared does beside its rows. */
+const NONE = {
+  documents: never as () => void,
+  purge: never as () => number,
+  gone: never as () => void,
+  changed: never as () => void,
+}
+/** A preview shows none of it: the graph has neither documents, nor events to be removed, nor what was subscribed to what is gone. */
+const REHEARSED: typeof NONE = { documents: () => {}, purge: () => 0, gone: () => {}, changed: () => {} }
 const UNUSED = new Proxy({}, { get: never })

@@ -36,6 +36,26 @@ export const variableIn = (value: unknown): string | null =>
 export const hostOf = (address: unknown): string | null =>
   typeof address === 'string' && URL.canParse(address) ? new URL(address).host : null
 
+/** An address of any scheme. A value that is `${NAME}` as a whole is none, and is read where its field is a secret. */
+const ADDRESS = /^\s*[a-z][a-z0-9+.-]*:\/\//i
+/** As it is written, and as a browser or a library encodes it. */
+const INSIDE = /\$(?:\{|%7b)([A-Za-z_][A-Za-z0-9_]*)(?:\}|%7d)/i
+
+/** Why an address with a `${NAME}` in its host, path or query cannot be used, and what to do; null: it has none. */
+export function addressFault(value: unknown): string | null {
+  const name = typeof value === 'string' && ADDRESS.test(value) ? INSIDE.exec(value)?.[1] : undefined
+  if (name === undefined) return null
+  return `\${${name}} is not read inside an address; write the address out, and give a secret in the field for it`
+}
+
+/** The fields of these that hold such an address, each with that sentence. */
+export function addressFaults(fields: Readonly<Record<string, unknown>>): { field: string; fault: string }[] {
+  return Object.entries(fields).flatMap(([field, value]) => {
+    const fault = addressFault(value)
+    return fault === null ? [] : [{ field, fault }]
+  })
+}
+
 /** Whether a name is one of svc's own variables, which are never opened. */
 export const isOwnVariable = (name: string): boolean => OWN.test(name)
 

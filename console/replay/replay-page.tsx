@@ -73,7 +73,7 @@ function Replayed({ project, opened, replay, pages }: Props) {
     if (id !== null) setPanel('why')
   }, [])
   return (
-    <>
+    <div className="replay-page">
       <PageHead title={`Replay of ${replay.project.name}`}>
         <CopyLink />
         <Button
@@ -120,7 +120,7 @@ function Replayed({ project, opened, replay, pages }: Props) {
           onClose={() => setForking(false)}
         />
       )}
-    </>
+    </div>
   )
 }
 

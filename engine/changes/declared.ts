@@ -64,6 +64,8 @@ export interface DeclaredKind {
   maskFields?(doc: Doc): Doc
   /** The variables of the environment that a document refers to; a kind without any leaves it out. */
   variables?(doc: Doc): VariableUse[]
+  /** The fields of a document that may hold addresses, by how errors name them; a kind without any leaves it out. */
+  addresses?(doc: Doc): Record<string, unknown>
   /** Whether a field, named by a pointer, is a set of entries by name, left out when it is empty. */
   isSet?(path: string): boolean
 }

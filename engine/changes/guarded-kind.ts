@@ -77,6 +77,10 @@ export class GuardedKind implements DeclaredKind {
     return this.inner.variables?.(doc) ?? []
   }
 
+  addresses(doc: Doc): Record<string, unknown> {
+    return this.inner.addresses?.(doc) ?? {}
+  }
+
   isSet(path: string): boolean {
     return this.inner.isSet?.(path) ?? false
   }

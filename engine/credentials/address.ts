@@ -1,5 +1,6 @@
 /** Which GitHub a credential is for. */
 import { fail } from '../errors.ts'
+import { addressFault } from '../secret-variables.ts'
 
 const API_URL = 'https://api.github.com'
 
@@ -14,5 +15,7 @@ export function apiUrlOf(given = ''): string {
     })
   if (url.username || url.password || url.search || text.includes('#'))
     fail('invalid', 'api_url must have no user, query or fragment', { field: 'api_url' })
+  const fault = addressFault(text)
+  if (fault !== null) fail('invalid', `api_url: ${fault}`, { field: 'api_url' })
   return url.href.replace(/\/+$/, '')
 }

@@ -1,8 +1,8 @@
-/** Variables of the environment in documents that are written: only those that may be opened. */
+/** Variables of the environment in documents that are written: only those that may be opened, and none in an address. */
 import type { ChangeKind, DeclaredKind } from '../changes/declared.ts'
 import type { Staged } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
-import { variableFault } from '../secret-variables.ts'
+import { addressFaults, variableFault } from '../secret-variables.ts'
 
 /**
  * A reference that stays as it is, to the same host, passes: it is refused where it is used, and an edit of
@@ -15,7 +15,11 @@ export function refuseVariables(
   env: Readonly<Record<string, string | undefined>>,
 ): void {
   const of = kinds[kind]
-  if (!doc || revive !== null || !of.variables) return
+  if (!doc || revive !== null) return
+  const stays = stored ? of.addresses?.(stored.doc) : undefined
+  for (const { field, fault } of addressFaults(of.addresses?.(doc) ?? {}))
+    if (stays?.[field] !== of.addresses?.(doc)[field]) fail('invalid', `${field}: ${fault}`, { field })
+  if (!of.variables) return
   const before = stored ? of.variables(stored.doc) : []
   for (const { field, variable, host } of of.variables(doc)) {
     const isAsBefore = before.some(

@@ -13,8 +13,8 @@ export function projectGraphCall(port: GraphPort): Pick<GraphCalls, 'projectGrap
   }
 }
 
-/** For what passes them on to the thread that answers; a preview writes, and takes it back. */
+/** For what passes them on to the thread that answers; a preview is rehearsed, and always only plans. */
 export const graphAccess: Record<keyof GraphWrites, Access> = {
   placeNodes: 'writes',
-  previewDraft: 'writes',
+  previewDraft: 'plans',
 }

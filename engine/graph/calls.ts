@@ -25,7 +25,7 @@ export interface GraphCallsParts {
   boot: BootCatalog
 }
 
-/** All of them on the writing connection. */
+/** All of them on the connection of `declared`. */
 export function graphCalls(parts: GraphCallsParts): GraphCalls & GraphPort {
   const { declared, positions, catalog, boot, ctx, snapshot } = parts
   const graph = { declared, positions, isSynced: boot.sync ?? false }

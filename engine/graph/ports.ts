@@ -17,7 +17,7 @@ export interface GraphCalls extends GraphWrites {
   projectGraph(project: string, narrowed?: boolean): Promise<ProjectGraph>
 }
 
-/** On the writing connection. */
+/** What writes, and what rehearses a write. */
 export interface GraphWrites {
   /** Replaces where people put nodes. @throws SvcError not_found */
   placeNodes(project: string, body: GraphPositionsWrite): Promise<GraphPositions>

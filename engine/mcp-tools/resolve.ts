@@ -2,7 +2,7 @@
 import type { McpServerSpec } from '../../schemas/types.ts'
 import { addressSecrets, hasMaskedSecret } from '../address-secrets.ts'
 import { isReference, storedName } from '../parts/secret-fields.ts'
-import { openVariable } from '../secret-variables.ts'
+import { addressFault, openVariable } from '../secret-variables.ts'
 import type { McpServerRef } from './types.ts'
 
 export interface ResolveWith {
@@ -27,6 +27,8 @@ export function resolveServer(
 ): McpServerRef | string {
   const { url, auth_header, auth_value, headers } = spec
   if (hasMaskedSecret(url)) return 'the secret in its url cannot be read here; enter it again'
+  const fault = addressFault(url)
+  if (fault !== null) return `url: ${fault}`
   const inUrl = addressSecrets(url).filter(({ length }) => length >= SECRET_MIN)
   const server: McpServerRef = {
     name,

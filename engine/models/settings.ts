@@ -11,6 +11,7 @@ import type {
 } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { refuseMoved } from '../moved-secret.ts'
+import { addressFault } from '../secret-variables.ts'
 import type { ProviderConfig } from './config.ts'
 import { CHOSEN_MODEL, type DefaultModel } from './default-model.ts'
 import { shippedPrices } from './prices.ts'
@@ -272,6 +273,8 @@ function addressOf(text: string): string | null {
     fail('invalid', 'base_url must be an absolute http or https address', { field: 'base_url' })
   if (url.username || url.password || url.search || text.includes('#'))
     fail('invalid', 'base_url must have no user, query or fragment', { field: 'base_url' })
+  const fault = addressFault(text)
+  if (fault !== null) fail('invalid', `base_url: ${fault}`, { field: 'base_url' })
   return url.href.replace(/\/+$/, '')
 }
 

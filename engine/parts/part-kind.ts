@@ -103,6 +103,15 @@ export class PartKind implements DeclaredKind {
     })
   }
 
+  addresses(doc: Doc): Record<string, unknown> {
+    const { secretNames, sentTo = {} } = this.parts
+    const fields = [
+      ...secretNames.addresses,
+      ...Object.keys(sentTo).filter((field) => sentTo[field] === null),
+    ]
+    return Object.fromEntries(fields.map((field) => [field, doc[field]]))
+  }
+
   /** Takes a row to its deleted state. */
   protected retire(row: PartRow, stroke: Stroke): void {
     this.move(row, 'delete', stroke)

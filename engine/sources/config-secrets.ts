@@ -140,6 +140,11 @@ function placeOf(sourceId: number, field: string): string {
   return `sources/${sourceId}/${field}`
 }
 
+/** The fields of a config that may hold addresses: all but the templates of texts. */
+export function addressesIn(config: Config): Config {
+  return Object.fromEntries(Object.entries(config).filter(([field]) => !field.endsWith('template')))
+}
+
 export interface Resolved {
   config: Config
   unresolved: { field: string; reason: string }[]

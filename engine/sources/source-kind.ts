@@ -9,7 +9,7 @@ import { connectorOf } from '../connectors/index.ts'
 import { advance, firstSnapshot, recordCreated } from '../lifecycle/advance.ts'
 import { maskFields } from '../parts/secret-fields.ts'
 import { hostOf, type VariableUse, variableIn } from '../secret-variables.ts'
-import { withMaskedAddresses } from './config-secrets.ts'
+import { addressesIn, withMaskedAddresses } from './config-secrets.ts'
 import type { SourceStore } from './parts.ts'
 import { defaultPoll } from './poll-interval.ts'
 import type { SourceRow } from './queries.ts'
@@ -95,6 +95,12 @@ export class SourceKind implements DeclaredKind {
       if (variable === null) return []
       return [{ field: `config.${name}`, variable, host: hostOf(addressOf(connector, config)) }]
     })
+  }
+
+  addresses(doc: Doc): Record<string, unknown> {
+    return Object.fromEntries(
+      Object.entries(addressesIn(configOf(doc))).map(([field, value]) => [`config.${field}`, value]),
+    )
   }
 
   private insert(name: string, doc: Doc, { at, by }: Stroke): number {

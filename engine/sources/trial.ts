@@ -15,8 +15,9 @@ import { connectorOf, hasConnector } from '../connectors/index.ts'
 import { fail } from '../errors.ts'
 import { validateLabels } from '../ingest/label.ts'
 import { parseItem } from '../ingest/split.ts'
+import { addressFaults } from '../secret-variables.ts'
 import { checkNew, checkWrite } from './check-write.ts'
-import { refuseMask, resolveReferences } from './config-secrets.ts'
+import { addressesIn, refuseMask, resolveReferences } from './config-secrets.ts'
 import { withCredential } from './credential.ts'
 import type { SourceStore } from './parts.ts'
 import { coverFields } from './sample/fields.ts'
@@ -91,6 +92,8 @@ export class SourceTrials {
 
   /** @returns what to ask with, or a sentence that says what `${NAME}` or credential is not there. */
   private resolve(connector: string, config: Record<string, unknown>): ToAsk | string {
+    const [wrong] = addressFaults(addressesIn(config))
+    if (wrong) return `config.${wrong.field}: ${wrong.fault}`
     const { config: open, unresolved } = resolveReferences(connector, config, this.parts.env)
     if (unresolved[0]) return `${unresolved[0].field} refers to what is not there: ${unresolved[0].reason}`
     const used = withCredential(connector, open, this.parts.credentials)

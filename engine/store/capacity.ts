@@ -15,6 +15,8 @@ const REFUSE_PCT = 95
 const ADMIT_PCT = 93
 /** With less than this left on the volume, a checkpoint could fail half way. */
 const RESERVE_BYTES = 32 * 1024 * 1024
+/** Fewer free pages are kept: the next writes take them. */
+const GIVEN_BACK_BYTES = 1024 * 1024
 const MAX_AGE_MS = 1_000
 /** The log is not folded for room more often than this. */
 const FOLD_EVERY_MS = 10_000
@@ -86,6 +88,18 @@ export class Capacity {
   measureAnew(now: number): Measure {
     this.cached = null
     return this.measure(now)
+  }
+
+  /** Whether the volume runs out while the file has pages that nothing is on. @param now epoch ms */
+  wantsRoom(now: number): boolean {
+    const { diskFree, freeBytes } = this.measure(now)
+    return diskFree < RESERVE_BYTES && freeBytes >= GIVEN_BACK_BYTES
+  }
+
+  /** Such pages were cut off: once there are no more the log is folded, and the file is as short as it can be. */
+  gaveBack(now: number): void {
+    this.cached = null
+    if (!this.wantsRoom(now)) this.foldedAt = Number.NEGATIVE_INFINITY
   }
 
   /**

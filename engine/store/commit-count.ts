@@ -48,4 +48,9 @@ export class CommitCount {
   close(): void {
     this.witness.remove()
   }
+
+  /** After a stop whose log could not be copied: the next start looks whether all of it is there. */
+  leave(): void {
+    this.witness.leave()
+  }
 }

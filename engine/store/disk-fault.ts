@@ -9,6 +9,11 @@ export function isSqliteError(error: unknown): error is Error & { code: string }
   return ((error as { code?: unknown } | null)?.code ?? '').toString().startsWith('SQLITE_')
 }
 
+/** Whether somebody else holds the file. */
+export function isBusy(error: unknown): boolean {
+  return isSqliteError(error) && error.code.startsWith('SQLITE_BUSY')
+}
+
 /** The error to answer with where a write found no room (507) or the store busy (503); else null. */
 export function survivableDiskFault(error: unknown): SvcError | null {
   if (!isSqliteError(error)) return null
@@ -17,7 +22,6 @@ export function survivableDiskFault(error: unknown): SvcError | null {
       'storage_full',
       'the volume is full; nothing of this request was stored. Free some space, then repeat it',
     )
-  if (error.code.startsWith('SQLITE_BUSY'))
-    return new SvcError('unavailable', 'the store is busy; try again', { retryAfter: 1 })
+  if (isBusy(error)) return new SvcError('unavailable', 'the store is busy; try again', { retryAfter: 1 })
   return null
 }

@@ -11,6 +11,7 @@ import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'nod
 import { basename, dirname, join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { StartError } from '../errors.ts'
+import { asStartError } from './connect.ts'
 
 export interface DataLock {
   release(): void
@@ -70,9 +71,14 @@ export function takeLock(dataFile: string, now: number): DataLock {
       75,
     )
   }
-  writeFileSync(`${file}.pid`, JSON.stringify({ pid: process.pid, since: new Date(now).toISOString() }), {
-    mode: 0o600,
-  })
+  try {
+    const said = JSON.stringify({ pid: process.pid, since: new Date(now).toISOString() })
+    writeFileSync(`${file}.pid`, said, { mode: 0o600 })
+  } catch (error) {
+    held.delete(db)
+    db.close()
+    throw asStartError(error, file)
+  }
   return {
     release: () => {
       if (!held.delete(db)) return

@@ -26,6 +26,8 @@ const IDEMPOTENCY_MS = 24 * 3_600_000
 const DEDUPE_MS = 72 * 3_600_000
 /** Rows per transaction when a whole segment goes: 2,048 took 12 ms at most. */
 const DROP_SLICE = 2_048
+/** Pages given back per transaction: 4 MiB. */
+const SHRINK_PAGES = 512
 /** Posting blocks per transaction, of some 400 a segment has. */
 const DROP_BLOCKS = 64
 
@@ -52,7 +54,12 @@ export class Maintenance {
       return true
     }
     return (
-      this.dropStep() || this.purgeStep() || this.ageStep(now) || this.sizeStep(now) || this.forgetStep(now)
+      this.dropStep() ||
+      this.purgeStep() ||
+      this.ageStep(now) ||
+      this.sizeStep(now) ||
+      this.forgetStep(now) ||
+      this.shrinkStep(now)
     )
   }
 
@@ -138,6 +145,15 @@ export class Maintenance {
         store.db.prepare('DELETE FROM purges WHERE source_id = ?').run(sourceId)
       })
     index.refresh(false)
+    return true
+  }
+
+  /** What was removed is given back to a volume that runs out; otherwise its pages are kept to be written again. */
+  private shrinkStep(now: number): boolean {
+    const { store, capacity } = this.parts
+    if (!capacity.wantsRoom(now)) return false
+    store.tx(() => store.db.exec(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`))
+    capacity.gaveBack(now)
     return true
   }
 

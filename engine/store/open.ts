@@ -5,11 +5,12 @@
  */
 import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { systemClock } from '../clock.ts'
 import { StartError } from '../errors.ts'
 import { type Checkpointer, Checkpoints } from './checkpoints.ts'
 import { CommitCount } from './commit-count.ts'
 import { asStartError, BUSY_TIMEOUT_MS, connect } from './connect.ts'
-import { survivableDiskFault } from './disk-fault.ts'
+import { isBusy, survivableDiskFault } from './disk-fault.ts'
 import type { Database, StoreHandle } from './handle.ts'
 import { guardStaleWal, newIncarnation } from './incarnation.ts'
 import { type DataLock, guardOtherNames, realDataFile, takeLock } from './lock.ts'
@@ -17,6 +18,7 @@ import { guardLoss } from './loss.ts'
 import { migrate } from './migrate.ts'
 import { transactions } from './transactions.ts'
 import { noteCopying } from './witness.ts'
+import { WriterState } from './writer-state.ts'
 
 /**
  * Page size by measurement: 8 KiB pages gave 20 % more ingest than 4 KiB (2026-11). Caches are small, there are up
@@ -33,6 +35,8 @@ export interface OpenStore extends StoreHandle {
   loss: string | null
   /** Copies the log into the data file and empties it, where nobody reads it: its room is free again. */
   foldLog(): void
+  /** Whether the file can be written at this moment; nobody is waited for. */
+  isWritable(): boolean
   close(): void
 }
 
@@ -41,6 +45,8 @@ export interface OpenOptions {
   checkpointer?: Checkpointer | undefined
   /** Open the file although commits that were acknowledged are missing. */
   acceptLoss?: boolean | undefined
+  /** Told how writing goes. */
+  state?: WriterState | undefined
 }
 
 /**
@@ -50,7 +56,8 @@ export interface OpenOptions {
  * @throws StartError 75 when locked, 78 when the file cannot be used or acknowledged data is missing.
  */
 export function openStore(dataFile: string | null, now: number, options: OpenOptions = {}): OpenStore {
-  if (dataFile === null) return openInMemory()
+  const state = options.state ?? new WriterState()
+  if (dataFile === null) return openInMemory(state)
   if (dataFile.startsWith('file:')) throw new StartError('SVC_DB must be a path, not a file: address', 78)
   mkdirSync(dirname(dataFile), { recursive: true, mode: 0o700 })
   const file = realDataFile(dataFile)
@@ -59,26 +66,41 @@ export function openStore(dataFile: string | null, now: number, options: OpenOpt
     guardOtherNames(file)
     guardStaleWal(file)
     const loss = guardLoss(file, options.acceptLoss ?? false, now)
-    return { ...openWriting(file, lock, options.checkpointer), loss }
+    return { ...openWriting(file, lock, state, options.checkpointer), loss }
   } catch (error) {
     lock.release()
-    throw error
+    throw asStartError(error, file)
   }
 }
 
 /** A store in memory with the newest schema and nothing in it: the next begin as a copy. */
 let empty: Buffer | undefined
 
-function openInMemory(): OpenStore {
+function openInMemory(state: WriterState): OpenStore {
   const db = connect(empty ?? ':memory:')
   format(db)
   prepare(db)
   empty ??= db.serialize()
   return {
     ...{ db, file: null, loss: null },
-    ...transactions(db, { begin: () => {}, beforeCommit: () => {}, committed: () => {} }),
+    ...transactions(db, {
+      begin: () => {},
+      beforeCommit: () => {},
+      committed: () => {},
+      over: tellingOf(state),
+    }),
     foldLog: () => {},
+    isWritable: () => true,
     close: () => db.close(),
+  }
+}
+
+/** Tells how transactions end. */
+function tellingOf(state: WriterState): (error: unknown) => void {
+  return (error) => {
+    state.over()
+    if (isBusy(error)) state.blocked()
+    else state.wrote(systemClock.now())
   }
 }
 
@@ -101,7 +123,12 @@ function prepare(db: Database): void {
   checkAfterUncleanStop(db)
 }
 
-function openWriting(file: string, lock: DataLock, checkpointer?: Checkpointer): Omit<OpenStore, 'loss'> {
+function openWriting(
+  file: string,
+  lock: DataLock,
+  state: WriterState,
+  checkpointer?: Checkpointer,
+): Omit<OpenStore, 'loss'> {
   const db = connect(file)
   try {
     format(db)
@@ -124,7 +151,9 @@ function openWriting(file: string, lock: DataLock, checkpointer?: Checkpointer):
           count.committed()
           checkpoints.committed()
         },
+        over: tellingOf(state),
       }),
+      isWritable: () => isWritable(db, state),
       foldLog: () => foldAtOnce(db, file),
       close: () => closeWriting(db, file, lock, count),
     }
@@ -156,14 +185,34 @@ function foldAtOnce(db: Database, file: string): void {
   }
 }
 
+function isWritable(db: Database, state: WriterState): boolean {
+  db.pragma('busy_timeout = 0')
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK')
+    state.wrote(systemClock.now())
+    return true
+  } catch (error) {
+    if (isBusy(error)) return false
+    throw error
+  } finally {
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
+}
+
 function closeWriting(db: Database, file: string, lock: DataLock, count: CommitCount): void {
+  let isComplete = false
   try {
     db.prepare("INSERT OR REPLACE INTO meta VALUES ('clean_stop', '1')").run()
     fold(db, file)
+    isComplete = true
+  } catch (error) {
+    // A volume without room: the log is whole and stays, and the next start takes it up as after a kill.
+    if (survivableDiskFault(error) === null) throw error
   } finally {
     db.close()
   }
-  count.close()
+  if (isComplete) count.close()
+  else count.leave()
   lock.release()
 }
 

@@ -3,21 +3,25 @@
  * instant some reader was already told about. That makes "as of" answers the same every time.
  */
 import type { Clock } from '../clock.ts'
+import { WriterState } from './writer-state.ts'
 
 export class Stamp {
+  /** @param floor nothing is stamped before it, epoch ms. @param state of the writer, which other threads see */
   constructor(
     private readonly clock: Clock,
-    private floor: number,
-  ) {}
-
-  /** Time of ingest for what is stored now, epoch ms. */
-  next(): number {
-    this.floor = Math.max(this.floor, this.clock.now())
-    return this.floor
+    floor: number,
+    private readonly state = new WriterState(),
+  ) {
+    state.raise(floor)
   }
 
-  /** Promises that nothing will be stamped at or before `instant` (epoch ms) any more. */
+  /** Time of ingest for what is stored now, epoch ms; inside the transaction that stores it. */
+  next(): number {
+    return this.state.stamp(this.clock.now())
+  }
+
+  /** Promises that nothing will be stamped at or before `instant` (epoch ms) any more; by the writer. */
   close(instant: number): void {
-    this.floor = Math.max(this.floor, instant + 1)
+    this.state.raise(instant + 1)
   }
 }

@@ -10,24 +10,27 @@ export interface Accompaniment {
   beforeCommit(): void
   /** After COMMIT; must not throw. */
   committed(): void
+  /** Once it is over, whatever came of it: null when it was committed; must not throw. */
+  over(error: unknown): void
 }
 
 /** @throws SvcError storage_full or unavailable from `tx`, where the disk has no room or the store is busy. */
 export function transactions(
   db: Database,
-  { begin, beforeCommit, committed }: Accompaniment,
+  { begin, beforeCommit, committed, over }: Accompaniment,
 ): Pick<StoreHandle, 'tx' | 'rehearse' | 'afterCommit'> {
   let due: (() => void)[] = []
   return {
     tx: (fn) => {
       if (db.inTransaction) return db.transaction(fn)()
       due = []
-      const result = outermost(db, () => {
+      const whole = () => {
         begin()
         const value = fn()
         beforeCommit()
         return value
-      })
+      }
+      const result = outermost(db, whole, over)
       const follows = due
       due = []
       for (const follow of follows) follow()
@@ -44,6 +47,7 @@ export function transactions(
         due = []
         // SQLite ends the transaction by itself where the disk fails.
         if (db.inTransaction) db.exec('ROLLBACK')
+        over(null)
       }
     },
     afterCommit: (fn) => {
@@ -53,10 +57,14 @@ export function transactions(
   }
 }
 
-function outermost<T>(db: Database, fn: () => T): T {
+function outermost<T>(db: Database, fn: () => T, over: Accompaniment['over']): T {
+  let result: T
   try {
-    return db.transaction(fn).immediate()
+    result = db.transaction(fn).immediate()
   } catch (error) {
+    over(error)
     throw survivableDiskFault(error) ?? error
   }
+  over(null)
+  return result
 }

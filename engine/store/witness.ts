@@ -79,9 +79,14 @@ export class Witness {
     writeSync(this.descriptor, recordOf(this.incarnation, commits, lastEvent), 0, 'latin1')
   }
 
+  /** It stays for the next start. */
+  leave(): void {
+    closeSync(this.descriptor)
+  }
+
   /** After a clean stop. */
   remove(): void {
-    closeSync(this.descriptor)
+    this.leave()
     removeWitness(this.dataFile)
   }
 }

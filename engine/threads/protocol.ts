@@ -25,6 +25,8 @@ export interface SharedOptions {
 }
 
 export interface StoreOptions extends SharedOptions {
+  /** Memory of how writing goes (store/writer-state.ts). */
+  state: SharedArrayBuffer
   retention: Retention
   webhookAllowPrivate?: boolean
   acceptLoss?: boolean

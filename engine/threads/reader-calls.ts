@@ -11,6 +11,7 @@ import { createRunReads } from '../runs/run-reads.ts'
 import { snapshotsOf } from '../snapshot.ts'
 import type { Database } from '../store/handle.ts'
 import { createReadContext } from '../timeline/context.ts'
+import { inTurns } from '../timeline/steps.ts'
 import { createTriggerReads } from '../triggers/reads.ts'
 import type { SharedOptions } from './protocol.ts'
 import { READS } from './who-answers.ts'
@@ -33,7 +34,7 @@ export function readerCalls(db: Database, options: SharedOptions, clock: Clock):
     ...createTriggerReads(ctx, clock, snapshot),
     ...createRunReads(ctx, clock, snapshot),
     ...agentTestReads(db, snapshot),
-    ...createReplayReads(ctx, clock, snapshot),
+    ...createReplayReads(ctx, clock, (steps) => inTurns(steps, snapshot)),
     ...graphReads(ctx, snapshot),
     ...models,
   }

@@ -14,7 +14,7 @@ import { fetchFiringBy } from '../deliveries/fetching.ts'
 import { createWaiting } from '../deliveries/waiting.ts'
 import { environmentCalls } from '../docker/environment.ts'
 import { createEgress } from '../egress/index.ts'
-import type { IngestPost } from '../engine.ts'
+import type { Directory, IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { figuresMemory } from '../figures.ts'
 import { projectGraphCall } from '../graph/call-names.ts'
@@ -31,6 +31,7 @@ import type { PollPort } from '../polling/types.ts'
 import type { Planner } from '../setup/planning/planner.ts'
 import type { PlanningPort } from '../setup/planning/port.ts'
 import type { Retention } from '../store/maintenance.ts'
+import { WriterState } from '../store/writer-state.ts'
 import { Tallies } from '../tallies.ts'
 import type { TracingPort } from '../tracing/calls.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
@@ -129,6 +130,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     slack: options.slack,
     boot: options.boot,
   }
+  const state = new WriterState()
   const { port1, port2 } = new MessageChannel()
   const log = new MessageChannel()
   const writer = new EngineThread(
@@ -138,6 +140,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       port: port1,
       log: log.port1,
       ...shared,
+      state: state.memory,
       retention: options.retention,
       webhookAllowPrivate: options.webhookAllowPrivate,
       acceptLoss: options.acceptLoss,
@@ -149,10 +152,13 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   const reader = reading.thread
   const preparer = new EngineThread(entry, { role: 'preparer', port: port2 }, events, [port2])
   let checkpointer: EngineThread | null = null
+  // Of the start: the writer has it at hand, and a reader would load what is declared for it.
+  let directory: Directory | null = null
   try {
     await writer.ready
     reader.send({ t: 'open' })
     options.onBooted(await writer.call<BootReport>('bootReport', []))
+    directory = await writer.call<Directory>('directory', [])
     await Promise.all([reader.ready, preparer.ready])
   } catch (error) {
     await Promise.all([writer, reader, preparer].map((thread) => thread.end()))
@@ -185,10 +191,17 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
         const instant = Date.parse(request.as_of)
         if (instant > systemClock.now())
           fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
-        await writer.call('closeInstant', [instant])
+        // Waited for only while a transaction is under way whose events are of before.
+        if (!state.close(instant)) await writer.call('closeInstant', [instant])
       }
       return reading.read(request, asked)
     },
+    directory: async () => {
+      const first = directory
+      directory = null
+      return first ?? calls.directory()
+    },
+    writerSilence: () => state.silence(systemClock.now()),
     cancelRun: async (run, by) => {
       const ended = await calls.cancelRun(run, by)
       agents?.cut(run)

@@ -34,8 +34,8 @@ const core = {
   createKey: 'writes',
   revokeKey: 'writes',
   touchKeys: 'writes',
-  // From memory, at the start, which waits for it, and after each write of keys and sources.
-  directory: 'writes',
+  // After each write of keys and sources; at the start the writer has it at hand (start.ts).
+  directory: 'reads',
   // Those that are too old go with it.
   loadSessions: 'writes',
   saveSessions: 'writes',
@@ -102,6 +102,7 @@ const PLANS: Readonly<Record<string, (...args: never[]) => boolean>> = {
   importCatalog: (body: { dry_run?: boolean }) => body.dry_run ?? false,
   undoChangeSet: (_id: number, dryRun: boolean) => dryRun,
   rollBack: (_id: number, { dryRun }: { dryRun: boolean }) => dryRun,
+  previewDraft: () => true,
 }
 
 /** The last argument says who writes. */

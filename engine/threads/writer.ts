@@ -11,6 +11,7 @@ import type { PackedEvents } from '../ingest/packed.ts'
 import type { LocalEngine } from '../local-engine.ts'
 import type { PreparedCall } from '../pipeline.ts'
 import { isSqliteError, survivableDiskFault } from '../store/disk-fault.ts'
+import { WriterState } from '../store/writer-state.ts'
 import { answer } from './answer.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { callsOf } from './call-bytes.ts'
@@ -36,6 +37,7 @@ interface Entry {
 export class Writer {
   private readonly main = parentPort!
   private readonly engine: LocalEngine
+  private readonly state: WriterState
   private readonly tails = new Map<number, () => void>()
   /** What new labels of stored events became, for the preparer to learn. */
   private readonly labelIds = new WeakMap<PackedEvents, Uint32Array>()
@@ -54,8 +56,10 @@ export class Writer {
     private readonly preparer: MessagePort,
     log: MessagePort,
   ) {
+    this.state = new WriterState(options.state)
     this.engine = createEngine({
       ...options,
+      state: this.state,
       checkpointer: {
         ask: () => log.postMessage(null),
         onDone: (listener) =>
@@ -84,6 +88,15 @@ export class Writer {
   }
 
   private turn(direct: ToThread[], prepared: PreparedMessage[]): void {
+    this.state.begin(systemClock.now())
+    this.take(direct, prepared)
+    this.state.end()
+    this.tell()
+    this.maintain()
+    this.setAlarm()
+  }
+
+  private take(direct: ToThread[], prepared: PreparedMessage[]): void {
     // The preparer's port first: of one source, what came straight was sent before what was prepared.
     prepared.push(...waitingOn<PreparedMessage>(this.preparer))
     direct.push(...waitingOn<ToThread>(this.main))
@@ -101,9 +114,6 @@ export class Writer {
     }
     entries.push(...prepared.map((one) => this.entryOf(one)))
     this.commitAll(entries)
-    this.tell()
-    this.maintain()
-    this.setAlarm()
   }
 
   /** What a call counted is told before its answer, which is given once this turn is over. */
@@ -129,6 +139,7 @@ export class Writer {
     this.alarm = null
     this.alarmAt = Number.POSITIVE_INFINITY
     if (this.closed) return
+    this.state.begin(systemClock.now())
     try {
       this.engine.tick()
       this.tell()
@@ -136,6 +147,8 @@ export class Writer {
       faultOf(error as Error, (message) => this.send(message))
       this.alarm = systemTimers.after(ALARM_AGAIN_MS, () => this.ring())
       return
+    } finally {
+      this.state.end()
     }
     this.setAlarm()
   }
@@ -231,10 +244,13 @@ export class Writer {
     setImmediate(() => {
       this.maintaining = false
       if (this.closed || systemClock.now() < this.maintainFrom) return
+      this.state.begin(systemClock.now())
       try {
         if (this.engine.maintain()) this.maintain()
       } catch (error) {
         this.maintenanceFailed(error as Error)
+      } finally {
+        this.state.end()
       }
     })
   }

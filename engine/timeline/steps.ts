@@ -6,6 +6,11 @@ import type { Snapshot } from '../snapshot.ts'
 
 export type Steps<T> = Generator<void, T, void>
 
+/** A list in pieces, one for each step. */
+export function* pagesOf<T>(list: readonly T[], size: number): Generator<T[], void, void> {
+  for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size)
+}
+
 /** All of it in one snapshot, which is the caller's. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {

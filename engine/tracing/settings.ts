@@ -6,6 +6,7 @@ import type { TracingSettings, TracingWrite } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import { originOf, refuseMoved } from '../moved-secret.ts'
+import { addressFault } from '../secret-variables.ts'
 import type { Secrets } from '../secrets.ts'
 import { openSettings, type Settings } from '../settings/settings.ts'
 import type { StoreHandle } from '../store/handle.ts'
@@ -236,5 +237,7 @@ export function addressOf(text: string): string | null {
     fail('invalid', 'endpoint must be an absolute http or https address', { field: 'endpoint' })
   if (url.username || url.password || url.search || text.includes('#'))
     fail('invalid', 'endpoint must have no user, query or fragment', { field: 'endpoint' })
+  const fault = addressFault(text)
+  if (fault !== null) fail('invalid', `endpoint: ${fault}`, { field: 'endpoint' })
   return url.href.replace(/\/+$/, '')
 }

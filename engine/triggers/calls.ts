@@ -5,6 +5,7 @@ import type { Outbox } from '../deliveries/outbox.ts'
 import type { Audience, Subscriptions } from '../deliveries/subscriptions.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { addressFault } from '../secret-variables.ts'
 import { channelOf } from '../slack/deliver.ts'
 import type { TriggerReads } from './reads.ts'
 
@@ -56,7 +57,10 @@ export function triggerWrites(parts: {
       const project = 'project' in body ? parts.requireProject(body.project) : null
       const isSlack = to.url?.startsWith('slack:') ?? false
       if (isSlack) await requireSlack(to.url!, to.audience, parts.hasSlack)
-      const fault = to.url === null || isSlack ? null : await parts.checkTarget(to.url, to.audience)
+      const fault =
+        to.url === null || isSlack
+          ? null
+          : (addressFault(to.url) ?? (await parts.checkTarget(to.url, to.audience)))
       if (fault) fail('invalid', `url: ${fault}`, { field: 'url' })
       return subscriptions.add({ trigger: 'trigger' in body ? body.trigger : null, project, ...to }, by)
     },

@@ -150,3 +150,68 @@ describe('a source that refers to a variable that is no longer allowed', () => {
     ])
   })
 })
+
+describe('15 B1: a variable inside an address', () => {
+  const inside = `${reference('SVC_SECRET_API')} is not read inside an address; write the address out, and give a secret in the field for it`
+  const ADDRESSES = [
+    `https://${reference('SVC_SECRET_API')}/v1`,
+    `https://api.example/${reference('SVC_SECRET_API')}`,
+    `https://api.example/v1?q=${reference('SVC_SECRET_API')}`,
+    'https://api.example/$%7BSVC_SECRET_API%7D',
+  ]
+
+  it.each(ADDRESSES)('%s is refused by every door that takes an address', async (url) => {
+    await start()
+    const refused = (path: string, body: Fields, method = 'POST') => svc.refused(method, path, body)
+    const why = inside
+    const poll = { name: 'api', connector: 'http_poll', config: { url } }
+    expect(await refused('/api/sources', poll)).toEqual([400, `config.url: ${why}`])
+    expect(await refused('/api/sources/discover', { ...poll, name: undefined })).toEqual([
+      400,
+      `config.url: ${why}`,
+    ])
+    expect(await svc.post('/api/sources/test', poll)).toEqual({ ok: false, error: `config.url: ${why}` })
+    expect(await refused('/api/mcp-servers', { name: 'desk', url })).toEqual([400, `url: ${why}`])
+    expect(await svc.post('/api/mcp-servers/test', { url })).toMatchObject({
+      ok: false,
+      error: `url: ${why}`,
+    })
+    const agent = { name: 'triage', prompt: 'Look.' }
+    expect(await refused('/api/agents/builtin', { ...agent, webhook_url: url })).toEqual([
+      400,
+      `webhook_url: ${why}`,
+    ])
+    expect(await refused('/api/agents/builtin', { ...agent, slack_webhook: url })).toEqual([
+      400,
+      expect.stringContaining('slack_webhook'),
+    ])
+    const operations = [{ op: 'put', kind: 'source', name: 'api', spec: { ...poll, name: undefined } }]
+    expect(await refused('/api/change-sets', { operations, dry_run: true })).toEqual([
+      400,
+      expect.stringContaining(why),
+    ])
+    await svc.post('/api/sources', { name: 'app', connector: 'webhook' })
+    await svc.post('/api/triggers', { name: 'any', sources: ['app'], condition: { event: 'any' } })
+    expect(await refused('/subscribe', { trigger: 'any', url })).toEqual([400, `url: ${why}`])
+    if (!url.includes('?')) {
+      const credential = { name: 'hub', token: 'ghp_0123456789', api_url: url }
+      expect(await refused('/api/integrations/github', credential)).toEqual([400, `api_url: ${why}`])
+      expect(await refused('/api/settings/tracing', { endpoint: url }, 'PUT')).toEqual([
+        400,
+        `endpoint: ${why}`,
+      ])
+    }
+    expect((await svc.get('/api/sources')) as unknown[]).toHaveLength(1)
+  })
+
+  it('is refused in a connection URL of postgres, which may be a variable as a whole', async () => {
+    await start()
+    const of = (dsn: string): Fields => ({
+      name: 'orders',
+      connector: 'postgres',
+      config: { dsn, table: 'orders', cursor_column: 'id', time_column: 'at' },
+    })
+    const password = `postgres://reader:${reference('SVC_SECRET_API')}@db.example/shop`
+    expect(await svc.refused('POST', '/api/sources', of(password))).toEqual([400, `config.dsn: ${inside}`])
+  })
+})

@@ -7,6 +7,9 @@ import { answers } from '../validate.ts'
 /** As many as the schema allows. */
 const SECRETS_NAMED = 200
 
+/** Without a commit although there is work. Twice as long as a write waits for the file, and longer than any import. */
+const STUCK_MS = 10_000
+
 export function healthRoutes(
   app: FastifyInstance,
   { engine, auth, config, stopping, otlpGrpc }: Doors,
@@ -23,13 +26,19 @@ export function healthRoutes(
       },
     },
     async (request, reply) => {
-      const base: Health = { status: 'ok', auth_required: auth.secured, ...config.hostedUrls }
+      // Told to everyone, and not asked of the writer: whoever watches from outside has to see it.
+      const stuck = stuckWriter(engine.writerSilence())
+      const base: Health = {
+        status: stuck ? 'degraded' : 'ok',
+        auth_required: auth.secured,
+        ...config.hostedUrls,
+      }
       if (stopping()) return reply.code(503).send({ ...base, status: 'stopping' })
       // A project key learns no more than somebody without a credential.
       if (!request.identity || request.identity.project !== null) return base
       const status = await engine.status()
       const unreadable = status.unreadableSecrets
-      const detail = [status.detail, ...(config.bootFailures ?? [])].filter(Boolean).join('; ')
+      const detail = [stuck, status.detail, ...(config.bootFailures ?? [])].filter(Boolean).join('; ')
       return {
         ...base,
         status: detail ? 'degraded' : 'ok',
@@ -98,4 +107,11 @@ export function healthRoutes(
     },
     async () => engine.usage(),
   )
+}
+
+/** @param silence for how long nothing was written, ms. @returns what is wrong, or null */
+function stuckWriter(silence: number): string | null {
+  if (silence < STUCK_MS) return null
+  const seconds = Math.floor(silence / 1_000)
+  return `nothing could be written for ${seconds} s: the disk does not answer, or another program holds the data file`
 }

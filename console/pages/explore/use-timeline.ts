@@ -43,7 +43,10 @@ export function useTimeline(state: ExploreState): Timeline {
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     staleTime: 30_000,
   })
-  const live = useLive(state, enabled && isLive && state.asOf === null && state.from === null, identity)
+  // What was stored after the read and before the tail listened is in neither: it is read once more.
+  const live = useLive(state, enabled && isLive && state.asOf === null && state.from === null, identity, () =>
+    pages.refetch(),
+  )
   const { references, rows } = useMemo(() => {
     const all = pages.data?.pages.flatMap((page) => page.rows) ?? []
     const stored = all.filter((row) => !row.reference)
@@ -74,7 +77,8 @@ export function useTimeline(state: ExploreState): Timeline {
   }
 }
 
-function useLive(state: ExploreState, on: boolean, identity: string) {
+/** @param began called once the tail listens: from then on it has all that comes. */
+function useLive(state: ExploreState, on: boolean, identity: string, began: () => void) {
   const [rows, setRows] = useState<ApiEvent[]>([])
   const [missed, setMissed] = useState(0)
   const fresh = useRef(new Set<string>())
@@ -89,6 +93,8 @@ function useLive(state: ExploreState, on: boolean, identity: string) {
     if (!on) return
     const stream = new EventSource(tailUrl(state.selector, state.sources))
     let waiting: ApiEvent[] = []
+    // A connection that comes back goes on behind the last event it had by itself.
+    stream.addEventListener('open', began, { once: true })
     stream.addEventListener('event', (message) => {
       const row = JSON.parse((message as MessageEvent<string>).data) as ApiEvent
       if (state.types.length && !state.types.includes(row.event_type)) return

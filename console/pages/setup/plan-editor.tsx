@@ -18,6 +18,7 @@ import type { Plan, PlannedChange, PlanProblem, Setup } from '../../../schemas/t
 import { useChange } from '../../lib/use-change.ts'
 import { ChangedObjects } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { Warnings } from '../../parts/warnings.tsx'
 import { setups, skeys } from '../../setup-client.ts'
 import { AgentsCard } from './cards/agents-card.tsx'
 import { KnowHowCard } from './cards/know-how-card.tsx'
@@ -98,7 +99,12 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
             first. Each is shown on its card.
           </Text>
         ) : (
-          changes && <ChangedObjects changes={changes.changes.flatMap(madeOf)} />
+          changes && (
+            <>
+              <ChangedObjects changes={changes.changes.flatMap(madeOf)} />
+              <Warnings of={changes.warnings} />
+            </>
+          )
         )}
         <Refusal error={apply.error ?? error} />
         <Button

@@ -15,7 +15,7 @@ import type { CatalogFiles } from '../../catalog/catalog.ts'
 import type { Edit } from '../../changes/edit.ts'
 import { stageOperation } from '../../declared/operations.ts'
 import type { WriteBy } from '../../declared/write.ts'
-import { SvcError } from '../../errors.ts'
+import { fail, SvcError } from '../../errors.ts'
 import { declaredGraph, type GraphParts } from '../graph.ts'
 import { storedWorld } from '../stored-world.ts'
 import { structureOf } from '../structure.ts'
@@ -26,7 +26,7 @@ export interface PreviewParts extends GraphParts {
   catalog: CatalogFiles
   /** Name of the catalog file, without its folder. */
   catalogName: string
-  /** Fills in the live state, on the writing connection. */
+  /** Fills in the live state. */
   fill(graph: ProjectGraph): ProjectGraph
 }
 
@@ -40,9 +40,10 @@ export function previewDraft(
   by: WriteBy,
 ): DraftPreview {
   const { declared, catalog } = parts
-  const version = declared.changes.version()
-  const stored = declared.kinds.project.find(project)!
   return declared.store.rehearse(() => {
+    const version = declared.changes.version()
+    const stored =
+      declared.kinds.project.find(project) ?? fail('not_found', `no project has the id or name ${project}`)
     const before = draft.yaml ? catalog.render() : null
     const outcome = applied(parts, draft, by)
     const nothing = { version, plan: null, problems: [], conflicts: [], graph: null, yaml: null }

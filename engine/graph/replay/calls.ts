@@ -1,30 +1,36 @@
-/** Replays as callers ask for them. They are wide reads, and run where reads do: beside ingest. */
+/** Replays as callers ask for them. They are wide reads, in steps that give way to others, beside ingest. */
+import type { Replay } from '../../../schemas/types.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { runQueries } from '../../runs/queries.ts'
-import type { Snapshot } from '../../snapshot.ts'
 import type { ReadContext } from '../../timeline/context.ts'
 import { parseInstant } from '../../timeline/plan.ts'
+import type { Steps } from '../../timeline/steps.ts'
 import type { ReplayAsked, ReplayReads } from './call-names.ts'
 import { type Chain, readChain } from './chain.ts'
 import { readConfigurations } from './configurations.ts'
 import { narrowedReplay } from './narrow.ts'
-import { fold } from './replay.ts'
+import { foldInSteps } from './replay.ts'
 import { type Scope, triggersNamed } from './scope.ts'
 
 const RANGE_MS = 31 * 86_400_000
 /** Moments of one answer. */
 const LIMIT_MAX = 5_000
 
-export function createReplayReads(ctx: ReadContext, clock: Clock, snapshot: Snapshot): ReplayReads {
-  return {
-    replay: (project, asked) =>
-      snapshot(() => {
-        const limit = Math.min(LIMIT_MAX, Math.max(1, Math.trunc(asked.limit)))
-        const replay = fold(scopeOf(ctx, project, asked, limit, clock.now()), limit)
-        return asked.isAlone ? narrowedReplay(replay) : replay
-      }),
-  }
+/** @param wide goes through the steps, each on a snapshot of the connection of `ctx`. */
+export function createReplayReads(
+  ctx: ReadContext,
+  clock: Clock,
+  wide: <T>(steps: Steps<T>) => Promise<T>,
+): ReplayReads {
+  return { replay: (project, asked) => wide(replayInSteps(ctx, project, asked, clock.now())) }
+}
+
+/** @param now epoch ms: what comes after it is of none of the steps. */
+function* replayInSteps(ctx: ReadContext, project: string, asked: ReplayAsked, now: number): Steps<Replay> {
+  const limit = Math.min(LIMIT_MAX, Math.max(1, Math.trunc(asked.limit)))
+  const replay = yield* foldInSteps(scopeOf(ctx, project, asked, limit, now), limit)
+  return asked.isAlone ? narrowedReplay(replay) : replay
 }
 
 function scopeOf(ctx: ReadContext, word: string, asked: ReplayAsked, limit: number, now: number): Scope {

@@ -4,6 +4,7 @@
  */
 import type { Label, TriggerSpec } from '../../../schemas/types.ts'
 import { SOURCE_LABEL } from '../../store/dictionary.ts'
+import { pagesOf, type Steps } from '../../timeline/steps.ts'
 import { Recorder, reachOf } from '../../triggers/core/index.ts'
 import { pastDefinition } from '../../triggers/definitions.ts'
 import { seenOf } from '../../triggers/seen.ts'
@@ -14,9 +15,10 @@ import { evaluationDraft } from './moments/evaluations.ts'
 import type { Scope, TriggerRow } from './scope.ts'
 import { idsWith } from './span.ts'
 
-/** Events judged again for one answer: more would hold up other reads. */
+/** Events judged again for one answer. */
 const JUDGED_MAX = 20_000
-const PAGE = 2_000
+/** Of these in one step. */
+const PAGE = 1_000
 
 export interface Recomputed {
   drafts: Draft[]
@@ -27,7 +29,7 @@ export interface Recomputed {
 }
 
 /** @param told moments of rows: of these events nothing is worked out. @param until epoch ms, exclusive */
-export function recompute(scope: Scope, told: readonly Draft[], until: number): Recomputed {
+export function* recompute(scope: Scope, told: readonly Draft[], until: number): Steps<Recomputed> {
   const known = new Set(
     told.flatMap(({ kind, event_id, nodes }) =>
       (kind === 'evaluation' || kind === 'firing') && event_id ? `${nodes[0]} ${event_id}` : [],
@@ -36,13 +38,14 @@ export function recompute(scope: Scope, told: readonly Draft[], until: number): 
   const result: Recomputed = { drafts: [], left: [], unrecorded: [] }
   let budget = JUDGED_MAX
   for (const span of spansOf(scope, until)) {
+    yield
     const ids = eventsOf(scope, span, budget + 1)
     if (ids.length > budget) {
       result.left.push(span.definition.name)
       continue
     }
     budget -= ids.length
-    judge(scope, span, ids, known, result)
+    yield* judge(scope, span, ids, known, result)
   }
   return result
 }
@@ -96,13 +99,13 @@ function eventsOf({ ctx }: Scope, { definition, from, until }: Span, most: numbe
   return idsWith(ctx, [[labels]], first, ctx.ceilingAt(until - 1), most)
 }
 
-function judge(
+function* judge(
   { ctx, chain }: Scope,
   span: Span,
   ids: number[],
   known: ReadonlySet<string>,
   into: Recomputed,
-): void {
+): Steps<void> {
   const { definition, from, until } = span
   let unrecorded = 0
   const record = (verdict: Verdict) => {
@@ -124,7 +127,9 @@ function judge(
     record,
   })
   const withPayload = JSON.stringify(definition.spec).includes('payload.')
-  for (let at = 0; at < ids.length; at += PAGE)
-    for (const row of ctx.rows.read(ids.slice(at, at + PAGE), withPayload)) recorder.feed(seenOf(row))
+  for (const page of pagesOf(ids, PAGE)) {
+    yield
+    for (const row of ctx.rows.read(page, withPayload)) recorder.feed(seenOf(row))
+  }
   if (unrecorded) into.unrecorded.push({ trigger: definition.name, n: unrecorded })
 }

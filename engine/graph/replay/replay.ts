@@ -4,6 +4,7 @@
  * nor repeats a moment, also where many came at once.
  */
 import type { Replay } from '../../../schemas/types.ts'
+import type { Steps } from '../../timeline/steps.ts'
 import { type Collected, joined } from './cut.ts'
 import { gapsOf } from './gaps.ts'
 import { compareDrafts, type Draft, presentMoment } from './moment.ts'
@@ -21,25 +22,27 @@ import { versionsOf } from './versions.ts'
 /** Rows of one kind at one instant: of a body with more items the rest is said to be left out. */
 const INSTANT_MAX = 20_000
 
-/** @param limit moments. */
-export function fold(scope: Scope, limit: number): Replay {
+/** @param limit moments. @returns step by step, so that other reads come between */
+export function* foldInSteps(scope: Scope, limit: number): Steps<Replay> {
   const { project, from, to, chain } = scope
-  const all = collect(scope)
+  const all = yield* collect(scope)
   const whole = Math.min(all.cutAt ?? to + 1, to + 1)
   const told = all.drafts.filter((draft) => draft.at < whole && isOfThen(scope, draft))
   const page = pageOf(told.sort(compareDrafts), limit, whole)
-  const recomputed = recompute(scope, page.drafts, page.next)
+  const recomputed = yield* recompute(scope, page.drafts, page.next)
   const both = [...page.drafts, ...recomputed.drafts].sort(compareDrafts)
   const { drafts, next } = pageOf(both, limit, page.next)
   const nextFrom = next <= to ? next : null
-  const versions = versionsOf(scope)
+  const versions = yield* versionsOf(scope)
+  const start = startOf(scope, versions[0]!.graph)
+  yield
   return {
     project: { id: project.id, name: project.name },
     from: iso(from),
     to: iso(to),
     result: chain?.root ?? null,
     versions,
-    start: startOf(scope, versions[0]!.graph),
+    start,
     moments: drafts.map((draft, i) => presentMoment(draft, i + 1)),
     gaps: gapsOf(scope, {
       drafts,
@@ -52,28 +55,27 @@ export function fold(scope: Scope, limit: number): Replay {
 }
 
 /** Every moment that a row tells, of all kinds. */
-function collect(scope: Scope): Collected {
-  const events = collectEvents(scope)
+function* collect(scope: Scope): Steps<Collected> {
+  const events = yield* collectEvents(scope)
   const depths = new Map(
     events.drafts.flatMap(({ event_id, depth }) => (depth ? [[event_id!, depth] as const] : [])),
   )
   const depthOf = (id: number | null) => (id === null ? 0 : (depths.get(`evt_${id}`) ?? 0))
-  const evaluations = collectEvaluations(scope)
+  const evaluations = yield* collectEvaluations(scope)
   for (const one of evaluations.drafts) if (one.event_id) one.depth = depths.get(one.event_id) ?? 0
-  const all = joined([
-    events,
-    evaluations,
-    collectFirings(scope, depthOf),
-    collectDeliveries(scope),
-    collectRuns(scope),
-    collectChanges(scope),
-  ])
+  const firings = collectFirings(scope, depthOf)
+  yield
+  const deliveries = collectDeliveries(scope)
+  yield
+  const runs = yield* collectRuns(scope)
+  const all = joined([events, evaluations, firings, deliveries, runs, collectChanges(scope)])
+  yield
   if (all.overfullAt === null || scope.most >= INSTANT_MAX) return all
   // An instant that has more than an answer should hold is left to the next one, and read whole there.
   const cutAt = Math.min(all.overfullAt, all.cutAt ?? all.overfullAt)
   const before = all.drafts.filter(({ at }) => at < cutAt)
   if (before.length) return { drafts: before, cutAt, overfullAt: null }
-  return collect({ ...scope, most: INSTANT_MAX })
+  return yield* collect({ ...scope, most: INSTANT_MAX })
 }
 
 /** A part that the project did not have then is none of its business: it may have been another's. */

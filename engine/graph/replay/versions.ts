@@ -2,6 +2,7 @@
 import type { GraphPosition, ReplayVersion } from '../../../schemas/types.ts'
 import { type PartKind, partKinds } from '../../changes/declared.ts'
 import { digestOf } from '../../projects/planned-digest.ts'
+import type { Steps } from '../../timeline/steps.ts'
 import type { ProjectDoc } from '../../wiring/project-doc.ts'
 import { positionsKey } from '../positions.ts'
 import { structureOf } from '../structure.ts'
@@ -9,15 +10,20 @@ import type { GraphDestination, GraphWorld } from '../world.ts'
 import type { Configuration } from './configurations.ts'
 import { iso, type Scope } from './scope.ts'
 
-export function versionsOf(scope: Scope): ReplayVersion[] {
+export function* versionsOf(scope: Scope): Steps<ReplayVersion[]> {
   const put = positionsOf(scope)
-  return scope.configurations.all.map((one) => ({
-    change_set: one.set?.id ?? 0,
-    at: iso(one.at),
-    by: one.set?.actor ?? null,
-    summary: one.set?.summary ?? '',
-    graph: graphOf(scope, one, put),
-  }))
+  const versions: ReplayVersion[] = []
+  for (const one of scope.configurations.all) {
+    yield
+    versions.push({
+      change_set: one.set?.id ?? 0,
+      at: iso(one.at),
+      by: one.set?.actor ?? null,
+      summary: one.set?.summary ?? '',
+      graph: graphOf(scope, one, put),
+    })
+  }
+  return versions
 }
 
 function graphOf(scope: Scope, one: Configuration, put: GraphPosition[]): ReplayVersion['graph'] {

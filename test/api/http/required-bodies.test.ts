@@ -88,7 +88,9 @@ describe('B4: a body that must be sent', () => {
         expect(answer.status, said).toBe(400)
         expect(answer.headers['content-type'], said).toBe('application/json; charset=utf-8')
         // What is required is named: the fields, or a body at all.
-        expect(answer.json().detail, said).toMatch(/is required|is empty|must be|are required|is not an object/)
+        expect(answer.json().detail, said).toMatch(
+          /is required|is empty|must be|are required|is not an object/,
+        )
       }
       expect(await changes()).toEqual(before)
     },

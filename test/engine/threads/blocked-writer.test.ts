@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { catalogOf } from '../../bench/declared-data.ts'
 import { type Daemon, startDaemon } from '../../chaos/daemon.ts'
 import { proposal } from '../setup/setup-world.ts'
@@ -66,6 +66,8 @@ afterAll(async () => {
 
 /** Each waits for the file for 5 s, then gives up; what comes to the writer later waits for all of them. */
 const WRITES = 6
+
+const WITHIN = { timeout: 15_000, interval: 100 }
 
 /** Asks while the writer waits for the file. @returns the status, and whether the writer still waited */
 async function askedBeside(...of: Parameters<typeof ask>): Promise<{ status: number; waited: boolean }> {
@@ -156,9 +158,12 @@ describe('while the writer waits for the file', () => {
 
   const small = { sources: ['s-0-0'], condition: { event: 'any' } }
   const operations = [{ op: 'patch', kind: 'trigger', name: 't-0-10', spec: { cooldown: '2h' } }]
+  const drafted = [...operations, { op: 'delete', kind: 'agent', name: 'a-0-25' }]
   it.each<[string, unknown]>([
     ['/read', { selector: { service: 'pay' } }],
     ['/read', { selector: { service: 'pay' }, text: 'nothing' }],
+    ['/read', { selector: { service: 'pay' }, as_of: new Date().toISOString() }],
+    ['/api/projects/Project%200/draft/preview', { operations: drafted, yaml: true }],
     ['/api/stats', { by: 'service' }],
     ['/api/histogram', { selector: { service: 'pay' }, window: '1h' }],
     ['/api/triggers/backtest', { definition: small, window: '1d' }],
@@ -175,4 +180,20 @@ describe('while the writer waits for the file', () => {
   ])('POST %s, which only computes, is answered', async (path, body) => {
     expect(await askedBeside('POST', path, body)).toEqual({ status: 200, waited: true })
   })
+
+  it('GET /health is answered, and degraded once nothing could be written for 10 s; then it is well again', async () => {
+    const stuck = /^nothing could be written for 1\d s: /
+    const told = async () => String((await done('GET', '/health')).detail)
+    expect(await told()).not.toMatch(stuck)
+    file.exec('BEGIN IMMEDIATE')
+    const write = ask('POST', '/api/keys', { name: 'k', scopes: ['read'] })
+    try {
+      await vi.waitFor(async () => expect(await told()).toMatch(stuck), WITHIN)
+      expect(await done('GET', '/health')).toMatchObject({ status: 'degraded' })
+      expect(await write).toMatchObject({ status: 503 })
+    } finally {
+      file.exec('ROLLBACK')
+    }
+    await vi.waitFor(async () => expect(await told()).not.toMatch(/nothing could be written/), WITHIN)
+  }, 30_000)
 })

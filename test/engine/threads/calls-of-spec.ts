@@ -103,6 +103,19 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
     'Storefront',
     { limit: 10, from: new Date(NOW).toISOString(), to: new Date(NOW + 1).toISOString() },
   ],
+  previewDraft: () => [
+    'Storefront',
+    {
+      yaml: true,
+      operations: [
+        { op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '7h' } },
+        { op: 'put', kind: 'source', name: 'drafted', project: 'Storefront', spec: { connector: 'webhook' } },
+        { op: 'put', kind: 'agent', name: 'drafted', project: 'Storefront', spec: { prompt: 'Dig.' } },
+        { op: 'move', kind: 'source', name: 'gateway', event: 'pause' },
+      ],
+    },
+    BY,
+  ],
   // what runs read: their own tools
   readFor: ({ project }) => [[project], { selector: { service: 'pay' } }],
   statsFor: ({ project }) => [[project], { by: 'service' }, NOW],
@@ -111,6 +124,7 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
   // access, settings and the instance
   listConnectors: () => [],
   listKeys: () => [],
+  directory: () => [],
   usage: () => [],
   status: () => [],
   listMcpTools: () => ['github'],
@@ -154,8 +168,6 @@ export const NONE = ['getAgentTest', 'getDelivery', 'deliveryMessage']
 /** What the daemon's own workers, and what needs the writer for what it knows alone, ask it. */
 export const OF_THE_WRITER: Record<string, string> = {
   loadSessions: 'forgets those that are too old',
-  directory: 'from memory, at the start and after each write of keys and sources',
-  previewDraft: 'makes the draft and takes it back',
   claimRuns: 'takes what waits',
   claimDeliveries: 'takes what waits',
   claimFiring: 'takes what waits',

@@ -1,4 +1,6 @@
 /** What triggers made of events that did not fire them, as it was recorded. */
+
+import type { Steps } from '../../../timeline/steps.ts'
 import type { EvaluationRow } from '../../../triggers/present.ts'
 import type { Verdict } from '../../../triggers/types.ts'
 import { nodeId } from '../../ids.ts'
@@ -8,8 +10,13 @@ import { iso, type Scope, type TriggerRow, windowOfMoment } from '../scope.ts'
 
 type Detail = Omit<Verdict, 'triggerId' | 'eventId' | 'at' | 'reason'>
 
-export function collectEvaluations(scope: Scope): Collected {
-  return joined(scope.triggers.map((trigger) => ofTrigger(scope, trigger)))
+export function* collectEvaluations(scope: Scope): Steps<Collected> {
+  const all: Collected[] = []
+  for (const trigger of scope.triggers) {
+    yield
+    all.push(ofTrigger(scope, trigger))
+  }
+  return joined(all)
 }
 
 function ofTrigger({ ctx, from, to, most, chain }: Scope, trigger: TriggerRow): Collected {

@@ -3,6 +3,7 @@ import { SOURCE_LABEL } from '../../../store/dictionary.ts'
 import type { StoredRow } from '../../../store/rows.ts'
 import type { ReadContext } from '../../../timeline/context.ts'
 import { presentRow } from '../../../timeline/present.ts'
+import { pagesOf, type Steps } from '../../../timeline/steps.ts'
 import { edgeIds, nodeId } from '../../ids.ts'
 import type { Configuration } from '../configurations.ts'
 import { type Collected, wholeInstants } from '../cut.ts'
@@ -10,16 +11,26 @@ import { type Draft, draft } from '../moment.ts'
 import type { Scope } from '../scope.ts'
 import { idsWith } from '../span.ts'
 
-export function collectEvents(scope: Scope): Collected {
+/** Rows read, and told, in one step. */
+const PAGE = 1_000
+
+export function* collectEvents(scope: Scope): Steps<Collected> {
   const { ctx, from, to, most } = scope
   const [first, last] = [ctx.ceilingAt(from - 1), ctx.ceilingAt(to)]
   const ids = scope.chain ? ofChain(scope, first, last) : watchedIds(scope, first, last)
   const masked = new Set(ctx.names.masked())
-  const stored = ctx.rows
-    .read(ids.slice(0, most + 1), false)
-    .filter(({ source_id }) => !masked.has(source_id))
+  const stored: StoredRow[] = []
+  for (const page of pagesOf(ids.slice(0, most + 1), PAGE)) {
+    yield
+    for (const row of ctx.rows.read(page, false)) if (!masked.has(row.source_id)) stored.push(row)
+  }
   const { rows, cutAt, overfullAt } = wholeInstants(stored, most, ({ ingested_at }) => ingested_at)
-  return { drafts: rows.map((row) => momentOf(scope, row)), cutAt, overfullAt }
+  const drafts: Draft[] = []
+  for (const page of pagesOf(rows, PAGE)) {
+    yield
+    for (const row of page) drafts.push(momentOf(scope, row))
+  }
+  return { drafts, cutAt, overfullAt }
 }
 
 /** Of findings only those recorded in the project. */

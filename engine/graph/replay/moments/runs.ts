@@ -1,5 +1,6 @@
 /** Runs: made, started, taken up again, ended; with their steps, findings, handoffs and write-backs. */
 import type { HandoffRow, RunRow } from '../../../runs/queries.ts'
+import type { Steps } from '../../../timeline/steps.ts'
 import { edgeIds, nodeId } from '../../ids.ts'
 import { type Collected, earliest, joined, wholeInstants } from '../cut.ts'
 import { type Draft, draft } from '../moment.ts'
@@ -24,12 +25,16 @@ const WORK_MS = 2 * 86_400_000
 /** @param at epoch ms. @returns ids of runs made later sort behind it */
 export const runIdFrom = (at: number): string => `run_${Math.max(0, at).toString(16).padStart(12, '0')}`
 
-export function collectRuns(scope: Scope): Collected & { runs: RunFacts[] } {
+/** Runs told in one step: each is asked for its steps and its handoffs. */
+const PAGE = 100
+
+export function* collectRuns(scope: Scope): Steps<Collected & { runs: RunFacts[] }> {
   const found = scope.chain ? ofChain(scope) : inRange(scope)
   const runs = [...found.runs].sort((a, b) => a.made_at - b.made_at || (a.id < b.id ? -1 : 1))
   const drafts: Draft[] = []
   let cutAt = found.cutAt
-  for (const run of runs) {
+  for (const [i, run] of runs.entries()) {
+    if (i % PAGE === 0) yield
     // What a run made later did comes behind it being made.
     if (drafts.length > scope.most && run.made_at > scope.from) {
       cutAt = Math.min(cutAt ?? run.made_at, run.made_at)
@@ -37,6 +42,7 @@ export function collectRuns(scope: Scope): Collected & { runs: RunFacts[] } {
     }
     drafts.push(...momentsOf(scope, run))
   }
+  yield
   const back = writtenBack(scope)
   return { ...joined([{ drafts, cutAt, overfullAt: found.overfullAt }, back]), runs }
 }
