@@ -10,6 +10,7 @@ import type {
 } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
 import type { ModelReply, ToolCall, ToolSpec } from '../models/types.ts'
+import type { BriefAnswer, BriefQuestion } from './brief-read.ts'
 
 /** Events that were shown, with how many each stood for. */
 export type Shown = [id: string, count: number][]
@@ -153,6 +154,7 @@ export interface RunPort {
     servers: readonly { server: string; skipped: string | null }[],
   ): Promise<void>
   readFor(projects: readonly string[], request: Omit<ReadRequest, 'project'>): Promise<ReadAnswer>
+  briefFor(projects: readonly string[], question: BriefQuestion): Promise<BriefAnswer>
   statsFor(
     projects: readonly string[],
     request: Omit<StatsRequest, 'project'>,
