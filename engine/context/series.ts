@@ -7,6 +7,8 @@ const SHOWN_FROM = 1.5
 const BASELINE_SAMPLES = 5
 /** Names of counters, by the conventions of Prometheus and OpenTelemetry. */
 const COUNTER = /^[^\0{]*_(total|count|sum|bucket)(\{[^\0]*)?\0/
+/** Seconds of samples that are a short history: what an alert comes with. */
+const SHORT = 3_600
 /** Units of spread beyond which a shift counts no more. */
 const SHIFT_MAX = 60
 /** A median that moved by less than this ratio is seldom what happened. */
@@ -91,7 +93,7 @@ function strongestShift(samples: readonly Sample[], isOwn: boolean): Shift | nul
     if (shift && (!best || shift.score > best.score + 0.3)) best = shift
   }
   if (isOwn || !best) best = slowTrend(samples, best)
-  best ??= shortHistory(samples)
+  if (!best || isShort(samples)) best = shortHistory(samples, best)
   if (!best || best.score <= SHOWN_FROM) return null
   const firsts = recent.slice(0, Math.max(1, Math.floor(recent.length / 5)))
   best.start = quantile(ascending(firsts.map(({ value }) => value)), 0.5)
@@ -112,11 +114,14 @@ function slowTrend(samples: readonly Sample[], best: Shift | null): Shift | null
   return shift && (!best || shift.score > best.score * 1.5) ? shift : best
 }
 
-/** Where there is no time before, the beginning against the rest. */
-function shortHistory(samples: readonly Sample[]): Shift | null {
-  if (samples.length < 6) return null
+const isShort = (samples: readonly Sample[]): boolean => -samples[0]!.line.t < SHORT
+
+/** Where there is little time before, the beginning against the rest: what ramps up is never beyond its past. */
+function shortHistory(samples: readonly Sample[], best: Shift | null): Shift | null {
+  if (samples.length < 6) return best
   const first = Math.max(3, Math.floor(samples.length / 4))
-  return compared(samples.slice(0, first), samples.slice(first))
+  const shift = compared(samples.slice(0, first), samples.slice(first))
+  return shift && (!best || shift.score > best.score + 0.3) ? shift : best
 }
 
 function compared(before: readonly Sample[], now: readonly Sample[]): Shift | null {

@@ -8,6 +8,8 @@ import type { Timed } from './types.ts'
 /** A silence longer than this, seconds, or 20 usual gaps, is time that is not covered. */
 const SILENCE = 600
 const GAPS = 20
+/** A stream that ended this long ago, or less, has stopped; one that ended before has only ended. */
+const ENDED = 1_800
 
 export interface Stream {
   times: number[]
@@ -45,7 +47,7 @@ function spansOf(times: readonly number[]): [number, number][] {
     else spans.push([t, t])
   }
   const last = spans.at(-1)
-  if (last && -last[1] <= most) last[1] = 0
+  if (last && -last[1] <= Math.max(most, ENDED)) last[1] = 0
   return spans
 }
 

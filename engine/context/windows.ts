@@ -8,4 +8,4 @@ export const BASELINE = 7_200
 export const BACK = 129_600
 /** Rates are compared over each of these; the one that moved most counts. */
 export const RATE_WINDOWS = [60, 120, 180, 300, 600, 900]
-export const SERIES_WINDOWS = [90, 180, 300, 900]
+export const SERIES_WINDOWS = [90, 180, 300, 600, 900]
