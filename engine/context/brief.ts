@@ -13,14 +13,20 @@ import { costOf, Packing } from './packing.ts'
 import { pathLine, toldBy } from './path-lines.ts'
 import { placeIn } from './paths/traces.ts'
 import type { Item } from './ranking.ts'
-import type { Brief, BriefLine, BriefRequest } from './types.ts'
+import type { Brief, BriefLine, BriefRequest, Kind, Timed } from './types.ts'
 import { BASELINE, FOCUS } from './windows.ts'
 import { ERROR_LEVEL, Masker } from './words.ts'
 
-const REQUESTS = { score: 2.5, most: 12, perEntity: 4 }
+/** Below so many tokens texts are shorter, and each other entity has fewer lines, so that more entities are shown. */
+const TIGHT = 2_500
+const TEXT = { wide: 340, tight: 260 }
+const REQUESTS = { score: 2.5, most: 12, perEntity: { wide: 4, tight: 2 } }
 const CHANGES = { most: 30, sameText: 2, sameKind: 4, routine: 3 }
 /** Lines and series of the entity, and of each other one (series by source). */
-const MOST = { own: { lines: 40, series: 12 }, other: { lines: 12, series: 4 } }
+const MOST = {
+  own: { lines: 40, series: 12 },
+  other: { wide: { lines: 12, series: 4 }, tight: { lines: 4, series: 2 } },
+}
 const SCORE_MIN = 0.5
 /** So many that did not fit, and the rest is not tried. */
 const MISSES = 200
@@ -33,6 +39,8 @@ export function makeBrief(request: BriefRequest): Brief {
   const telling: Telling = {
     entity: request.entity,
     now: request.now,
+    isTight: request.budget < TIGHT,
+    textMax: request.budget < TIGHT ? TEXT.tight : TEXT.wide,
     labelOf: (entity) => found.labels.get(entity) ?? request.label,
   }
   const head = headOf(request, found, telling)
@@ -57,21 +65,27 @@ export function makeBrief(request: BriefRequest): Brief {
 
 /** As it is shown, without a fence. */
 export function renderBrief({ head, sections }: Pick<Brief, 'head' | 'sections'>): string {
-  return [head, ...sections.flatMap(({ title, lines }) => [title, ...lines.map(({ text }) => text)])].join('\n')
+  return [head, ...sections.flatMap(({ title, lines }) => [title, ...lines.map(({ text }) => text)])].join(
+    '\n',
+  )
 }
 
 /** What has been told, so that nothing is told twice, and how many events it stands for. */
 class Told {
   readonly steps = new Set<string>()
-  /** Rows by source and type that lines stand for. */
-  readonly rows = new Map<string, number>()
+  /** Rows that lines stand for, by source and type. */
+  readonly rows = new Map<Kind, number>()
 
-  add({ row: { source, type } }: Group['last'], count: number): void {
-    addTo(this.rows, `${source}\0${type}`, count)
+  add({ kind }: Timed, count: number): void {
+    addTo(this.rows, kind, count)
   }
 }
 
-function headOf({ entity, label, budget, cuts = [] }: BriefRequest, found: LookedAt, telling: Telling): string {
+function headOf(
+  { entity, label, budget, cuts = [] }: BriefRequest,
+  found: LookedAt,
+  telling: Telling,
+): string {
   const { lines, groups, items, onset } = found
   const moved = items.filter(({ score }) => score >= SCORE_MIN).length
   const parts = [
@@ -79,23 +93,29 @@ function headOf({ entity, label, budget, cuts = [] }: BriefRequest, found: Looke
   ]
   const reach = lines.length ? -lines[0]!.t : 0
   if (reach < BASELINE + FOCUS)
-    parts.push(`short history: nothing is older than ${Math.round(reach / 60)} minutes, so what is usual is hardly known`)
+    parts.push(
+      `short history: nothing is older than ${Math.round(reach / 60)} minutes, so what is usual is hardly known`,
+    )
   else {
     const own = lines.find(({ row }) => row.entity === entity)
-    if (own && -own.t < FOCUS) parts.push(`of ${label}=${entity} nothing is older than ${Math.round(-own.t / 60)} minutes`)
+    if (own && -own.t < FOCUS)
+      parts.push(`of ${label}=${entity} nothing is older than ${Math.round(-own.t / 60)} minutes`)
   }
   for (const { source, of, since } of cuts.slice(0, 5))
-    parts.push(`of ${source} only the newest ${of.toLocaleString('en')} events were looked at, since ${new Date(since).toISOString().slice(0, 19)}Z`)
-  const head = shortened(parts.join('; '), 600, 100)
-  return costOf(head) > budget / 3 ? shortened(parts[0]!, 100, 20) : head
+    parts.push(
+      `of ${source} only the newest ${of.toLocaleString('en')} events were looked at, since ${new Date(since).toISOString().slice(0, 19)}Z`,
+    )
+  const head = shortened(parts.join('; '), 700)
+  return costOf(head) > budget / 3 ? shortened(parts[0]!, 120) : head
 }
 
 function putRequests(packing: Packing, { paths }: LookedAt, telling: Telling, told: Told): void {
   const perEntity = new Map<string, number>()
+  const most = REQUESTS.perEntity[telling.isTight ? 'tight' : 'wide']
   let count = 0
   for (const finding of paths.findings) {
     if (finding.score < REQUESTS.score || count >= REQUESTS.most) return
-    if ((perEntity.get(finding.entity) ?? 0) >= REQUESTS.perEntity) continue
+    if ((perEntity.get(finding.entity) ?? 0) >= most) continue
     const steps = toldBy(finding)
     if (finding.kind === 'slow' && steps.every((step) => told.steps.has(step))) continue
     if (!packing.put('requests', pathLine(finding, telling))) continue
@@ -113,7 +133,10 @@ function putChanges(packing: Packing, changes: readonly RankedChange[], telling:
   for (const { line } of changes) {
     if (kept.length >= CHANGES.most) break
     const { type, text, entity } = line.row
-    const wording = masker.words(entity ? text.replaceAll(entity, 'ENTITY') : text).join(' ').slice(0, 90)
+    const wording = masker
+      .words(entity ? text.replaceAll(entity, 'ENTITY') : text)
+      .join(' ')
+      .slice(0, 90)
     const keys: [string, number][] = [
       [`text ${type}\0${wording}`, CHANGES.sameText],
       [`kind ${type}\0${entity}`, CHANGES.sameKind],
@@ -146,7 +169,8 @@ function putItems(
     const { group, series } = item
     if (isTold(item, told)) continue
     const key = series ? `series ${item.entity}\0${series.source}` : `lines ${item.entity}`
-    const most = (item.entity === entity ? MOST.own : MOST.other)[series ? 'series' : 'lines']
+    const others = MOST.other[telling.isTight ? 'tight' : 'wide']
+    const most = (item.entity === entity ? MOST.own : others)[series ? 'series' : 'lines']
     if ((counts.get(key) ?? 0) >= most) continue
     const fits = series
       ? packing.put('numbers', seriesLine(series, telling))
@@ -180,8 +204,7 @@ function putUsual(
   const usual = groups
     .filter((group) => group.entity === entity && !group.moved && group.lately > 0)
     .sort(
-      (a, b) =>
-        Number(ERROR_LEVEL.test(b.type)) - Number(ERROR_LEVEL.test(a.type)) || b.lately - a.lately,
+      (a, b) => Number(ERROR_LEVEL.test(b.type)) - Number(ERROR_LEVEL.test(a.type)) || b.lately - a.lately,
     )
   for (const group of usual)
     if (packing.put('usual', groupLine(group, 0, telling))) told.add(group.last, group.lines.length)

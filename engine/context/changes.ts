@@ -1,6 +1,6 @@
 /** What somebody or something did: deploys, flags, failovers, rare kinds of events; never folded. */
-import { addTo } from './measures.ts'
-import type { Timed } from './types.ts'
+import { valueAt } from './measures.ts'
+import type { Kind, Timed } from './types.ts'
 import { FOCUS } from './windows.ts'
 import { CHANGE_KIND, LEVEL, NO_CHANGE_KIND, ROUTINE, TROUBLE, wordsOf } from './words.ts'
 
@@ -22,39 +22,35 @@ export const isRoutine = (line: Timed): boolean =>
 
 /** Which events are changes: by how rare their kind is in its window, and by words that name one. */
 export class Kinds {
-  private readonly counts = new Map<string, number>()
   private readonly sources = new Map<string, { all: number; levels: number }>()
-  private readonly verdicts = new Map<string, boolean>()
+  private readonly verdicts = new Map<Kind, boolean>()
   private readonly rareMax: number
   private readonly fired: ReadonlySet<string>
 
   /** @param fired events that tripped the trigger: what is asked about is no change. */
   constructor(lines: readonly Timed[], fired: ReadonlySet<string>) {
     this.fired = fired
-    for (const { row } of lines) {
-      addTo(this.counts, `${row.source}\0${row.type}`)
-      let source = this.sources.get(row.source)
-      if (!source) this.sources.set(row.source, (source = { all: 0, levels: 0 }))
-      source.all++
-      if (LEVEL.test(row.type)) source.levels++
+    for (const kind of new Set(lines.map((line) => line.kind))) {
+      const source = valueAt(this.sources, kind.source, () => ({ all: 0, levels: 0 }))
+      source.all += kind.count
+      if (LEVEL.test(kind.type)) source.levels += kind.count
     }
     this.rareMax = Math.max(RARE, lines.length * RARE_SHARE)
   }
 
-  isRare({ row: { source, type } }: Timed): boolean {
-    return this.counts.get(`${source}\0${type}`)! <= this.rareMax && !LEVEL.test(type)
+  isRare({ kind }: Timed): boolean {
+    return kind.count <= this.rareMax && !LEVEL.test(kind.type)
   }
 
   isChange(line: Timed): boolean {
-    const { row } = line
-    if (row.isSample || this.fired.has(row.id)) return false
-    const kind = `${row.source}\0${row.type}`
+    const { row, kind } = line
+    if (row.isSample) return false
     let known = this.verdicts.get(kind)
     if (known === undefined) {
       known = this.isRare(line) || namesChange(row)
       this.verdicts.set(kind, known)
     }
-    return known
+    return known && !this.fired.has(row.id)
   }
 
   /** Rare kinds of a source of log lines are seldom changes. */

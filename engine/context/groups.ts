@@ -1,9 +1,8 @@
 /** Groups: lines of one template of one entity, with how unusual they are now. */
-import { ratioUp } from './measures.ts'
+import { mapAt, ratioUp } from './measures.ts'
 import { hasStopped, type Rate, strongestRate } from './rates.ts'
-import { type Stream, streamKey } from './streams.ts'
 import type { Templates } from './templates.ts'
-import type { Template, Timed } from './types.ts'
+import type { Stream, Template, Timed } from './types.ts'
 import { BASELINE, FOCUS } from './windows.ts'
 import { ERROR_LEVEL, TROUBLE, WARN_LEVEL } from './words.ts'
 
@@ -33,36 +32,31 @@ export interface Group {
   began: number | null
 }
 
-/** @param lines without samples and changes, in order of time. */
-export function groupsOf(
-  lines: readonly Timed[],
-  templates: Templates,
-  streams: ReadonlyMap<string, Stream>,
-): Group[] {
-  const groups = new Map<string, Timed[]>()
+/** @param lines without samples and changes, in order of time, with their streams. */
+export function groupsOf(lines: readonly Timed[], templates: Templates): Group[] {
+  const byTemplate = new Map<Template, Map<string, Timed[]>>()
+  const groups: Timed[][] = []
   for (const line of lines) {
-    const key = `${templates.of(line).n}\0${line.row.entity}`
-    const stream = streams.get(streamKey(line))!
+    const stream = line.stream!
     const isEarly = line.t < -FOCUS && line.t > -FOCUS - EARLY
-    const known = groups.get(key)
+    const byEntity = mapAt(byTemplate, templates.of(line))
+    const known = byEntity.get(line.row.entity)
     if (known) known.push(line)
     else {
-      groups.set(key, [line])
+      const group = [line]
+      byEntity.set(line.row.entity, group)
+      groups.push(group)
       if (isEarly) stream.firsts++
     }
     if (isEarly) stream.before++
     else if (line.t >= -FOCUS) stream.lately++
   }
-  return [...groups.values()].map((group) => judged(group, templates, streams))
+  return groups.map((group) => judged(group, templates))
 }
 
-function judged(
-  lines: Timed[],
-  templates: Templates,
-  streams: ReadonlyMap<string, Stream>,
-): Group {
+function judged(lines: Timed[], templates: Templates): Group {
   const last = lines.at(-1)!
-  const stream = streams.get(streamKey(last))!
+  const stream = last.stream!
   const { source, type, entity } = last.row
   const times = lines.map(({ t }) => t)
   const rate = strongestRate(times, stream)

@@ -1,15 +1,12 @@
 /** What no line stands for, by source and type: absence must not look like silence. */
-import { addTo } from './measures.ts'
-import type { BriefLine, Timed } from './types.ts'
+import type { BriefLine, Kind, Timed } from './types.ts'
 
 const KINDS = [8, 4, 2, 0]
 
-/** @param told rows by source and type that lines stand for. @returns the fullest wording first */
-export function leftOut(lines: readonly Timed[], told: ReadonlyMap<string, number>): BriefLine[] {
-  const counts = new Map<string, number>()
-  for (const { row } of lines) addTo(counts, `${row.source}\0${row.type}`)
-  const left = [...counts]
-    .map(([kind, count]): [string, number] => [kind.replace('\0', ' '), count - (told.get(kind) ?? 0)])
+/** @param told rows that lines stand for, by kind. @returns the fullest wording first */
+export function leftOut(lines: readonly Timed[], told: ReadonlyMap<Kind, number>): BriefLine[] {
+  const left = [...new Set(lines.map(({ kind }) => kind))]
+    .map((kind): [string, number] => [`${kind.source} ${kind.type}`, kind.count - (told.get(kind) ?? 0)])
     .filter(([, count]) => count > 0)
     .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
   if (left.length === 0) return []

@@ -6,9 +6,10 @@ import type { Series } from './series.ts'
 import type { BriefLine, Timed } from './types.ts'
 import { FOCUS } from './windows.ts'
 
-/** Texts up to 340 characters are whole; longer ones keep their ends: Java and containerd put the cause last. */
-const HEAD = 190
-const TAIL = 150
+/** Longer texts keep their ends: Java and containerd put the cause last. This share is the head. */
+const HEAD_SHARE = 0.56
+/** Ids in texts are told by their first letters: two lines that differ in them alone are one line. */
+const LONG_ID = /\b([0-9a-f]{8})(?:-?[0-9a-f]{4,}){2,}\b/gi
 const LABEL_MAX = 60
 /** Of a label that one value has in so much of a group, the value is told. */
 const MOSTLY = 0.7
@@ -21,15 +22,22 @@ export interface Telling {
   now: number
   /** Label that says which entity something is of. */
   labelOf(entity: string): string
+  /** Characters of a text. */
+  textMax: number
+  /** Whether labels that repeat the entity's name are shortened. */
+  isTight: boolean
 }
 
 /** A text in one line without what looks like a secret. */
 export const oneLine = (text: string): string =>
   escapeLine(redact(text.replace(/[\r\n\u2028\u2029]+/g, ' ⏎ ')))
 
-export function shortened(text: string, head = HEAD, tail = TAIL): string {
-  const plain = oneLine(text)
-  return plain.length <= head + tail ? plain : `${plain.slice(0, head)} … ${plain.slice(3 - tail)}`
+/** In so many characters, both ends kept. */
+export function shortened(text: string, most: number): string {
+  const plain = oneLine(text).replace(LONG_ID, '$1…')
+  if (plain.length <= most) return plain
+  const head = Math.floor(most * HEAD_SHARE)
+  return `${plain.slice(0, head)} … ${plain.slice(head + 3 - most)}`
 }
 
 /** As people read numbers: four digits. */
@@ -47,24 +55,28 @@ const minutes = (seconds: number): string => (seconds % 60 ? `${seconds}s` : `${
 const braces = (parts: readonly string[], between: string): string =>
   parts.length ? ` {${parts.join(between)}}` : ''
 
-function labelText(name: string, value: unknown): string {
-  return escapeLine(`${name}=${redact(String(value)).slice(0, LABEL_MAX)}`)
+/** @param of entity: a pod that begins with its name is told by its end where room is tight. */
+function labelText(name: string, value: unknown, of: string, { isTight }: Pick<Telling, 'isTight'>): string {
+  const plain = redact(String(value))
+  const isNamed = isTight && of !== '' && plain.startsWith(`${of}-`) && plain.length > of.length + 7
+  return escapeLine(`${name}=${isNamed ? `…${plain.slice(-6)}` : plain.slice(0, LABEL_MAX)}`)
 }
 
 /** Labels of an event; not the one that says it is of the entity asked about. */
-function labelsText(labels: Timed['row']['labels'], { entity, labelOf }: Telling): string {
+function labelsText(labels: Timed['row']['labels'], of: string, telling: Telling): string {
+  const { entity, labelOf } = telling
   const told = Object.entries(labels).filter(
     ([name, value]) => name !== 'value' && !(name === labelOf(entity) && value === entity),
   )
   return braces(
-    told.map(([name, value]) => labelText(name, value)),
+    told.map(([name, value]) => labelText(name, value, of, telling)),
     ' ',
   )
 }
 
 export function changeLine(line: Timed, telling: Telling): BriefLine {
-  const { id, source, type, text, labels } = line.row
-  const said = `${id} ${clock(line.t, telling)} ${source} ${type}: ${shortened(text)}${labelsText(labels, telling)}`
+  const { id, source, type, text, labels, entity } = line.row
+  const said = `${id} ${clock(line.t, telling)} ${source} ${type}: ${shortened(text, telling.textMax)}${labelsText(labels, entity, telling)}`
   return { text: said, shown: [[id, 1]] }
 }
 
@@ -77,8 +89,13 @@ export function groupLine(group: Group, alsoIn: number, telling: Telling): Brief
   const more = alsoIn ? ` (and in ${alsoIn} more entities)` : ''
   const count = stopped ? lines.length : isNew || rate.expected === null ? lately : rate.found
   return {
-    text: `${ids} ${from}${until} ${source} ${type} ${rateText(group, telling)}: ${shortened(last.row.text)}${spreadText(group, telling)}${more}`,
-    shown: isOne ? [[last.row.id, 1]] : [[first.row.id, 0], [last.row.id, Math.max(1, count)]],
+    text: `${ids} ${from}${until} ${source} ${type} ${rateText(group, telling)}: ${shortened(last.row.text, telling.textMax)}${spreadText(group, telling)}${more}`,
+    shown: isOne
+      ? [[last.row.id, 1]]
+      : [
+          [first.row.id, 0],
+          [last.row.id, Math.max(1, count)],
+        ],
   }
 }
 
@@ -91,9 +108,10 @@ function rateText({ rate, stopped, isNew, lately, last }: Group, telling: Tellin
 }
 
 /** What the lines of the focus share: a value, mostly one, or how many there are. */
-function spreadText({ lines, last, entity }: Group, { entity: own, labelOf }: Telling): string {
+function spreadText({ lines, last, entity }: Group, telling: Telling): string {
+  const { entity: own, labelOf } = telling
   const recent = lines.filter(({ t }) => t >= -FOCUS)
-  const parts = entity && entity !== own ? [labelText(labelOf(entity), entity)] : []
+  const parts = entity && entity !== own ? [labelText(labelOf(entity), entity, '', telling)] : []
   for (const name of recent.length ? Object.keys(last.row.labels) : []) {
     if (name === 'value' || name === labelOf(entity)) continue
     const counts = new Map<string, number>()
@@ -102,9 +120,9 @@ function spreadText({ lines, last, entity }: Group, { entity: own, labelOf }: Te
       counts.set(value, (counts.get(value) ?? 0) + 1)
     }
     const [value, most] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a))
-    if (counts.size === 1) parts.push(labelText(name, value))
+    if (counts.size === 1) parts.push(labelText(name, value, entity, telling))
     else if (most / recent.length >= MOSTLY)
-      parts.push(`${labelText(name, value)} ${Math.round((100 * most) / recent.length)}%`)
+      parts.push(`${labelText(name, value, entity, telling)} ${Math.round((100 * most) / recent.length)}%`)
     else parts.push(`${counts.size} ${escapeLine(name)}s`)
   }
   return braces(parts, ', ')
@@ -117,7 +135,7 @@ export function seriesLine(series: Series, telling: Telling): BriefLine {
   const since = began === null ? '' : ` since ${clock(began, telling)}`
   const ids = normal === far ? far.row.id : `${normal.row.id}…${far.row.id}`
   return {
-    text: `${ids} ${source} ${escapeLine(name)}: ${first}${number(usual)} (${number(low)}–${number(high)}) → ${number(now)} (peak ${number(peak)})${since}, ${samples} samples${labelsText(labels, telling)}`,
+    text: `${ids} ${source} ${escapeLine(name)}: ${first}${number(usual)} (${number(low)}–${number(high)}) → ${number(now)} (peak ${number(peak)})${since}, ${samples} samples${labelsText(labels, series.entity, telling)}`,
     shown: [
       [normal.row.id, 1],
       [far.row.id, 1],

@@ -1,12 +1,13 @@
 /** All that is found in the rows, before anything is chosen or worded. */
 import { Kinds, type RankedChange, rankChanges } from './changes.ts'
 import { type Group, groupsOf } from './groups.ts'
+import { mapAt } from './measures.ts'
 import { type Paths, pathsOf } from './paths/paths.ts'
 import { type Item, liftAround, onsetOf, rankItems, surroundingsOf } from './ranking.ts'
 import { seriesOf } from './series.ts'
-import { streamsOf } from './streams.ts'
+import { setStreams } from './streams.ts'
 import { Templates } from './templates.ts'
-import type { BriefRequest, Timed } from './types.ts'
+import type { BriefRequest, ContextRow, Kind, Timed } from './types.ts'
 import { BACK, BASELINE, FOCUS } from './windows.ts'
 
 /** Alerts are named by so many of the events that tripped the trigger. */
@@ -32,13 +33,12 @@ export function lookAt({ rows, entity, label, now, fired = [] }: BriefRequest): 
   const firedIds = new Set(fired)
   const kinds = new Kinds(lines, firedIds)
   const texts = lines.filter(({ row }) => !row.isSample)
-  const streams = streamsOf(texts)
+  setStreams(texts)
   const recent = texts.filter(({ t }) => t >= -BASELINE - FOCUS)
   const templates = new Templates(recent)
   const groups = groupsOf(
     recent.filter((line) => !kinds.isChange(line)),
     templates,
-    streams,
   )
   const paths = pathsOf(lines, (line) => (line.cls ? `line ${templates.of(line).n}` : null))
   const items = rankItems(groups, seriesOf(lines, entity), entity, paths)
@@ -54,14 +54,26 @@ export function lookAt({ rows, entity, label, now, fired = [] }: BriefRequest): 
 /** By time, then as they came. */
 function timed(rows: readonly BriefRequest['rows'][number][], now: number): Timed[] {
   const lines: Timed[] = []
+  const sources = new Map<string, Map<string, Kind>>()
   let isSorted = true
   for (const row of rows) {
     const t = (row.at - now) / 1000
     if (t < -BACK) continue
     if (lines.length && t < lines.at(-1)!.t) isSorted = false
-    lines.push({ row, t, cls: null })
+    const kind = kindOf(sources, row)
+    kind.count++
+    lines.push({ row, t, kind, stream: null, cls: null })
   }
   return isSorted ? lines : lines.sort((a, b) => a.t - b.t)
+}
+
+function kindOf(sources: Map<string, Map<string, Kind>>, { source, type }: ContextRow): Kind {
+  const types = mapAt(sources, source)
+  const known = types.get(type)
+  if (known) return known
+  const made = { source, type, count: 0 }
+  types.set(type, made)
+  return made
 }
 
 function labelsOf(lines: readonly Timed[], entity: string, label: string): Map<string, string> {

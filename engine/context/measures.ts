@@ -25,14 +25,19 @@ export const ratioDown = (found: number, expected: number): number =>
 export const surprise = (k: number, n: number, p: number): number =>
   (k ? k * Math.log(k / n / p) : 0) + (n - k ? (n - k) * Math.log((n - k) / n / (1 - p)) : 0)
 
-/** The list of a key, made when it is new. */
-export function listAt<K, V>(map: Map<K, V[]>, key: K): V[] {
+/** The value of a key, made when it is new. */
+export function valueAt<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key)
-  if (known) return known
-  const made: V[] = []
+  if (known !== undefined) return known
+  const made = make()
   map.set(key, made)
   return made
 }
+
+export const listAt = <K, V>(map: Map<K, V[]>, key: K): V[] => valueAt(map, key, () => [])
+
+export const mapAt = <K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> =>
+  valueAt(map, key, () => new Map())
 
 export const addTo = <K>(map: Map<K, number>, key: K, count = 1): void => {
   map.set(key, (map.get(key) ?? 0) + count)

@@ -1,19 +1,24 @@
 /** Findings of requests as lines: the last normal event, an example, and what differs between them. */
 import { clock, number, shortened, type Telling } from './lines.ts'
-import { type BrokenCall, type BrokenPath, namesOf, type PathFinding, type SlowStep } from './paths/findings.ts'
+import {
+  type BrokenCall,
+  type BrokenPath,
+  namesOf,
+  type PathFinding,
+  type SlowStep,
+} from './paths/findings.ts'
 import { traceIdOf } from './paths/traces.ts'
 import type { BriefLine, Timed } from './types.ts'
 import { ERROR_LEVEL } from './words.ts'
 
 /** Of the text of a new step. */
-const STEP_TEXT = { head: 110, tail: 40 }
+const STEP_TEXT = 150
 /** From this share of requests on it is said that they break here first. */
 const BREAKS_FIRST = 0.3
 
 export function pathLine(finding: PathFinding, telling: Telling): BriefLine {
   const { normal, example, entity } = finding
-  const ids =
-    normal.row.id === example.row.id ? example.row.id : `${normal.row.id}…${example.row.id}`
+  const ids = normal.row.id === example.row.id ? example.row.id : `${normal.row.id}…${example.row.id}`
   const { source, type } = example.row
   const whose = entity ? ` {${telling.labelOf(entity)}=${entity}}` : ''
   const shown: BriefLine['shown'] = [
@@ -76,7 +81,7 @@ function stepText({ row }: Timed, place: string): string {
     .replace(/trace[_\s-]?id["']?\s*[:=]\s*\S+\s*/i, '')
     .replace(/span[_\s-]?id["']?\s*[:=]\s*\S+\s*/i, '')
     .replace(`${place} `, '')
-  return shortened(plain, STEP_TEXT.head, STEP_TEXT.tail)
+  return shortened(plain, STEP_TEXT)
 }
 
 function callText({ of, gone, fresh, nowCount, beforeCount, example }: BrokenCall): string {

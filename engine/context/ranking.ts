@@ -36,7 +36,12 @@ export interface Item {
 const byScore = (a: Item, b: Item): number => b.score - a.score
 
 /** @returns the strongest first */
-export function rankItems(groups: readonly Group[], series: readonly Series[], entity: string, paths: Paths): Item[] {
+export function rankItems(
+  groups: readonly Group[],
+  series: readonly Series[],
+  entity: string,
+  paths: Paths,
+): Item[] {
   const own = (of: string) => (of === entity ? OWN : 0)
   const items: Item[] = [
     ...groups
@@ -144,8 +149,7 @@ export function surroundingsOf(
   return { near, words: new Set([...texts.slice(0, 4).flatMap(wordsOf), ...wordsOf(alert)]) }
 }
 
-const isKin = (a: string, b: string): boolean =>
-  b !== '' && (a.startsWith(`${b}-`) || b.startsWith(`${a}-`))
+const isKin = (a: string, b: string): boolean => b !== '' && (a.startsWith(`${b}-`) || b.startsWith(`${a}-`))
 
 /** Whether a text has a name as a word of its own. */
 function names(text: string, name: string): boolean {
@@ -162,7 +166,8 @@ export function liftAround(items: Item[], near: ReadonlySet<string>, onset: numb
   for (const item of items) {
     if (near.has(item.entity)) item.score += NEAR
     const { began } = item
-    if (began !== null && began >= onset - ONSET_BEFORE && began <= onset + ONSET_AFTER) item.score += AT_ONSET
+    if (began !== null && began >= onset - ONSET_BEFORE && began <= onset + ONSET_AFTER)
+      item.score += AT_ONSET
   }
   items.sort(byScore)
 }

@@ -1,6 +1,7 @@
 /** Whether the lines of a group come more often than before, or have stopped. */
 import { ascending, quantile, ratioDown, ratioUp } from './measures.ts'
-import { covered, type Stream } from './streams.ts'
+import { covered } from './streams.ts'
+import type { Stream } from './types.ts'
 import { BASELINE, FOCUS, RATE_WINDOWS } from './windows.ts'
 
 /** Less covered time, seconds, is no baseline, and no window. */

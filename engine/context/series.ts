@@ -56,7 +56,12 @@ export function seriesOf(lines: readonly Timed[], entity: string): Series[] {
     const samples = COUNTER.test(key) ? incrementsOf(counted) : counted
     if (samples.length === 0) continue
     const found = strongestShift(samples, samples[0]!.line.row.entity === entity)
-    if (found) moved.push({ ...found, name: `${nameOf(key)}${samples === counted ? '' : ' a second'}`, total: counted.length })
+    if (found)
+      moved.push({
+        ...found,
+        name: `${nameOf(key)}${samples === counted ? '' : ' a second'}`,
+        total: counted.length,
+      })
   }
   return moved
 }

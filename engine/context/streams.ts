@@ -2,8 +2,8 @@
  * Streams: what one pod or component of an entity writes to one source. A rate is told over the time that
  * its stream covers, so that a pod of five minutes is not seen to have risen from nothing.
  */
-import { ascending, quantile } from './measures.ts'
-import type { Timed } from './types.ts'
+import { ascending, mapAt, quantile } from './measures.ts'
+import type { Stream, Timed } from './types.ts'
 
 /** A silence longer than this, seconds, or 20 usual gaps, is time that is not covered. */
 const SILENCE = 600
@@ -11,30 +11,24 @@ const GAPS = 20
 /** A stream that ended this long ago, or less, has stopped; one that ended before has only ended. */
 const ENDED = 1_800
 
-export interface Stream {
-  times: number[]
-  /** Covered, from and to, seconds. */
-  spans: [number, number][]
-  /** Patterns that first came before the focus, lines there, and lines in the focus: the odds of a new one. */
-  firsts: number
-  before: number
-  lately: number
-}
-
-export const streamKey = ({ row: { source, entity, labels } }: Timed): string =>
-  `${source}\0${entity}\0${labels.pod ?? labels.component ?? ''}`
-
-/** @param lines without samples, in order of time. */
-export function streamsOf(lines: readonly Timed[]): Map<string, Stream> {
-  const streams = new Map<string, Stream>()
+/** Sets the stream of each. @param lines without samples, in order of time. */
+export function setStreams(lines: readonly Timed[]): void {
+  const sources = new Map<string, Map<string, Map<string, Stream>>>()
+  const streams: Stream[] = []
   for (const line of lines) {
-    const key = streamKey(line)
-    let stream = streams.get(key)
-    if (!stream) streams.set(key, (stream = { times: [], spans: [], firsts: 0, before: 0, lately: 0 }))
+    const { source, entity, labels } = line.row
+    const parts = mapAt(mapAt(sources, source), entity)
+    const part = String(labels.pod ?? labels.component ?? '')
+    let stream = parts.get(part)
+    if (!stream) {
+      stream = { times: [], spans: [], firsts: 0, before: 0, lately: 0 }
+      parts.set(part, stream)
+      streams.push(stream)
+    }
     stream.times.push(line.t)
+    line.stream = stream
   }
-  for (const stream of streams.values()) stream.spans = spansOf(stream.times)
-  return streams
+  for (const stream of streams) stream.spans = spansOf(stream.times)
 }
 
 function spansOf(times: readonly number[]): [number, number][] {

@@ -3,7 +3,8 @@
  * whose words agree with its own in enough of their weight, as in Drain (He et al. 2017), where rare words
  * weigh more: half-equal prefixes such as TraceID and SpanID must not merge lines of nine places in code.
  */
-import type { LineClass, Template, Timed } from './types.ts'
+import { mapAt, valueAt } from './measures.ts'
+import type { Kind, LineClass, Template, Timed } from './types.ts'
 import { ANY, Masker } from './words.ts'
 
 /** Share of the weight in which a line agrees with the template it joins. */
@@ -12,6 +13,7 @@ const SURE = 0.97
 const WEIGHT_MAX = 2
 /** Templates of one leaf that a line is compared with. */
 const COMPARED = 200
+const TRACE = /trace[_\s-]?id/i
 
 interface Leaf {
   templates: Template[]
@@ -26,8 +28,8 @@ interface SourceWords {
 
 export class Templates {
   private readonly masker = new Masker()
-  private readonly classes = new Map<string, LineClass>()
-  private readonly byText = new Map<string, Map<string, LineClass>>()
+  private readonly classes = new Map<Kind, Map<string, LineClass>>()
+  private readonly byText = new Map<Kind, Map<string, LineClass>>()
   private readonly sources = new Map<string, SourceWords>()
   private readonly leaves = new Map<string, Leaf>()
   private count = 0
@@ -38,7 +40,8 @@ export class Templates {
       line.cls = this.classOf(line)
       line.cls.count++
     }
-    for (const { source, words, count } of this.classes.values()) this.count_(source, words, count)
+    for (const classes of this.classes.values())
+      for (const { source, words, count } of classes.values()) this.countWords(source, words, count)
   }
 
   /** @param line one of those given. */
@@ -47,23 +50,25 @@ export class Templates {
     return cls!.template
   }
 
-  private classOf({ row }: Timed): LineClass {
-    const kind = `${row.source}\0${row.type}`
-    let texts = this.byText.get(kind)
-    if (!texts) this.byText.set(kind, (texts = new Map()))
+  private classOf({ row, kind }: Timed): LineClass {
+    const texts = mapAt(this.byText, kind)
     const same = texts.get(row.text)
     if (same) return same
     const words = this.masker.words(row.text)
-    const key = `${kind}\0${words.join(' ')}`
-    let known = this.classes.get(key)
-    if (!known) this.classes.set(key, (known = { source: row.source, words, count: 0, template: null }))
+    const classes = mapAt(this.classes, kind)
+    const key = words.join(' ')
+    let known = classes.get(key)
+    if (!known) {
+      const mayTrace = TRACE.test(row.text)
+      known = { source: row.source, words, count: 0, template: null, mayTrace }
+      classes.set(key, known)
+    }
     texts.set(row.text, known)
     return known
   }
 
-  private count_(source: string, words: readonly string[], lines: number): void {
-    let all = this.sources.get(source)
-    if (!all) this.sources.set(source, (all = { lines: 0, having: new Map() }))
+  private countWords(source: string, words: readonly string[], lines: number): void {
+    const all = valueAt(this.sources, source, () => ({ lines: 0, having: new Map() }))
     all.lines += lines
     for (const word of new Set(words)) all.having.set(word, (all.having.get(word) ?? 0) + lines)
   }
@@ -77,8 +82,7 @@ export class Templates {
   private find(source: string, type: string, words: readonly string[]): Template {
     const lead = words[0]!.includes(ANY) ? ANY : words[0]!.split('/')[0]!
     const at = `${source}\0${type}\0${words.length}\0${lead}`
-    let leaf = this.leaves.get(at)
-    if (!leaf) this.leaves.set(at, (leaf = { templates: [], exact: new Map() }))
+    const leaf = valueAt(this.leaves, at, (): Leaf => ({ templates: [], exact: new Map() }))
     const text = words.join(' ')
     const known = leaf.exact.get(text)
     if (known) return known

@@ -21,11 +21,33 @@ export interface ContextRow {
   isSample: boolean
 }
 
-/** A row with its age, and with the class of lines it is of once those are known. */
+/** Source and type, with how many events of the window are of them. */
+export interface Kind {
+  source: string
+  type: string
+  count: number
+}
+
+/** What one pod or component of an entity writes to one source. */
+export interface Stream {
+  times: number[]
+  /** Covered, from and to, seconds. */
+  spans: [number, number][]
+  /** Patterns that first came before the focus, lines there, and lines in the focus: the odds of a new one. */
+  firsts: number
+  before: number
+  lately: number
+}
+
+/** A row with its age, and with what it is one of; objects and not keys, since there are 100,000 of them. */
 export interface Timed {
   row: ContextRow
   /** Seconds before the end of the window, at most about 0. */
   t: number
+  kind: Kind
+  /** Of lines without samples. */
+  stream: Stream | null
+  /** Of lines of the focus and its baseline. */
   cls: LineClass | null
 }
 
@@ -35,6 +57,8 @@ export interface LineClass {
   words: readonly string[]
   count: number
   template: Template | null
+  /** Whether its lines may hold the id of a trace. */
+  mayTrace: boolean
 }
 
 /** Lines of one wording; words that differ among them are `<*>`. */

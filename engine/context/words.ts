@@ -37,10 +37,10 @@ const CACHE_MAX = 100_000
 const ESC = String.fromCharCode(27)
 const COLOURS = new RegExp(`${ESC}\\[[\\d;]*m`, 'g')
 const QUOTED = /"[^"]{0,400}"/g
-const ADDRESS = /\S+@\S+/
 const HEX_ID = /\b[0-9a-f]{8}(?:-?[0-9a-f]{4,})+\b/gi
 /** Numbers right after `name#` or `name:` are places in code and ports: they tell lines apart. */
-const KEPT_OR_NUMBER = /([A-Za-z_]\w*[#:]\d{1,5}\b(?![:.]\d))|\b(?=\w*\d)(?=\w*[A-Za-z])\w{6,}\b|-?\d+(?:[.,]\d+)*/g
+const KEPT_OR_NUMBER =
+  /([A-Za-z_]\w*[#:]\d{1,5}\b(?![:.]\d))|\b(?=\w*\d)(?=\w*[A-Za-z])\w{6,}\b|-?\d+(?:[.,]\d+)*/g
 
 /** Words of a line, those that vary between lines of one wording as `<*>`; remembers words it saw. */
 export class Masker {
@@ -61,9 +61,11 @@ export class Masker {
     const known = this.seen.get(word)
     if (known !== undefined) return known
     if (this.seen.size >= CACHE_MAX) this.seen.clear()
-    const masked = ADDRESS.test(word)
-      ? ANY
-      : word.replace(HEX_ID, ANY).replace(KEPT_OR_NUMBER, (_, place) => place ?? ANY)
+    const at = word.indexOf('@')
+    const masked =
+      at > 0 && at < word.length - 1
+        ? ANY
+        : word.replace(HEX_ID, ANY).replace(KEPT_OR_NUMBER, (_, place) => place ?? ANY)
     this.seen.set(word, masked)
     return masked
   }

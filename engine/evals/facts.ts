@@ -28,7 +28,10 @@ function showsLine(lines: readonly string[], { line = [], gone, and }: Fact): bo
   return lines.some((one) => patterns.every((pattern) => pattern.test(one)))
 }
 
-function showsNumber(lines: readonly string[], { names, usual, abnormal }: NonNullable<Fact['num']>): boolean {
+function showsNumber(
+  lines: readonly string[],
+  { names, usual, abnormal }: NonNullable<Fact['num']>,
+): boolean {
   const patterns = names.map(patternOf)
   const numbers = lines
     .filter((line) => patterns.every((pattern) => pattern.test(line)))

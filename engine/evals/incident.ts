@@ -80,7 +80,9 @@ export function readPack(folder: string): Pack {
 function readIncident(folder: string, id: string): Incident {
   try {
     const truth = JSON.parse(readFileSync(join(folder, 'truth.json'), 'utf8')) as Truth
-    const lines = gunzipSync(readFileSync(join(folder, 'events.ndjson.gz'))).toString().split('\n')
+    const lines = gunzipSync(readFileSync(join(folder, 'events.ndjson.gz')))
+      .toString()
+      .split('\n')
     const events = lines.filter(Boolean).map((line) => JSON.parse(line) as IncidentEvent)
     if (typeof truth.entity !== 'string' || !Array.isArray(truth.facts))
       throw new Error('truth.json needs entity and facts')

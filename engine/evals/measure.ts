@@ -77,7 +77,8 @@ export interface Figures {
 }
 
 export function figuresOf(some: readonly Measured[]): Figures {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1)
+  const mean = (values: readonly number[]) =>
+    values.reduce((sum, value) => sum + value, 0) / (values.length || 1)
   const withRoot = some.filter(({ root }) => root !== null)
   return {
     incidents: some.length,

@@ -75,7 +75,8 @@ function poolOf(seed: string): NoisePool {
     const lines: NoisePool[string] = []
     for (let i = 0; i < LINES; i++) {
       const level = random() < 0.04 ? 'warn' : 'info'
-      const tail = random() < 0.1 ? ` for ${pick(THINGS)} ${pick(VERBS)} by ${pick(THINGS)}-${pick(VERBS)}` : ''
+      const tail =
+        random() < 0.1 ? ` for ${pick(THINGS)} ${pick(VERBS)} by ${pick(THINGS)}-${pick(VERBS)}` : ''
       const text = `${pick(VERBS)} ${pick(THINGS)} ${id()} in ${Math.floor(random() * 400)} ms${tail}`
       lines.push([level, pick(['http', 'db', 'queue']), `node-${Math.floor(random() * 6)}`, text])
     }

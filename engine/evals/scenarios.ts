@@ -22,7 +22,13 @@ const log = (service: string, type: string, t: number, text: string, more = {}):
 })
 
 /** So many of an event over a time, evenly with some unrest. */
-function spread({ random }: World, from: number, to: number, count: number, each: (t: number, i: number) => void) {
+function spread(
+  { random }: World,
+  from: number,
+  to: number,
+  count: number,
+  each: (t: number, i: number) => void,
+) {
   for (let i = 0; i < count; i++) each(from + ((i + random()) / count) * (to - from), i)
 }
 
@@ -59,17 +65,30 @@ function elsewhere(world: World): void {
     text: 'pool_size of payments set from 40 to 4 by terraform',
   })
   spread(world, -720, -2, 60, (t) =>
-    add(log('checkout', 'error', t, `call of payments failed: deadline exceeded after ${Math.round(3_000 + t)} ms`)),
+    add(
+      log(
+        'checkout',
+        'error',
+        t,
+        `call of payments failed: deadline exceeded after ${Math.round(3_000 + t)} ms`,
+      ),
+    ),
   )
   shifted(world, 'payments', 'pool_waiting', -740, 2, 190)
   fact({ id: 'config', role: 'root', line: ['pool_size of payments set from 40 to 4'] })
   fact({ id: 'failed calls', role: 'effect', line: ['call of payments failed'] })
-  fact({ id: 'waiting', role: 'effect', num: { names: ['pool_waiting'], usual: band(2), abnormal: band(190) } })
+  fact({
+    id: 'waiting',
+    role: 'effect',
+    num: { names: ['pool_waiting'], usual: band(2), abnormal: band(190) },
+  })
 }
 
 function stopped(world: World): void {
   const { add, fact } = world
-  spread(world, -10_800, -560, 340, (t, i) => add(log('mail', 'info', t, `worker 3 took mail ${i} from the queue`)))
+  spread(world, -10_800, -560, 340, (t, i) =>
+    add(log('mail', 'info', t, `worker 3 took mail ${i} from the queue`)),
+  )
   shifted(world, 'checkout', 'unsent_receipts', -500, 5, 400)
   fact({
     ...{ id: 'worker', role: 'root', line: ['took mail'], gone: true },
@@ -82,7 +101,9 @@ function stopped(world: World): void {
 function neighbour(world: World): void {
   const { add, fact } = world
   shifted(world, 'reports', 'node_cpu_percent', -420, 30, 97)
-  spread(world, -400, -2, 30, (t) => add(log('search', 'warn', t, 'query slow: waited for a processor on node-4')))
+  spread(world, -400, -2, 30, (t) =>
+    add(log('search', 'warn', t, 'query slow: waited for a processor on node-4')),
+  )
   const num = { names: ['node_cpu_percent'], usual: band(30), abnormal: band(97) }
   fact({ id: 'cpu of reports', role: 'root', num: { ...num, names: [...num.names, 'reports'] } })
   fact({ id: 'slow queries', role: 'effect', line: ['query slow: waited for a processor'] })
@@ -99,7 +120,11 @@ function leak(world: World): void {
     ...{ source: 'k8s', type: 'OOMKilled', t: -95, labels: { service: 'cart' } },
     text: 'container cart killed: out of memory, limit 1024 Mi',
   })
-  fact({ id: 'heap', role: 'root', num: { names: ['heap_used_mb'], usual: [300, 560], abnormal: [950, 1_020] } })
+  fact({
+    id: 'heap',
+    role: 'root',
+    num: { names: ['heap_used_mb'], usual: [300, 560], abnormal: [950, 1_020] },
+  })
   fact({ id: 'killed', role: 'effect', line: ['out of memory'] })
 }
 
@@ -116,7 +141,12 @@ function requests(world: World): void {
     say(0.05 + random() / 100, 'stock', 'info', 'Stock.java:12 asked for a reservation')
     if (isBad) say(0.09, 'stock', 'error', 'Stock.java:77 no warehouse answers, reservation given up')
     else say(0.09, 'stock', 'info', 'Stock.java:31 reservation made')
-    say(0.2, 'checkout', isBad ? 'error' : 'info', isBad ? 'Checkout.java:97 order refused' : 'Checkout.java:60 order done')
+    say(
+      0.2,
+      'checkout',
+      isBad ? 'error' : 'info',
+      isBad ? 'Checkout.java:97 order refused' : 'Checkout.java:60 order done',
+    )
   })
   fact({ id: 'stock fails', role: 'root', line: ['Stock\\.java:77', 'no warehouse answers'] })
   fact({ id: 'no reservation', role: 'effect', line: ['Stock\\.java:31'] })
@@ -129,7 +159,9 @@ function certificate(world: World): void {
     text: 'certificate of auth.internal expired, issued 90 days ago',
   })
   spread(world, -600, -2, 80, (t) =>
-    add(log('cart', 'error', t, 'login of session refused: x509: certificate has expired or is not yet valid')),
+    add(
+      log('cart', 'error', t, 'login of session refused: x509: certificate has expired or is not yet valid'),
+    ),
   )
   fact({ id: 'expired', role: 'root', line: ['certificate of auth\\.internal expired'] })
   fact({ id: 'refused', role: 'effect', line: ['x509'] })
@@ -138,7 +170,9 @@ function certificate(world: World): void {
 function region(world: World): void {
   const { add, fact } = world
   for (const name of ['eu-1', 'eu-2', 'us-1'])
-    spread(world, -10_800, -2, 300, (t) => add(log('search', 'info', t, 'answered a query', { region: name })))
+    spread(world, -10_800, -2, 300, (t) =>
+      add(log('search', 'info', t, 'answered a query', { region: name })),
+    )
   spread(world, -540, -2, 50, (t, i) =>
     add(log('search', 'error', t, `index shard ${i % 7} unreachable`, { region: 'eu-2' })),
   )

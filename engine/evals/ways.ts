@@ -1,5 +1,5 @@
 /** The ways to show an incident that are measured: the brief, and what `context: plain` shows. */
-import { type ContextRow, makeBrief, renderBrief } from '../context/index.ts'
+import { type ContextRow, cautiousTokens, makeBrief, renderBrief } from '../context/index.ts'
 import type { Row } from '../engine.ts'
 import { fence, renderRows } from '../runs/fence.ts'
 import { fitRows, tokensOf } from '../timeline/fit.ts'
@@ -41,7 +41,7 @@ export function loadedWith({ truth, events }: Incident, pool: NoisePool, noise: 
 export const ways: Record<WayName, (loaded: Loaded, budget: number) => string> = {
   brief: ({ entity, now, events }, budget) => {
     const fired = events.filter(({ source, t }) => source === 'alerts' && t === 0).map(({ id }) => id)
-    const fencing = Math.ceil(Buffer.byteLength(fence(MARKER, '')) / 2.4)
+    const fencing = cautiousTokens(fence(MARKER, ''))
     const rows = events.map((event) => contextRow(event, now))
     const request = { rows, entity, label: 'service', now, fired, budget: budget - fencing }
     return fence(MARKER, renderBrief(makeBrief(request)))
@@ -60,7 +60,10 @@ export const ways: Record<WayName, (loaded: Loaded, budget: number) => string> =
 
 const numberOf = ({ id }: Row): number => Number(id.slice(4))
 
-function contextRow({ id, source, type, t, text, labels, value }: Loaded['events'][number], now: number): ContextRow {
+function contextRow(
+  { id, source, type, t, text, labels, value }: Loaded['events'][number],
+  now: number,
+): ContextRow {
   return {
     ...{ id, source, type, text, labels },
     at: now + t * 1000,

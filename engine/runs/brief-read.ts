@@ -5,8 +5,8 @@
  */
 import { cautiousTokens, makeBrief, renderBrief } from '../context/index.ts'
 import type { Row } from '../engine.ts'
-import { contextRows } from '../timeline/context-rows.ts'
 import type { ReadContext } from '../timeline/context.ts'
+import { contextRows } from '../timeline/context-rows.ts'
 import { readDocuments } from '../timeline/documents.ts'
 import { compilePlan, queryOf } from '../timeline/plan.ts'
 import type { Steps } from '../timeline/steps.ts'
@@ -63,7 +63,7 @@ export function* briefInSteps(
   const brief = makeBrief({
     rows: rows.map(toRow),
     ...{ entity, label, fired, now: to },
-    budget: budget - cautiousTokens(fence('', above)),
+    budget: budget - cautiousTokens(fence('0'.repeat(16), above)),
     cuts: cuts.map(({ sourceId, of, since }) => ({
       source: ctx.names.get(sourceId)?.name ?? `source ${sourceId}`,
       ...{ of, since },

@@ -31,8 +31,8 @@ export function contextRows(
   const labelled = (blob: Uint8Array): Labelled => {
     const ids = labelIdsOf(blob)
     const key = ids.join()
-    let found = known.get(key)
-    if (!found) known.set(key, (found = labelsOf(ids, dictionary)))
+    const found = known.get(key) ?? labelsOf(ids, dictionary)
+    known.set(key, found)
     return found
   }
   return (stored) => {

@@ -80,8 +80,8 @@ function* countBySource(
 ): Steps<Map<number, Map<number, number>>> {
   const counts = new Map<number, Map<number, number>>()
   yield* eachOfSource(ctx, query, sources, (label, _id, ts) => {
-    let minutes = counts.get(label)
-    if (!minutes) counts.set(label, (minutes = new Map()))
+    const minutes = counts.get(label) ?? new Map<number, number>()
+    counts.set(label, minutes)
     const minute = Math.floor(ts / BUCKET_MS)
     minutes.set(minute, (minutes.get(minute) ?? 0) + 1)
   })

@@ -2,7 +2,7 @@
  * What is expected after a step, by how requests came to it: less traffic, or another mix of requests, is
  * not a step that is gone.
  */
-import { addTo } from '../measures.ts'
+import { addTo, valueAt } from '../measures.ts'
 import type { Context, Occurrence } from './findings.ts'
 
 /** Weight of the share over all kinds, as so many requests. */
@@ -29,8 +29,7 @@ export interface Expectation {
   share(next: string): number
 }
 
-export const nextKey = (occurrence: Occurrence, context: Context): string =>
-  occurrence[context]?.key ?? ''
+export const nextKey = (occurrence: Occurrence, context: Context): string => occurrence[context]?.key ?? ''
 
 /** @param window seconds of the recent side. */
 export function expectationOf(
@@ -43,12 +42,11 @@ export function expectationOf(
   let before = 0
   for (const occurrence of occurrences) {
     const next = nextKey(occurrence, context)
-    let kind = kinds.get(occurrence.kind)
-    if (!kind)
-      kinds.set(
-        occurrence.kind,
-        (kind = { before: 0, now: 0, nextBefore: new Map(), nextNow: new Map() }),
-      )
+    const kind = valueAt(
+      kinds,
+      occurrence.kind,
+      (): Side => ({ before: 0, now: 0, nextBefore: new Map(), nextNow: new Map() }),
+    )
     if (occurrence.trace.begin < -window) {
       before++
       kind.before++
@@ -74,8 +72,7 @@ export function expectationOf(
     let expected = 0
     for (const kind of kinds.values())
       if (kind.now)
-        expected +=
-          (kind.now * ((kind.nextBefore.get(next) ?? 0) + PRIOR * overall)) / (kind.before + PRIOR)
+        expected += (kind.now * ((kind.nextBefore.get(next) ?? 0) + PRIOR * overall)) / (kind.before + PRIOR)
     return Math.min(0.995, Math.max(0.002, expected / now))
   }
   return { before, now, nextBefore, nextNow, kinds, share }

@@ -46,7 +46,9 @@ function withoutRepeats(findings: readonly PathFinding[]): PathFinding[] {
   return findings.filter((finding) => {
     if (finding.kind !== 'path') return true
     const { gone, fresh } = finding
-    const keys = [gone && `gone ${gone.key}`, fresh?.key && `new ${fresh.key}`].filter((key) => !!key) as string[]
+    const keys = [gone && `gone ${gone.key}`, fresh?.key && `new ${fresh.key}`].filter(
+      (key) => !!key,
+    ) as string[]
     if (keys.length > 0 && keys.every((key) => told.has(key))) return false
     for (const key of keys) told.add(key)
     return true
@@ -60,5 +62,7 @@ function rankOf(findings: readonly PathFinding[]): Map<string, number> {
     if (!known) scores.set(entity, { sum: score, count: 1 })
     else if (known.count++ === 1) known.sum += SECOND * score
   }
-  return new Map([...scores].map(([entity, { sum }]): [string, number] => [entity, sum]).sort((a, b) => b[1] - a[1]))
+  return new Map(
+    [...scores].map(([entity, { sum }]): [string, number] => [entity, sum]).sort((a, b) => b[1] - a[1]),
+  )
 }

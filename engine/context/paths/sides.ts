@@ -18,8 +18,6 @@ export const GONE_SHARE = 0.6
 /** Lengths of the recent side, seconds. @param traces by when they began, at least one */
 export function windowsOf(traces: readonly Trace[]): number[] {
   if (traces.at(-1)!.begin - traces[0]!.begin >= SHORT) return WINDOWS
-  const cuts = QUANTILES.map((q) =>
-    Math.max(SHORTEST, -traces[Math.floor(q * traces.length)]!.begin),
-  )
+  const cuts = QUANTILES.map((q) => Math.max(SHORTEST, -traces[Math.floor(q * traces.length)]!.begin))
   return [...WINDOWS, ...cuts]
 }

@@ -1,5 +1,5 @@
 /** Where requests take longer: own time of spans, and pauses between neighbouring lines of a request. */
-import { ascending, listAt, quantile, ratioUp, spreadAround } from '../measures.ts'
+import { ascending, listAt, quantile, ratioUp, spreadAround, valueAt } from '../measures.ts'
 import type { Timed } from '../types.ts'
 import type { SlowStep } from './findings.ts'
 import type { Occurrences } from './occurrences.ts'
@@ -73,8 +73,11 @@ function spanPlaces(calls: ReadonlyMap<string, readonly Call[]>): Iterable<Place
     for (const { span, begin } of all) {
       const { entity: at, operation, calls: to, own, whole, start: t, line } = span
       const key = `${at}\0${operation}\0${to}`
-      let place = places.get(key)
-      if (!place) places.set(key, (place = { at, operation, calls: to, isPause: false, durations: [] }))
+      const place = valueAt(
+        places,
+        key,
+        (): Place => ({ at, operation, calls: to, isPause: false, durations: [] }),
+      )
       place.durations.push({ own, whole, begin, t, line })
     }
   return places.values()

@@ -2,6 +2,7 @@
  * Requests: log lines and spans of one trace id, in order. An id in a label goes before one in the text;
  * a line is a step by its place in code, else by its wording.
  */
+import { valueAt } from '../measures.ts'
 import type { Timed } from '../types.ts'
 import { ERROR_LEVEL } from '../words.ts'
 
@@ -53,6 +54,9 @@ export interface Trace {
   kind: string
 }
 
+/** With the lines it has, so that none counts twice. */
+type Building = Trace & { seen: Set<string> }
+
 /** The place in code that a line names; null: none. */
 export const placeIn = (text: string): string | null => PLACE.exec(text)?.[1] ?? null
 
@@ -73,14 +77,16 @@ function labelOf(labels: Timed['row']['labels'], names: readonly string[]): stri
  * @returns those of two steps and more, by when they began
  */
 export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => string | null): Trace[] {
-  const traces = new Map<string, Trace & { seen: Set<string> }>()
+  const traces = new Map<string, Building>()
   for (const line of lines) {
     if (line.t < -BACK) continue
     const ids = idsOf(line)
     if (!ids) continue
-    let trace = traces.get(ids.trace)
-    if (!trace)
-      traces.set(ids.trace, (trace = { steps: [], spans: [], begin: 0, end: 0, kind: '', seen: new Set() }))
+    const trace = valueAt(
+      traces,
+      ids.trace,
+      (): Building => ({ steps: [], spans: [], begin: 0, end: 0, kind: '', seen: new Set() }),
+    )
     if (line.row.isSample) {
       if (ids.span) trace.spans.push(spanOf(line, ids.span))
     } else addStep(trace, line, ids.span ?? '', wordingOf)
@@ -91,11 +97,11 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
     .sort((a, b) => a.begin - b.begin)
 }
 
-function idsOf({ row: { labels, text, isSample } }: Timed): { trace: string; span?: string } | null {
+function idsOf({ row: { labels, text, isSample }, cls }: Timed): { trace: string; span?: string } | null {
   const trace = labelOf(labels, TRACE_LABELS)
   const span = labelOf(labels, SPAN_LABELS)
   if (trace !== undefined) return { trace, ...(span === undefined ? {} : { span }) }
-  const found = isSample ? null : TRACE_IN_TEXT.exec(text)
+  const found = isSample || cls?.mayTrace === false ? null : TRACE_IN_TEXT.exec(text)
   if (!found) return null
   const inText = SPAN_IN_TEXT.exec(text)?.[1]
   return { trace: found[1]!, ...(inText === undefined ? {} : { span: inText }) }
@@ -117,7 +123,7 @@ function spanOf(line: Timed, id: string): Span {
 }
 
 function addStep(
-  trace: Trace & { seen: Set<string> },
+  trace: Building,
   line: Timed,
   span: string,
   wordingOf: (line: Timed) => string | null,

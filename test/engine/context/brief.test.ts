@@ -67,7 +67,9 @@ describe('numbers', () => {
   })
 
   it('of counters are told by how fast they grow', () => {
-    const rows = samples('requests_total', (t) => Math.round(t < -600 ? 60 * t + 1e6 : 600 * (t + 600) + 964_000))
+    const rows = samples('requests_total', (t) =>
+      Math.round(t < -600 ? 60 * t + 1e6 : 600 * (t + 600) + 964_000),
+    )
     const [line] = partOf(briefOf([...ordinary(), ...rows]), 'numbers')
     expect(line).toMatch(/requests_total a second: 60 .* → 600 /)
     const steady = samples('requests_total', (t) => 60 * t + 1e6)
@@ -127,17 +129,20 @@ describe('lines', () => {
   })
 
   it('of a pod without a past have no history, and are not called new', () => {
-    const young = every(-100, -1, 40, (i) => `warming cache ${i}`, { entity: 'cart', labels: { pod: 'cart-1' } })
-    expect(partOf(briefOf([...ordinary(), ...young]), 'lines').join()).toMatch(/×40, no history: warming cache/)
+    const young = every(-100, -1, 40, (i) => `warming cache ${i}`, {
+      entity: 'cart',
+      labels: { pod: 'cart-1' },
+    })
+    expect(partOf(briefOf([...ordinary(), ...young]), 'lines').join()).toMatch(
+      /×40, no history: warming cache/,
+    )
   })
 
   it('of one wording in many entities are one line', () => {
     const rows = ['a', 'b', 'c', 'd'].flatMap((entity) =>
       every(-300, -1, 12, () => 'name resolution failed', { entity, type: 'error' }),
     )
-    const past = ['a', 'b', 'c', 'd'].flatMap((entity) =>
-      every(-10_800, -1, 200, () => 'fine', { entity }),
-    )
+    const past = ['a', 'b', 'c', 'd'].flatMap((entity) => every(-10_800, -1, 200, () => 'fine', { entity }))
     const lines = partOf(briefOf([...ordinary(), ...past, ...rows]), 'lines')
     expect(lines.filter((line) => line.includes('name resolution failed'))).toEqual([
       expect.stringMatching(/\(and in 3 more entities\)$/),
@@ -160,16 +165,15 @@ describe('lines', () => {
 
 describe('the whole', () => {
   it('says when the trouble began', () => {
-    const brief = briefOf([
-      ...ordinary(),
-      ...every(-480, -1, 90, () => 'payment refused', { type: 'error' }),
-    ])
+    const brief = briefOf([...ordinary(), ...every(-480, -1, 90, () => 'payment refused', { type: 'error' })])
     expect(new Date(brief.onset).toISOString()).toBe('2026-11-20T11:52:00.000Z')
     expect(brief.head).toContain('trouble since 11:52:00 UTC')
   })
 
   it('says that history is short, or that the entity has none, or what was cut, and else nothing', () => {
-    expect(briefOf(every(-600, -1, 50, () => 'fine')).head).toContain('short history: nothing is older than 10 minutes')
+    expect(briefOf(every(-600, -1, 50, () => 'fine')).head).toContain(
+      'short history: nothing is older than 10 minutes',
+    )
     const young = every(-300, -1, 30, () => 'hello', { entity: 'new' })
     expect(briefOf([...ordinary(), ...young], { entity: 'new' }).head).toContain(
       'of service=new nothing is older than 5 minutes',
@@ -183,14 +187,20 @@ describe('the whole', () => {
 
   it('says what no line stands for, by source and type', () => {
     const [left] = partOf(
-      briefOf([...ordinary(), ...every(-9_000, -1, 300, (i) => `polled ${i}`, { entity: 'mail', type: 'debug' })]),
+      briefOf([
+        ...ordinary(),
+        ...every(-9_000, -1, 300, (i) => `polled ${i}`, { entity: 'mail', type: 'debug' }),
+      ]),
       'left',
     )
     expect(left).toBe('526 events that no line stands for: logs debug 300, logs info 226')
   })
 
   it('names first whom the events speak against', () => {
-    const rows = [...ordinary(), ...samples('cpu_percent', (t) => (t < -400 ? 20 : 97), { entity: 'reports' })]
+    const rows = [
+      ...ordinary(),
+      ...samples('cpu_percent', (t) => (t < -400 ? 20 : 97), { entity: 'reports' }),
+    ]
     expect(briefOf(rows).suspects[0]).toBe('reports')
   })
 

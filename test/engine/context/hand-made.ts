@@ -25,7 +25,13 @@ export function row(t: number, text: string, more: Given = {}): ContextRow {
 }
 
 /** So many of a line, evenly from one time up to another. */
-export function every(from: number, to: number, count: number, text: (i: number) => string, more: Given = {}) {
+export function every(
+  from: number,
+  to: number,
+  count: number,
+  text: (i: number) => string,
+  more: Given = {},
+) {
   return Array.from({ length: count }, (_, i) => row(from + (i * (to - from)) / count, text(i), more))
 }
 

@@ -46,7 +46,9 @@ describe('requests', () => {
     )
     expect(line).toMatch(/^evt_\d+…evt_\d+ 11:5\d:\d\d logs error after cart Cart\.java:88: /)
     expect(line).toMatch(/stock Stock\.java:31 STOPPED: 0 of \d+ requests, expected \d+, last at 11:5\d/)
-    expect(line).toMatch(/now stock Stock\.java:77 ERROR ×\d+ of \d+ \(usual 0 of \d+\): .*no warehouse answers/)
+    expect(line).toMatch(
+      /now stock Stock\.java:77 ERROR ×\d+ of \d+ \(usual 0 of \d+\): .*no warehouse answers/,
+    )
     expect(line).toMatch(/breaks first here in (\d+) of \1 trace=[0-9a-f]{8} \{service=stock\}$/)
   })
 
@@ -70,7 +72,9 @@ describe('requests', () => {
         say(1.94, 'checkout', 'Checkout.java:60 order done')
       }),
     )
-    expect(lines.join('\n')).toMatch(/Cart\.java:88 → Stock\.java:31 \(then stock\) SLOWER: pause 20 .* → 1870 /)
+    expect(lines.join('\n')).toMatch(
+      /Cart\.java:88 → Stock\.java:31 \(then stock\) SLOWER: pause 20 .* → 1870 /,
+    )
   })
 
   it('that go as they did, or are few, have no part of their own', () => {
@@ -79,7 +83,9 @@ describe('requests', () => {
   })
 
   it('of which fewer come are not said to have lost a step', () => {
-    const thinned = requests(usual).filter(({ at }, i) => at < Date.parse('2026-11-20T11:56:40Z') || i % 8 < 4)
+    const thinned = requests(usual).filter(
+      ({ at }, i) => at < Date.parse('2026-11-20T11:56:40Z') || i % 8 < 4,
+    )
     expect(requestsOf(thinned)).toEqual([])
   })
 })

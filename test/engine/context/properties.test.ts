@@ -16,7 +16,11 @@ const anyRow: fc.Arbitrary<ContextRow> = fc.record({
   type: fc.constantFrom('info', 'error', 'deployed', 'cpu'),
   at: fc.integer({ min: -140_000, max: 5 }).map((t) => NOW + t * 500),
   text: fc.array(word, { maxLength: 30 }).map((words) => words.join(' ')),
-  labels: fc.constantFrom<Record<string, string>>({}, { service: 'checkout' }, { service: 'cart', pod: 'c-1' }),
+  labels: fc.constantFrom<Record<string, string>>(
+    {},
+    { service: 'checkout' },
+    { service: 'cart', pod: 'c-1' },
+  ),
   entity: fc.constantFrom('', 'checkout', 'cart'),
   values: fc.constantFrom<Record<string, number>>({}, {}, { value: 3 }, { value: 900 }),
   isSample: fc.boolean(),
@@ -50,7 +54,9 @@ it('every id that is shown is one of the rows', () => {
       const asked = request(given)
       const ids = new Set(asked.rows.map(({ id }) => id))
       const brief = makeBrief(asked)
-      const shown = brief.sections.flatMap(({ lines }) => lines.flatMap((line) => line.shown.map(([id]) => id)))
+      const shown = brief.sections.flatMap(({ lines }) =>
+        lines.flatMap((line) => line.shown.map(([id]) => id)),
+      )
       expect(shown.filter((id) => !ids.has(id))).toEqual([])
       for (const { name, lines } of brief.sections)
         if (name !== 'left') for (const { text } of lines) expect(text).toMatch(/^evt_\d+/)
@@ -64,7 +70,12 @@ it('log lines have fewer tokens of o200k than are counted', () => {
     makeBrief(
       request(
         Array.from({ length: 400 }, (_, i) => ({
-          ...{ id: '', source: 'logs', type: 'error', labels: { service: 'checkout', host: `ip-10-0-${i}-7` } },
+          ...{
+            id: '',
+            source: 'logs',
+            type: 'error',
+            labels: { service: 'checkout', host: `ip-10-0-${i}-7` },
+          },
           at: NOW - i * 2_000,
           text: `order ${(i * 7_919).toString(16)} refused ${'abcdefghijkl'.slice(i % 12)} by java.net.SocketTimeout ${i}`,
           ...{ entity: 'checkout', values: {}, isSample: false },
