@@ -42,15 +42,3 @@ export const mapAt = <K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> =>
 export const addTo = <K>(map: Map<K, number>, key: K, count = 1): void => {
   map.set(key, (map.get(key) ?? 0) + count)
 }
-
-/** Index of the first that is at least `value`. @param sorted ascending */
-export function lowerBound(sorted: readonly number[], value: number): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
-}

@@ -3,7 +3,7 @@
  * that each part of a first message does its work; how good the whole is, incidents of others tell better.
  */
 import type { Fact, Incident, IncidentEvent, NoisePool, Pack } from './incident.ts'
-import { noiseOf, randomOf } from './noise.ts'
+import { randomOf } from './noise.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
 
 const FIRED_AT = '2026-03-02T10:00:00.000Z'
@@ -84,7 +84,3 @@ function poolOf(seed: string): NoisePool {
   }
   return pool
 }
-
-/** For tests: some lines of the pool, around an entity. */
-export const ownNoise = (entity: string, count: number): IncidentEvent[] =>
-  noiseOf(poolOf('svc'), 'test', entity, count)

@@ -12,34 +12,13 @@ import { compilePlan, queryOf } from '../timeline/plan.ts'
 import type { Steps } from '../timeline/steps.ts'
 import { wideRows } from '../timeline/wide-rows.ts'
 import { fence, renderRows } from './fence.ts'
-import type { Shown } from './types.ts'
+import type { BriefAnswer, BriefQuestion, Shown } from './types.ts'
 
 const BACK_MS = 36 * 3_600_000
 /** Rows that one brief looks at, of each source the newest. */
 export const BRIEF_ROWS = 200_000
 /** Of the budget, for documents of the entity. */
 const DOCUMENTS_SHARE = 0.2
-
-export interface BriefQuestion {
-  label: string
-  entity: string
-  /** End of the window, and what had been ingested by then; epoch ms. */
-  to: number
-  asOf: number
-  /** Events that tripped the trigger. */
-  fired: string[]
-  /** Tokens of all that is shown, its fence included. */
-  budget: number
-}
-
-export interface BriefAnswer {
-  /** Without the fence. */
-  text: string
-  /** Epoch ms. */
-  from: number
-  to: number
-  shown: Shown
-}
 
 /** Some rows at a time. @param projects ids; none: everything. */
 export function* briefInSteps(

@@ -1,8 +1,7 @@
 /** What a run asks for, to be shown first: the brief, or the timeline of its entity alone. */
 import type { ReadRequest } from '../../schemas/types.ts'
-import type { BriefQuestion } from './brief-read.ts'
 import { TIMELINE_TOKENS } from './prompt.ts'
-import type { StartedRun } from './types.ts'
+import type { BriefQuestion, StartedRun } from './types.ts'
 
 /** What a run that a person started is shown of its entity. */
 const ASKED_WINDOW_MS = 86_400_000

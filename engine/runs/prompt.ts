@@ -5,9 +5,8 @@
  * is in it.
  */
 import type { ReadAnswer } from '../engine.ts'
-import type { BriefAnswer } from './brief-read.ts'
 import { fence, renderRows } from './fence.ts'
-import type { Shown, StartedRun } from './types.ts'
+import type { BriefAnswer, Shown, StartedRun } from './types.ts'
 
 /** Size of the timeline in the first message, in tokens of 4 bytes. */
 export const TIMELINE_TOKENS = 6_000

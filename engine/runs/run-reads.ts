@@ -17,10 +17,11 @@ import { parseEventId, presentRow } from '../timeline/present.ts'
 import { answerRead } from '../timeline/read.ts'
 import { answerStats } from '../timeline/stats.ts'
 import { inTurns } from '../timeline/steps.ts'
-import { type BriefAnswer, type BriefQuestion, briefInSteps } from './brief-read.ts'
+import { briefInSteps } from './brief-read.ts'
 import { requireKnownAgent } from './known-agent.ts'
 import { presentForecast, presentRun, presentRunDetail } from './present.ts'
 import { type RunRow, runQueries } from './queries.ts'
+import type { BriefAnswer, BriefQuestion } from './types.ts'
 
 /** Words for several statuses at once (SPEC.md, Ingest and reads: successful or failed). */
 const STATUSES: Record<string, readonly RunRow['state'][]> = {

@@ -10,7 +10,6 @@ import type {
 } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
 import type { ModelReply, ToolCall, ToolSpec } from '../models/types.ts'
-import type { BriefAnswer, BriefQuestion } from './brief-read.ts'
 
 /** Events that were shown, with how many each stood for. */
 export type Shown = [id: string, count: number][]
@@ -116,6 +115,29 @@ export interface StartedRun {
   tape: { run: string; steps: Step[] } | null
   /** What the run of its example was told, from that run's tape; null: it is told what there is. */
   told: Pick<StepData['prompt'], 'message' | 'shown'> | null
+}
+
+/** What a run asks, to be shown the brief. */
+export interface BriefQuestion {
+  label: string
+  entity: string
+  /** End of the window, and what had been ingested by then; epoch ms. */
+  to: number
+  asOf: number
+  /** Events that tripped the trigger. */
+  fired: string[]
+  /** Tokens of all that is shown, its fence included. */
+  budget: number
+}
+
+/** The brief as a run is shown it. */
+export interface BriefAnswer {
+  /** Without the fence. */
+  text: string
+  /** Epoch ms. */
+  from: number
+  to: number
+  shown: Shown
 }
 
 /** A step to be written: under the number of one that is there it completes that. */

@@ -26,18 +26,18 @@ export function evalsCommand(io: Io): Command {
       .option('--noise <numbers>', 'events around each incident, separated by commas', '10000')
       .option('--budget <tokens>', 'budgets of the message, separated by commas', '1000,6000')
       .option('--json', 'print every measurement as JSON')
-      .action((flags: MeasureFlags) => measure(io, flags)),
+      .action((flags: MeasureFlags) => measureAll(io, flags)),
   )
   return command
 }
 
-async function measure(io: Io, flags: MeasureFlags): Promise<void> {
+async function measureAll(io: Io, flags: MeasureFlags): Promise<void> {
   const noise = numbersOf(flags.noise, '--noise', 0, NOISE_MAX)
   const budgets = numbersOf(flags.budget, '--budget', BUDGET_MIN, BUDGET_MAX)
-  const evals = await import('../../../engine/local.ts')
-  const pack = flags.pack === undefined ? evals.ownPack() : packOf(evals, flags.pack)
+  const { figuresOf, groupedBy, measure, ownPack, readPack } = await import('../../../engine/local.ts')
+  const pack = flags.pack === undefined ? ownPack() : packOf(readPack, flags.pack)
   let done = 0
-  const measured = evals.measure(pack, {
+  const measured = measure(pack, {
     ...{ noise, budgets },
     clock: () => performance.now(),
     onIncident: () => {
@@ -46,12 +46,12 @@ async function measure(io: Io, flags: MeasureFlags): Promise<void> {
     },
   })
   if (flags.json) return printJson(io, JSON.stringify({ measured }))
-  io.out(`${tableOf(io, evals, measured)}\n${missedOf(measured)}`)
+  io.out(`${tableOf(io, { figuresOf, groupedBy }, measured)}\n${missedOf(measured)}`)
 }
 
-function packOf({ readPack }: Evals, folder: string): Pack {
+function packOf(read: (folder: string) => Pack, folder: string): Pack {
   try {
-    return readPack(folder)
+    return read(folder)
   } catch (error) {
     throw new CliError((error as Error).message, EXIT.input)
   }
@@ -66,7 +66,7 @@ function numbersOf(text: string, option: string, least: number, most: number): n
   })
 }
 
-type Evals = typeof import('../../../engine/local.ts')
+type Evals = Pick<typeof import('../../../engine/local.ts'), 'figuresOf' | 'groupedBy'>
 
 interface Line {
   noise: number

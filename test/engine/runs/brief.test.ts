@@ -1,7 +1,8 @@
 /** What a real run is shown first: the brief, or the timeline; of what it may read, and the same each time. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { cautiousTokens } from '../../../engine/context/index.ts'
-import { type BriefQuestion, briefInSteps } from '../../../engine/runs/brief-read.ts'
+import { briefInSteps } from '../../../engine/runs/brief-read.ts'
+import type { BriefQuestion } from '../../../engine/runs/types.ts'
 import { atOnce } from '../../../engine/timeline/steps.ts'
 import { addSource, event, openHarness, type StoreHarness, T0 } from '../store/store-harness.ts'
 import { BY } from '../triggers/trigger-world.ts'
