@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, it } from 'vitest'
 import { type ContextRow, cautiousTokens, makeBrief, renderBrief } from '../../../engine/context/index.ts'
-import { NOW, request } from './hand-made.ts'
+import { every, NOW, ordinary, request, row, samples } from './hand-made.ts'
 
 const word = fc.oneof(
   fc.constantFrom('timeout', 'order', 'failed', 'deploy', 'reserve', 'Stock.java:31', 'GET', '"quoted text"'),
@@ -26,6 +26,31 @@ const anyRow: fc.Arbitrary<ContextRow> = fc.record({
   isSample: fc.boolean(),
 })
 const rows = fc.array(anyRow, { maxLength: 300 })
+
+/** More of everything than any budget holds. */
+const busy: ContextRow[] = [
+  ...ordinary(),
+  ...Array.from({ length: 40 }, (_, i) => [
+    row(-20 * i - 30, `deployed part-${i} with ${'notes '.repeat(30)}`, {
+      source: 'deploys',
+      type: 'deployed',
+    }),
+    ...every(-600, -1, 20, () => `failure of kind ${'abcdefghijklmnopqrst'.slice(i % 20)} in part`, {
+      ...{ entity: `part-${i}`, type: `error` },
+      labels: { shard: `s-${i}` },
+    }),
+    ...samples(`number_${i}`, (t) => (t < -500 ? 5 : 900), { entity: i % 2 ? 'checkout' : `part-${i}` }),
+  ]).flat(),
+]
+
+it('no brief of a busy store is over its budget, however small, and a small one is used', () => {
+  for (const budget of [200, 350, 500, 1_000, 2_000, 4_000]) {
+    const brief = makeBrief(request(busy, { budget }))
+    const tokens = cautiousTokens(renderBrief(brief))
+    expect(tokens).toBeLessThanOrEqual(budget)
+    if (budget <= 1_000) expect(tokens).toBeGreaterThan(0.6 * budget)
+  }
+})
 
 it('no brief is over its budget', () => {
   fc.assert(
