@@ -6569,6 +6569,14 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
     "minimum": 1,
     "maximum": 24
    },
+   "context": {
+    "type": "string",
+    "description": "What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.",
+    "enum": [
+     "brief",
+     "plain"
+    ]
+   },
    "budget_usd": {
     "anyOf": [
      {

@@ -839,6 +839,10 @@ export interface AgentSpec {
    */
   max_rounds?: number | null
   /**
+   * What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.
+   */
+  context?: 'brief' | 'plain'
+  /**
    * Lifetime spend cap, US dollars; null: none.
    */
   budget_usd?: number | null
@@ -1152,6 +1156,10 @@ export interface Agent {
    * Model calls of one run; null: 6, or 12 with MCP servers.
    */
   max_rounds: number | null
+  /**
+   * What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.
+   */
+  context: 'brief' | 'plain'
   /**
    * Lifetime spend cap, US dollars; null: none.
    */
@@ -2720,6 +2728,10 @@ export interface CatalogAgent {
    * Model calls of one run; null: 6, or 12 with MCP servers.
    */
   max_rounds?: number | null
+  /**
+   * What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.
+   */
+  context?: 'brief' | 'plain'
   /**
    * Lifetime spend cap, US dollars; null: none.
    */
@@ -11753,6 +11765,10 @@ export interface AgentUpdate {
    */
   max_rounds?: number | null
   /**
+   * What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.
+   */
+  context?: 'brief' | 'plain'
+  /**
    * Lifetime spend cap, US dollars; null: none.
    */
   budget_usd?: number | null
@@ -11859,6 +11875,10 @@ export interface AgentWrite {
    * Model calls of one run; null: 6, or 12 with MCP servers.
    */
   max_rounds?: number | null
+  /**
+   * What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.
+   */
+  context?: 'brief' | 'plain'
   /**
    * Lifetime spend cap, US dollars; null: none.
    */

@@ -13,6 +13,7 @@ const ALSO = [
   'mcp_servers',
   'tools',
   'max_rounds',
+  'context',
   'run_budget_usd',
   'remembers',
   'concludes',

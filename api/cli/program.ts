@@ -12,6 +12,7 @@ import { changesCommand } from './commands/changes.ts'
 import { completionCommand } from './commands/completion.ts'
 import { credentialsCommand } from './commands/credentials.ts'
 import { deliveriesCommand } from './commands/deliveries.ts'
+import { evalsCommand } from './commands/evals.ts'
 import { firingsCommand } from './commands/firings.ts'
 import { keysCommand } from './commands/keys.ts'
 import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts'
@@ -69,6 +70,7 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.commandsGroup('Agents:')
   program.addCommand(runsCommand(io))
   program.addCommand(replayCommand(io))
+  program.addCommand(evalsCommand(io))
   program.commandsGroup('Setup:')
   program.addCommand(sourcesCommand(io))
   program.addCommand(keysCommand(io))

@@ -10,6 +10,7 @@ export interface AgentDraft {
   model: string
   mcp_servers: string[]
   tools: ToolPolicy[]
+  context: 'brief' | 'plain'
   max_rounds: number | null
   budget_usd: number | null
   run_budget_usd: number | null
@@ -35,6 +36,7 @@ export const NEW_AGENT: AgentDraft = {
   model: '',
   mcp_servers: [],
   tools: [],
+  context: 'brief',
   max_rounds: null,
   budget_usd: null,
   run_budget_usd: null,
@@ -68,6 +70,7 @@ export function draftOf(agent: Agent): AgentDraft {
     model: agent.model ?? '',
     mcp_servers: agent.mcp_servers ?? [],
     tools: agent.tools,
+    context: agent.context,
     max_rounds: agent.max_rounds ?? null,
     budget_usd: agent.budget_usd ?? null,
     run_budget_usd: agent.run_budget_usd ?? null,

@@ -175,6 +175,7 @@ function presentAgent(
     mcp_servers: mcpServers,
     tools: spec.tools ?? [],
     max_rounds: spec.max_rounds ?? null,
+    context: spec.context ?? 'brief',
     budget_usd: spec.budget_usd ?? null,
     daily_cap: spec.daily_cap ?? null,
     run_budget_usd: spec.run_budget_usd ?? null,

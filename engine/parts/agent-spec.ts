@@ -90,11 +90,12 @@ export function normaliseHandoffs(agent: string, handoffs: readonly AgentHandoff
   })
 }
 
-/** Empty text, empty lists, nulls and false are how an agent is without them. */
+/** Empty text, empty lists, nulls, false and the brief are how an agent is without them. */
 function withoutDefaults(spec: AgentSpec): AgentSpec {
   return Object.fromEntries(
     Object.entries(spec).filter(
-      ([, value]) =>
+      ([name, value]) =>
+        !(name === 'context' && value === 'brief') &&
         value !== undefined &&
         value !== null &&
         value !== '' &&

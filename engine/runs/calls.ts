@@ -6,13 +6,16 @@ import { fail } from '../errors.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { tokensOf } from '../timeline/fit.ts'
 import { answerRead } from '../timeline/read.ts'
+import { atOnce } from '../timeline/steps.ts'
+import { briefInSteps } from './brief-read.ts'
 import { concludeTool } from './conclude.ts'
 import { createFinishing } from './finishing.ts'
+import { askedFirst } from './first-view.ts'
 import { createJournal } from './journal.ts'
 import type { Making } from './making.ts'
 import { ownTools } from './own-tools.ts'
 import type { RunsParts } from './parts.ts'
-import { firstMessage, systemOf, TIMELINE_TOKENS } from './prompt.ts'
+import { type FirstView, firstMessage, systemOf } from './prompt.ts'
 import type { RunRow } from './queries.ts'
 import type { RunReads } from './run-reads.ts'
 import { createStarting } from './starting.ts'
@@ -114,25 +117,9 @@ export function runWrites(
     },
     previewAgent: async (agent, dispatchId) => {
       const run = supposed(agent, dispatchId)
-      const { origin, label, entity, projects } = run
-      const to = origin.firing?.firedAt ?? run.asOf
-      const timeline =
-        origin.firing && origin.kind !== 'schedule'
-          ? answerRead(
-              ctx,
-              {
-                selector: { [label]: entity },
-                from: new Date(to - origin.firing.window).toISOString(),
-                to: new Date(to).toISOString(),
-                as_of: new Date(to).toISOString(),
-                max_tokens: TIMELINE_TOKENS,
-                ...(projects.length ? { project: projects } : {}),
-              },
-              clock.now(),
-            )
-          : null
+      const view = viewOf(ctx, run, clock.now())
       const system = systemOf(run)
-      const { message } = firstMessage(run, timeline)
+      const { message } = firstMessage(run, view)
       const tools = [...ownTools(run), concludeTool(run.definition)]
       return {
         system,
@@ -155,6 +142,16 @@ export function runWrites(
   }
 }
 
+/** What a run would be shown, in the snapshot of the caller; a preview is of a firing. */
+function viewOf(ctx: ReadContext, run: StartedRun, now: number): FirstView | null {
+  const asked = run.origin.firing ? askedFirst(run) : null
+  if (!asked) return null
+  const { projects } = run
+  if ('brief' in asked) return { brief: atOnce(briefInSteps(ctx, projects, asked.brief)) }
+  const scope = projects.length ? { project: projects } : {}
+  return { timeline: answerRead(ctx, { ...asked.timeline, ...scope }, now) }
+}
+
 /** For what passes them on to the thread that answers. */
 export const runAccess: Record<keyof RunWrites, Access> = {
   claimRuns: 'writes',
@@ -174,6 +171,7 @@ const reads: Record<keyof RunReads, true> = {
   getRun: true,
   agentForecast: true,
   readFor: true,
+  briefFor: true,
   statsFor: true,
   eventsOf: true,
   skillOf: true,

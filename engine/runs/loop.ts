@@ -10,8 +10,9 @@ import { ModelFault, type ModelReply, type Models, type ToolCall, type ToolSpec 
 import { checkClaims } from './claims.ts'
 import { CONCLUDE, type Conclusion, concludeTool, readConclusion } from './conclude.ts'
 import { fence } from './fence.ts'
+import { askedFirst } from './first-view.ts'
 import { callOwnTool, ownTools } from './own-tools.ts'
-import { firstMessage, systemOf, TIMELINE_TOKENS } from './prompt.ts'
+import { type FirstView, firstMessage, systemOf } from './prompt.ts'
 import { Tape } from './tape.ts'
 import { callInText } from './text-call.ts'
 import type { RunEnd, RunPort, StartedRun, StepData, StepKind, StepWrite } from './types.ts'
@@ -19,8 +20,6 @@ import type { RunEnd, RunPort, StartedRun, StepData, StepKind, StepWrite } from 
 /** Of one reply. */
 const OUTPUT_TOKENS = 4_096
 const CALL_MS = 120_000
-/** What a run that a person started is shown of its entity. */
-const ASKED_WINDOW_MS = 86_400_000
 /** How often a run that must conclude is told to. */
 const TOLD_MAX = 2
 /** Claims that do not hold are sent back once; faults of form this often. */
@@ -80,23 +79,19 @@ class Loop {
 
   private async begin(): Promise<void> {
     const { run } = this
-    const { message, shown } = run.told ?? firstMessage(run, await this.timeline())
+    const { message, shown } = run.told ?? firstMessage(run, await this.view())
     const tools = [...ownTools(run), concludeTool(run.definition), ...this.external]
     await this.write('prompt', 0, { system: systemOf(run), message, tools, marker: run.marker, shown })
   }
 
-  private async timeline() {
-    const { origin, label, entity, asOf, projects } = this.run
-    if (origin.kind === 'schedule' || (origin.kind === 'handoff' && !origin.firing)) return null
-    // Without a firing a person asked for it, at the instant it reads as of.
-    const { firedAt: to, window } = origin.firing ?? { firedAt: asOf, window: ASKED_WINDOW_MS }
-    return await this.parts.port.readFor(projects, {
-      selector: { [label]: entity },
-      from: new Date(to - window).toISOString(),
-      to: new Date(to).toISOString(),
-      as_of: new Date(Math.min(asOf, to)).toISOString(),
-      max_tokens: TIMELINE_TOKENS,
-    })
+  private async view(): Promise<FirstView | null> {
+    const { port } = this.parts
+    const { projects } = this.run
+    const asked = askedFirst(this.run)
+    if (!asked) return null
+    return 'brief' in asked
+      ? { brief: await port.briefFor(projects, asked.brief) }
+      : { timeline: await port.readFor(projects, asked.timeline) }
   }
 
   /** Answers the calls of the last reply, in their order. */

@@ -6,7 +6,7 @@
  */
 import type { ReadAnswer } from '../engine.ts'
 import { fence, renderRows } from './fence.ts'
-import type { Shown, StartedRun } from './types.ts'
+import type { BriefAnswer, Shown, StartedRun } from './types.ts'
 
 /** Size of the timeline in the first message, in tokens of 4 bytes. */
 export const TIMELINE_TOKENS = 6_000
@@ -49,10 +49,13 @@ export function systemOf({ definition, skills }: Pick<StartedRun, 'definition' |
   return parts.join('\n\n')
 }
 
-/** @param timeline of the entity, as of the run's instant; null where the run is of none. */
+/** What a run is shown of its entity, as its agent's `context` says. */
+export type FirstView = { brief: BriefAnswer } | { timeline: ReadAnswer }
+
+/** @param view of the entity, as of the run's instant; null where the run is of none. */
 export function firstMessage(
   run: Pick<StartedRun, 'origin' | 'label' | 'entity' | 'earlier' | 'marker'>,
-  timeline: ReadAnswer | null,
+  view: FirstView | null,
 ): { message: string; shown: Shown } {
   const { origin, marker, earlier } = run
   const parts = [wokenBy(run)]
@@ -72,9 +75,9 @@ export function firstMessage(
       ].join('\n'),
     )
   const shown: Shown = (origin.firing?.evidence ?? []).map((id) => [id, 1])
-  if (timeline) {
-    parts.push(timelineOf(run, timeline))
-    shown.push(...shownOf(timeline))
+  if (view) {
+    parts.push('brief' in view ? briefOf(run, view.brief) : timelineOf(run, view.timeline))
+    shown.push(...('brief' in view ? view.brief.shown : shownOf(view.timeline)))
   }
   for (const { eventId } of origin.chain) if (eventId) shown.push([eventId, 1])
   parts.push(
@@ -126,6 +129,16 @@ function timelineOf(
   return [
     `Timeline of ${label}=${entity} across all sources, ${timeline.from} to ${timeline.to}${left ? `; ${left} more events did not fit, read a narrower window for them` : ''}:`,
     fence(marker, renderRows(timeline.rows)),
+  ].join('\n')
+}
+
+function briefOf(
+  { label, entity, marker }: Pick<StartedRun, 'label' | 'entity' | 'marker'>,
+  { text, from, to }: BriefAnswer,
+): string {
+  return [
+    `What is unusual in all that you may read, ${iso(from)} to ${iso(to)}, times in UTC. A line without an entity is of ${label}=${entity}. Two ids of a line are its first and last event, of a number one that is usual and one that is not; read them, or a narrower window, for what is between:`,
+    fence(marker, text),
   ].join('\n')
 }
 

@@ -16,9 +16,12 @@ import type { ReadContext } from '../timeline/context.ts'
 import { parseEventId, presentRow } from '../timeline/present.ts'
 import { answerRead } from '../timeline/read.ts'
 import { answerStats } from '../timeline/stats.ts'
+import { inTurns } from '../timeline/steps.ts'
+import { briefInSteps } from './brief-read.ts'
 import { requireKnownAgent } from './known-agent.ts'
 import { presentForecast, presentRun, presentRunDetail } from './present.ts'
 import { type RunRow, runQueries } from './queries.ts'
+import type { BriefAnswer, BriefQuestion } from './types.ts'
 
 /** Words for several statuses at once (SPEC.md, Ingest and reads: successful or failed). */
 const STATUSES: Record<string, readonly RunRow['state'][]> = {
@@ -47,6 +50,8 @@ export interface RunReads {
   agentForecast(agent: string): Promise<AgentForecast>
   /** For runs at work, within their projects. */
   readFor(projects: readonly string[], request: Omit<ReadRequest, 'project'>): Promise<ReadAnswer>
+  /** What a run is shown first; others have their turn while it is read. */
+  briefFor(projects: readonly string[], question: BriefQuestion): Promise<BriefAnswer>
   statsFor(
     projects: readonly string[],
     request: Omit<StatsRequest, 'project'>,
@@ -68,6 +73,7 @@ export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapsho
     agentForecast: (agent) => snapshot(() => forecast(ctx, agent, clock.now())),
     readFor: (projects, request) =>
       snapshot(() => answerRead(ctx, { ...request, ...scoped(projects) }, clock.now())),
+    briefFor: (projects, question) => inTurns(briefInSteps(ctx, projects, question), snapshot),
     statsFor: (projects, request, asOf) =>
       snapshot(() => answerStats(ctx, { ...request, ...scoped(projects) }, asOf, asOf)),
     eventsOf: (ids) => snapshot(() => eventsOf(ctx, ids, clock.now())),

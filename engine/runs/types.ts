@@ -117,6 +117,29 @@ export interface StartedRun {
   told: Pick<StepData['prompt'], 'message' | 'shown'> | null
 }
 
+/** What a run asks, to be shown the brief. */
+export interface BriefQuestion {
+  label: string
+  entity: string
+  /** End of the window, and what had been ingested by then; epoch ms. */
+  to: number
+  asOf: number
+  /** Events that tripped the trigger. */
+  fired: string[]
+  /** Tokens of all that is shown, its fence included. */
+  budget: number
+}
+
+/** The brief as a run is shown it. */
+export interface BriefAnswer {
+  /** Without the fence. */
+  text: string
+  /** Epoch ms. */
+  from: number
+  to: number
+  shown: Shown
+}
+
 /** A step to be written: under the number of one that is there it completes that. */
 export type StepWrite = Pick<Step, 'n' | 'kind' | 'round' | 'at' | 'ms' | 'data'>
 
@@ -153,6 +176,7 @@ export interface RunPort {
     servers: readonly { server: string; skipped: string | null }[],
   ): Promise<void>
   readFor(projects: readonly string[], request: Omit<ReadRequest, 'project'>): Promise<ReadAnswer>
+  briefFor(projects: readonly string[], question: BriefQuestion): Promise<BriefAnswer>
   statsFor(
     projects: readonly string[],
     request: Omit<StatsRequest, 'project'>,

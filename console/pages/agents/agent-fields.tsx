@@ -1,5 +1,5 @@
 /** The fields of an agent: prompt, tools, verdicts, model, limits, and where findings are written. */
-import { Checkbox, Group, MultiSelect, PasswordInput, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, Group, MultiSelect, PasswordInput, Select, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { declared, dkeys } from '../../declared-client.ts'
@@ -75,6 +75,18 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
           onChange={(e) => set('remembers', e.currentTarget.checked)}
         />
       </Group>
+      <Select
+        label="Shown first"
+        description="What is unusual in all that it may read, or the timeline of its entity alone."
+        data={[
+          { value: 'brief', label: 'Brief: what is unusual' },
+          { value: 'plain', label: 'Plain: the timeline' },
+        ]}
+        value={draft.context}
+        onChange={(value) => set('context', value === 'plain' ? 'plain' : 'brief')}
+        error={faultAt(errors, 'context')}
+        allowDeselect={false}
+      />
       <ModelPicker
         value={{ provider: draft.provider, model: draft.model }}
         onChange={({ provider, model }) => {

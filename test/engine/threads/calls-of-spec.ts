@@ -117,6 +117,10 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
     BY,
   ],
   // what runs read: their own tools
+  briefFor: ({ project }) => [
+    [project],
+    { label: 'service', entity: 'pay', to: 1, asOf: 1, fired: [], budget: 1_000 },
+  ],
   readFor: ({ project }) => [[project], { selector: { service: 'pay' } }],
   statsFor: ({ project }) => [[project], { by: 'service' }, NOW],
   eventsOf: ({ event }) => [[event]],

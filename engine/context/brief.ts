@@ -1,0 +1,231 @@
+/**
+ * The brief: what an agent is shown of 36 hours of all that it may read, in few tokens. Every entity's lines
+ * and numbers stand in one ranked list, because the cause is seldom where the alert is; changes are shown as
+ * they are, and what is as usual comes last. The same rows give the same brief, to the byte.
+ */
+import { isRoutine, type RankedChange } from './changes.ts'
+import type { Group } from './groups.ts'
+import { leftOut } from './left-out.ts'
+import { changeLine, clock, groupLine, seriesLine, shortened, type Telling } from './lines.ts'
+import { type LookedAt, lookAt } from './looked-at.ts'
+import { addTo } from './measures.ts'
+import { costOf, Packing } from './packing.ts'
+import { pathLine, toldBy } from './path-lines.ts'
+import { placeIn } from './paths/traces.ts'
+import type { Item } from './ranking.ts'
+import type { Brief, BriefLine, BriefRequest, Kind, Timed } from './types.ts'
+import { BASELINE, FOCUS } from './windows.ts'
+import { ERROR_LEVEL, Masker } from './words.ts'
+
+/** Below so many tokens texts are shorter, and each other entity has fewer lines, so that more entities are shown. */
+const TIGHT = 2_500
+const TEXT = { wide: 340, tight: 260 }
+const REQUESTS = { score: 2.5, most: 12, perEntity: { wide: 4, tight: 2 } }
+const CHANGES = { most: 30, sameText: 2, sameKind: 4, routine: 3 }
+/** Lines and series of the entity, and of each other one (series by source). */
+const MOST = {
+  own: { lines: 40, series: 12 },
+  other: { wide: { lines: 12, series: 4 }, tight: { lines: 4, series: 2 } },
+}
+const SCORE_MIN = 0.5
+/** So many that did not fit, and the rest is not tried. */
+const MISSES = 200
+/** Tokens kept for what was left out: a share, at least, at most. */
+const LEFT = { share: 0.05, least: 40, most: 160 }
+
+/** @returns the ranked structure; `renderBrief` says it as text */
+export function makeBrief(request: BriefRequest): Brief {
+  const found = lookAt(request)
+  const telling: Telling = {
+    entity: request.entity,
+    now: request.now,
+    isTight: request.budget < TIGHT,
+    textMax: request.budget < TIGHT ? TEXT.tight : TEXT.wide,
+    labelOf: (entity) => found.labels.get(entity) ?? request.label,
+  }
+  const head = headOf(request, found, telling)
+  const reserved = Math.min(LEFT.most, Math.max(LEFT.least, Math.floor(LEFT.share * request.budget)))
+  const packing = new Packing(request.budget - costOf(head), reserved)
+  const told = new Told()
+  putRequests(packing, found, telling, told)
+  putChanges(packing, found.changes, telling, told)
+  putItems(packing, found.items, request.entity, telling, told)
+  putUsual(packing, found.groups, request.entity, telling, told)
+  packing.release(reserved)
+  for (const line of leftOut(found.lines, told.rows)) if (packing.put('left', line)) break
+  const brief: Brief = {
+    head,
+    sections: packing.sections(),
+    onset: request.now + found.onset * 1000,
+    suspects: suspectsOf(found, request.entity),
+    tokens: 0,
+  }
+  return { ...brief, tokens: costOf(renderBrief(brief)) }
+}
+
+/** As it is shown, without a fence. */
+export function renderBrief({ head, sections }: Pick<Brief, 'head' | 'sections'>): string {
+  return [head, ...sections.flatMap(({ title, lines }) => [title, ...lines.map(({ text }) => text)])].join(
+    '\n',
+  )
+}
+
+/** What has been told, so that nothing is told twice, and how many events it stands for. */
+class Told {
+  readonly steps = new Set<string>()
+  /** Rows that lines stand for, by source and type. */
+  readonly rows = new Map<Kind, number>()
+
+  add({ kind }: Timed, count: number): void {
+    addTo(this.rows, kind, count)
+  }
+}
+
+function headOf(
+  { entity, label, budget, cuts = [] }: BriefRequest,
+  found: LookedAt,
+  telling: Telling,
+): string {
+  const { lines, groups, items, onset } = found
+  const moved = items.filter(({ score }) => score >= SCORE_MIN).length
+  const parts = [
+    `${lines.length.toLocaleString('en')} events, ${groups.length.toLocaleString('en')} wordings, ${moved} new, stopped or moved; trouble since ${clock(onset, telling)} UTC`,
+  ]
+  const reach = lines.length ? -lines[0]!.t : 0
+  if (reach < BASELINE + FOCUS)
+    parts.push(
+      `short history: nothing is older than ${Math.round(reach / 60)} minutes, so what is usual is hardly known`,
+    )
+  else {
+    const own = lines.find(({ row }) => row.entity === entity)
+    if (own && -own.t < FOCUS)
+      parts.push(`of ${label}=${entity} nothing is older than ${Math.round(-own.t / 60)} minutes`)
+  }
+  for (const { source, of, since } of cuts.slice(0, 5))
+    parts.push(
+      `of ${source} only the newest ${of.toLocaleString('en')} events were looked at, since ${new Date(since).toISOString().slice(0, 19)}Z`,
+    )
+  const head = shortened(parts.join('; '), 700)
+  return costOf(head) > budget / 3 ? shortened(parts[0]!, 120) : head
+}
+
+function putRequests(packing: Packing, { paths }: LookedAt, telling: Telling, told: Told): void {
+  const perEntity = new Map<string, number>()
+  const most = REQUESTS.perEntity[telling.isTight ? 'tight' : 'wide']
+  let count = 0
+  for (const finding of paths.findings) {
+    if (finding.score < REQUESTS.score || count >= REQUESTS.most) return
+    if ((perEntity.get(finding.entity) ?? 0) >= most) continue
+    const steps = toldBy(finding)
+    if (finding.kind === 'slow' && steps.every((step) => told.steps.has(step))) continue
+    if (!packing.put('requests', pathLine(finding, telling))) continue
+    count++
+    addTo(perEntity, finding.entity)
+    for (const step of steps) told.steps.add(step)
+  }
+}
+
+/** The strongest that fit, few of a kind, then in order of time. */
+function putChanges(packing: Packing, changes: readonly RankedChange[], telling: Telling, told: Told): void {
+  const masker = new Masker()
+  const counts = new Map<string, number>()
+  const kept: { t: number; line: BriefLine }[] = []
+  for (const { line } of changes) {
+    if (kept.length >= CHANGES.most) break
+    const { type, text, entity } = line.row
+    const wording = masker
+      .words(entity ? text.replaceAll(entity, 'ENTITY') : text)
+      .join(' ')
+      .slice(0, 90)
+    const keys: [string, number][] = [
+      [`text ${type}\0${wording}`, CHANGES.sameText],
+      [`kind ${type}\0${entity}`, CHANGES.sameKind],
+      ...(isRoutine(line) ? ([[`routine ${type}`, CHANGES.routine]] as [string, number][]) : []),
+    ]
+    if (keys.some(([key, most]) => (counts.get(key) ?? 0) >= most)) continue
+    const said = changeLine(line, telling)
+    if (!packing.put('changes', said)) continue
+    for (const [key] of keys) addTo(counts, key)
+    told.add(line, 1)
+    kept.push({ t: line.t, line: said })
+  }
+  packing.sort(
+    'changes',
+    kept.sort((a, b) => a.t - b.t).map(({ line }) => line),
+  )
+}
+
+function putItems(
+  packing: Packing,
+  items: readonly Item[],
+  entity: string,
+  telling: Telling,
+  told: Told,
+): void {
+  const counts = new Map<string, number>()
+  let misses = 0
+  for (const item of items) {
+    if (item.score < SCORE_MIN || misses > MISSES) return
+    const { group, series } = item
+    if (isTold(item, told)) continue
+    const key = series ? `series ${item.entity}\0${series.source}` : `lines ${item.entity}`
+    const others = MOST.other[telling.isTight ? 'tight' : 'wide']
+    const most = (item.entity === entity ? MOST.own : others)[series ? 'series' : 'lines']
+    if ((counts.get(key) ?? 0) >= most) continue
+    const fits = series
+      ? packing.put('numbers', seriesLine(series, telling))
+      : packing.put('lines', groupLine(group!, item.alsoIn, telling))
+    if (!fits) {
+      misses++
+      continue
+    }
+    addTo(counts, key)
+    if (group) told.add(group.last, group.lines.length)
+    else told.add(series!.last, series!.total)
+  }
+}
+
+/** Requests have told it already. */
+function isTold({ entity, group, series }: Item, { steps }: Told): boolean {
+  if (series) return steps.has(`${entity}\0${series.name}`)
+  if (steps.size === 0) return false
+  const place = placeIn(group!.last.row.text)
+  return place !== null && steps.has(`${entity}\0${place}`)
+}
+
+/** Of the entity: errors that always come, then the most common. */
+function putUsual(
+  packing: Packing,
+  groups: readonly Group[],
+  entity: string,
+  telling: Telling,
+  told: Told,
+): void {
+  const usual = groups
+    .filter((group) => group.entity === entity && !group.moved && group.lately > 0)
+    .sort(
+      (a, b) => Number(ERROR_LEVEL.test(b.type)) - Number(ERROR_LEVEL.test(a.type)) || b.lately - a.lately,
+    )
+  for (const group of usual)
+    if (packing.put('usual', groupLine(group, 0, telling))) told.add(group.last, group.lines.length)
+}
+
+/** By the three strongest of each entity's lines, without what it has for being asked about, and by requests. */
+function suspectsOf({ items, changes, paths }: LookedAt, entity: string): string[] {
+  const scores = new Map<string, number[]>()
+  const add = (of: string, score: number) => {
+    const list = scores.get(of) ?? []
+    scores.set(of, list)
+    if (list.length < 3) list.push(score)
+  }
+  for (const item of items) if (item.entity) add(item.entity, item.score - (item.entity === entity ? 1.5 : 0))
+  for (const { line, score } of changes.slice(0, 20)) if (line.row.entity) add(line.row.entity, score / 2)
+  for (const of of paths.entities.keys()) if (!scores.has(of)) scores.set(of, [])
+  return [...scores]
+    .map(([of, list]): [string, number] => [
+      of,
+      list.reduce((sum, score, i) => sum + score / (1 + i), 0) + 4 * (paths.entities.get(of) ?? 0),
+    ])
+    .sort((a, b) => b[1] - a[1])
+    .map(([of]) => of)
+}

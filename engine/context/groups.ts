@@ -1,0 +1,102 @@
+/** Groups: lines of one template of one entity, with how unusual they are now. */
+import { mapAt, ratioUp } from './measures.ts'
+import { hasStopped, type Rate, strongestRate } from './rates.ts'
+import type { Templates } from './templates.ts'
+import type { Stream, Template, Timed } from './types.ts'
+import { BASELINE, FOCUS } from './windows.ts'
+import { ERROR_LEVEL, TROUBLE, WARN_LEVEL } from './words.ts'
+
+/** Of the baseline, what is early enough to tell how often a stream brings a new pattern. */
+const EARLY = BASELINE * 0.75
+const MOVED = 3
+const TEXT_LOOKED_AT = 400
+
+export interface Group {
+  source: string
+  type: string
+  entity: string
+  template: Template
+  /** In order of time. */
+  lines: Timed[]
+  first: Timed
+  last: Timed
+  rate: Rate
+  /** Lines of the focus. */
+  lately: number
+  stopped: boolean
+  isNew: boolean
+  /** New, risen, stopped, or without a past. */
+  moved: boolean
+  score: number
+  /** Seconds before the end; null: it goes on as it did. */
+  began: number | null
+}
+
+/** @param lines without samples and changes, in order of time, with their streams. */
+export function groupsOf(lines: readonly Timed[], templates: Templates): Group[] {
+  const byTemplate = new Map<Template, Map<string, Timed[]>>()
+  const groups: Timed[][] = []
+  for (const line of lines) {
+    const stream = line.stream!
+    const isEarly = line.t < -FOCUS && line.t > -FOCUS - EARLY
+    const byEntity = mapAt(byTemplate, templates.of(line))
+    const known = byEntity.get(line.row.entity)
+    if (known) known.push(line)
+    else {
+      const group = [line]
+      byEntity.set(line.row.entity, group)
+      groups.push(group)
+      if (isEarly) stream.firsts++
+    }
+    if (isEarly) stream.before++
+    else if (line.t >= -FOCUS) stream.lately++
+  }
+  return groups.map((group) => judged(group, templates))
+}
+
+function judged(lines: Timed[], templates: Templates): Group {
+  const last = lines.at(-1)!
+  const stream = last.stream!
+  const { source, type, entity } = last.row
+  const times = lines.map(({ t }) => t)
+  const rate = strongestRate(times, stream)
+  const lately = times.filter((t) => t >= -FOCUS).length
+  const stopped = hasStopped(rate)
+  const isNew =
+    rate.expected !== null && !stopped && (rate.before === 0 || lately === lines.length) && lately > 0
+  const moved = stopped || (lately > 0 && (isNew || rate.expected === null || rate.surprise > MOVED))
+  const group = { source, type, entity, lines, last, rate, lately, stopped, isNew, moved }
+  return {
+    ...group,
+    first: lines[0]!,
+    template: templates.of(last),
+    score: scoreOf(group, stream),
+    began: beganAt(group, times),
+  }
+}
+
+function scoreOf(
+  { type, last, rate, lately, stopped }: Pick<Group, 'type' | 'last' | 'rate' | 'lately' | 'stopped'>,
+  stream: Stream,
+): number {
+  const isTrouble = TROUBLE.test(`${type} ${last.row.text.slice(0, TEXT_LOOKED_AT)}`)
+  let score = Math.log1p(rate.surprise)
+  if (rate.expected === null && lately)
+    score += isTrouble ? Math.log1p(ratioUp(lately, 0.5)) + 0.5 : 0.3 * Math.log1p(lately)
+  if (ERROR_LEVEL.test(type)) score += 1.5
+  else if (WARN_LEVEL.test(type)) score += 0.5
+  if (isTrouble) score += 1.2
+  if (stopped) score += 0.3
+  // A stream with a long tail of wordings brings new ones by chance.
+  const byChance = ((stream.firsts + 0.5) / (stream.before + 5)) * stream.lately
+  return lately <= 2 && byChance > 1 ? score - Math.log(byChance) : score
+}
+
+function beganAt(
+  { stopped, isNew, last, rate }: Pick<Group, 'stopped' | 'isNew' | 'last' | 'rate'>,
+  times: readonly number[],
+): number | null {
+  if (stopped) return last.t
+  const since = isNew ? -FOCUS : -rate.window
+  return times.find((t) => t >= since) ?? null
+}

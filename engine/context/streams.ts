@@ -1,0 +1,53 @@
+/**
+ * Streams: what one pod or component of an entity writes to one source. A rate is told over the time that
+ * its stream covers, so that a pod of five minutes is not seen to have risen from nothing.
+ */
+import { ascending, mapAt, quantile } from './measures.ts'
+import type { Stream, Timed } from './types.ts'
+
+/** A silence longer than this, seconds, or 20 usual gaps, is time that is not covered. */
+const SILENCE = 600
+const GAPS = 20
+/** A stream that ended this long ago, or less, has stopped; one that ended before has only ended. */
+const ENDED = 1_800
+
+/** Sets the stream of each. @param lines without samples, in order of time. */
+export function setStreams(lines: readonly Timed[]): void {
+  const sources = new Map<string, Map<string, Map<string, Stream>>>()
+  const streams: Stream[] = []
+  for (const line of lines) {
+    const { source, entity, labels } = line.row
+    const parts = mapAt(mapAt(sources, source), entity)
+    const part = String(labels.pod ?? labels.component ?? '')
+    let stream = parts.get(part)
+    if (!stream) {
+      stream = { times: [], spans: [], firsts: 0, before: 0, lately: 0 }
+      parts.set(part, stream)
+      streams.push(stream)
+    }
+    stream.times.push(line.t)
+    line.stream = stream
+  }
+  for (const stream of streams) stream.spans = spansOf(stream.times)
+}
+
+function spansOf(times: readonly number[]): [number, number][] {
+  const gaps = ascending(times.slice(1).map((t, i) => t - times[i]!))
+  const most = Math.max(SILENCE, GAPS * (quantile(gaps, 0.5) || 0))
+  const spans: [number, number][] = []
+  for (const t of times) {
+    const last = spans.at(-1)
+    if (last && t - last[1] <= most) last[1] = t
+    else spans.push([t, t])
+  }
+  const last = spans.at(-1)
+  if (last && -last[1] <= Math.max(most, ENDED)) last[1] = 0
+  return spans
+}
+
+/** Seconds that a stream covers between two times. */
+export function covered({ spans }: Stream, from: number, to: number): number {
+  let sum = 0
+  for (const [a, b] of spans) sum += Math.max(0, Math.min(to, b) - Math.max(from, a))
+  return sum
+}

@@ -1,0 +1,93 @@
+/**
+ * Incidents with labelled truth, as folders: `<id>/events.ndjson.gz` holds an event a line (`source`, `type`,
+ * `t` in seconds before the firing, `text`, `labels`, `value`), `<id>/truth.json` what must be seen of them.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { fail } from '../errors.ts'
+
+export interface IncidentEvent {
+  source: string
+  type: string
+  /** Seconds before the firing, at most 0. */
+  t: number
+  text: string
+  labels: Record<string, string>
+  value?: number
+}
+
+/** What one must have seen to know what happened. Patterns are JavaScript's; (?i) before one ignores case. */
+export interface Fact {
+  id: string
+  role: 'root' | 'effect'
+  /** One line must match all of them. */
+  line?: string[]
+  /** A line that stopped: one line must match these, and say so. */
+  gone?: unknown
+  and?: string
+  /** A number: its usual and its abnormal value must be shown, in lines that match all names. */
+  num?: { names: string[]; usual: [number, number]; abnormal: [number, number] }
+  /** Noise alone matches it: left out. */
+  weak?: boolean
+}
+
+export interface Truth {
+  id: string
+  kind: string
+  /** What the trigger fires for: the value of the label `service`. */
+  entity: string
+  fired_at: string
+  facts: Fact[]
+}
+
+export interface Incident {
+  truth: Truth
+  events: IncidentEvent[]
+}
+
+/** Ordinary lines by the service that wrote them: level, component, host, text. */
+export type NoisePool = Record<string, [level: string, component: string, host: string, text: string][]>
+
+export interface Pack {
+  /** Read one at a time: they are large. */
+  incidents: { id: string; load(): Incident }[]
+  noise: NoisePool
+}
+
+/** @param folder with the incidents, or with `pack/` beside `noise.json.gz`. @throws SvcError invalid */
+export function readPack(folder: string): Pack {
+  const inner = join(folder, 'pack')
+  const root = existsSync(inner) ? inner : folder
+  const ids = existsSync(root)
+    ? readdirSync(root)
+        .filter((id) => existsSync(join(root, id, 'truth.json')))
+        .sort()
+    : []
+  if (ids.length === 0)
+    fail('invalid', `pack: ${folder} holds no incident, a folder with truth.json and events.ndjson.gz`, {
+      field: 'pack',
+    })
+  const noise = [join(folder, 'noise.json.gz'), join(root, '..', 'noise.json.gz')].find((file) =>
+    existsSync(file),
+  )
+  return {
+    incidents: ids.map((id) => ({ id, load: () => readIncident(join(root, id), id) })),
+    noise: noise === undefined ? {} : (JSON.parse(gunzipSync(readFileSync(noise)).toString()) as NoisePool),
+  }
+}
+
+function readIncident(folder: string, id: string): Incident {
+  try {
+    const truth = JSON.parse(readFileSync(join(folder, 'truth.json'), 'utf8')) as Truth
+    const lines = gunzipSync(readFileSync(join(folder, 'events.ndjson.gz')))
+      .toString()
+      .split('\n')
+    const events = lines.filter(Boolean).map((line) => JSON.parse(line) as IncidentEvent)
+    if (typeof truth.entity !== 'string' || !Array.isArray(truth.facts))
+      throw new Error('truth.json needs entity and facts')
+    return { truth, events }
+  } catch (error) {
+    return fail('invalid', `pack: incident ${id}: ${(error as Error).message}`, { field: 'pack' })
+  }
+}

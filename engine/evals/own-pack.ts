@@ -1,0 +1,86 @@
+/**
+ * A small pack of our own, made by code from a seed: the same on every machine, and nobody's data. It shows
+ * that each part of a first message does its work; how good the whole is, incidents of others tell better.
+ */
+import type { Fact, Incident, IncidentEvent, NoisePool, Pack } from './incident.ts'
+import { randomOf } from './noise.ts'
+import { type Scenario, scenarios } from './scenarios.ts'
+
+const FIRED_AT = '2026-03-02T10:00:00.000Z'
+/** History of the world, seconds, and between two samples of a series. */
+const HISTORY = 3 * 3_600
+const EVERY = 60
+/** Lines of each service of the pool. */
+const LINES = 400
+const SERVICES = ['checkout', 'cart', 'payments', 'search', 'mail', 'stock', 'auth', 'reports']
+
+const VERBS = ['loaded', 'stored', 'checked', 'sent', 'received', 'refreshed', 'parsed', 'closed']
+const THINGS = ['basket', 'order', 'session', 'invoice', 'page', 'message', 'token', 'batch', 'profile']
+
+/** @param seed of names, numbers and times. */
+export function ownPack(seed = 'svc'): Pack {
+  return {
+    incidents: scenarios.map((scenario) => ({
+      id: scenario.id,
+      load: () => incidentOf(scenario, `${seed} ${scenario.id}`),
+    })),
+    noise: poolOf(seed),
+  }
+}
+
+function incidentOf({ id, kind, entity, make }: Scenario, seed: string): Incident {
+  const random = randomOf(seed)
+  const events: IncidentEvent[] = []
+  const facts: Fact[] = []
+  const world = {
+    random,
+    add: (event: IncidentEvent) => events.push(event),
+    fact: (fact: Fact) => facts.push(fact),
+  }
+  background(world.add, random)
+  make(world)
+  return { truth: { ...{ id, kind, entity, facts }, fired_at: FIRED_AT }, events }
+}
+
+/** What goes on in any case: numbers of each service, and changes elsewhere that cause nothing. */
+function background(add: (event: IncidentEvent) => void, random: () => number): void {
+  for (const service of SERVICES) {
+    const pod = `${service}-${Math.floor(random() * 1e6).toString(36)}`
+    for (const [type, usual] of [
+      ['latency_p95_ms', 48],
+      ['cpu_percent', 22],
+    ] as const)
+      for (let t = -HISTORY; t <= -1; t += EVERY) {
+        const value = +(usual * (0.92 + 0.16 * random())).toFixed(1)
+        add({ source: 'metrics', type, t, text: `${type}=${value}`, labels: { service, pod }, value })
+      }
+  }
+  for (let i = 0; i < 6; i++) {
+    const service = SERVICES[Math.floor(random() * SERVICES.length)]!
+    const t = -Math.floor(HISTORY * (0.4 + random() * 8))
+    add({
+      ...{ source: 'deploys', type: 'deployed', t, labels: { service } },
+      text: `deployed ${service} v3.${Math.floor(random() * 90)}.0`,
+    })
+  }
+}
+
+/** Ordinary lines of each service: few wordings, many numbers, and a tail of wordings that come once. */
+function poolOf(seed: string): NoisePool {
+  const pool: NoisePool = {}
+  for (const service of SERVICES) {
+    const random = randomOf(`${seed} pool ${service}`)
+    const pick = (words: readonly string[]) => words[Math.floor(random() * words.length)]!
+    const id = () => Math.floor(random() * 2 ** 40).toString(16)
+    const lines: NoisePool[string] = []
+    for (let i = 0; i < LINES; i++) {
+      const level = random() < 0.04 ? 'warn' : 'info'
+      const tail =
+        random() < 0.1 ? ` for ${pick(THINGS)} ${pick(VERBS)} by ${pick(THINGS)}-${pick(VERBS)}` : ''
+      const text = `${pick(VERBS)} ${pick(THINGS)} ${id()} in ${Math.floor(random() * 400)} ms${tail}`
+      lines.push([level, pick(['http', 'db', 'queue']), `node-${Math.floor(random() * 6)}`, text])
+    }
+    pool[service] = lines
+  }
+  return pool
+}

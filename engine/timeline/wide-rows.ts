@@ -1,0 +1,117 @@
+/**
+ * Rows of a long window for the brief: all of them, or of each source the newest, so that one source that
+ * writes a million lines does not push out the deploy of another. Counting first, by source and minute,
+ * bounds the memory whatever the window holds.
+ */
+import { SOURCE_LABEL } from '../store/dictionary.ts'
+import { offsetOf } from '../store/posting.ts'
+import type { StoredRow } from '../store/rows.ts'
+import { eachPositionInSteps, type Position, type Query } from '../store/scan.ts'
+import type { Segment } from '../store/segments.ts'
+import { labelByOffset, labelsNamed } from './classify.ts'
+import type { ReadContext } from './context.ts'
+import type { Steps } from './steps.ts'
+
+const BUCKET_MS = 60_000
+/** Rows read at a time, before others have their turn. */
+const BATCH = 4_000
+
+export interface WideRows {
+  /** By time, then by id. */
+  rows: StoredRow[]
+  /** Sources of which only the newest were taken: how many, and since when (epoch ms). */
+  cuts: { sourceId: number; of: number; since: number }[]
+}
+
+/** @param most rows, over all sources. */
+export function* wideRows(ctx: ReadContext, query: Query, most: number): Steps<WideRows> {
+  const sources = labelsNamed(ctx, SOURCE_LABEL)
+  const counts = yield* countBySource(ctx, query, sources)
+  const cutAt = cutsOf(counts, most)
+  const positions: Position[] = []
+  const taken = new Map<number, number>()
+  yield* eachOfSource(ctx, query, sources, (label, id, ts) => {
+    if (ts < (cutAt.get(label) ?? Number.NEGATIVE_INFINITY)) return
+    positions.push({ ts, id })
+    taken.set(label, (taken.get(label) ?? 0) + 1)
+  })
+  positions.sort((a, b) => a.ts - b.ts || a.id - b.id)
+  const rows: StoredRow[] = []
+  for (let from = 0; from < positions.length; from += BATCH) {
+    yield
+    const ids = positions.slice(from, from + BATCH).map(({ id }) => id)
+    for (const row of ctx.rows.read(ids, false)) rows.push(row)
+  }
+  const cuts = [...cutAt].map(([label, since]) => ({
+    sourceId: Number(sources.get(label)),
+    of: taken.get(label) ?? 0,
+    since,
+  }))
+  return { rows, cuts }
+}
+
+function* eachOfSource(
+  ctx: ReadContext,
+  query: Query,
+  sources: ReadonlyMap<number, string>,
+  each: (label: number, id: number, ts: number) => void,
+): Steps<void> {
+  const ids = new Set(sources.keys())
+  let current: Segment | null = null
+  let bySource: Uint32Array = new Uint32Array()
+  yield* eachPositionInSteps(
+    () => ctx.index.all(),
+    query,
+    (id, ts, segment) => {
+      if (segment !== current) {
+        current = segment
+        bySource = labelByOffset(segment, ids)
+      }
+      each(bySource[offsetOf(id)]!, id, ts)
+    },
+  )
+}
+
+/** Events of each source by minute. */
+function* countBySource(
+  ctx: ReadContext,
+  query: Query,
+  sources: ReadonlyMap<number, string>,
+): Steps<Map<number, Map<number, number>>> {
+  const counts = new Map<number, Map<number, number>>()
+  yield* eachOfSource(ctx, query, sources, (label, _id, ts) => {
+    const minutes = counts.get(label) ?? new Map<number, number>()
+    counts.set(label, minutes)
+    const minute = Math.floor(ts / BUCKET_MS)
+    minutes.set(minute, (minutes.get(minute) ?? 0) + 1)
+  })
+  return counts
+}
+
+/** From when on the rows of a source are taken; sources of which all are taken have no entry. */
+function cutsOf(counts: ReadonlyMap<number, ReadonlyMap<number, number>>, most: number): Map<number, number> {
+  const totals = [...counts]
+    .map(([label, minutes]) => ({ label, total: [...minutes.values()].reduce((a, b) => a + b, 0) }))
+    .sort((a, b) => a.total - b.total)
+  const cuts = new Map<number, number>()
+  let left = most
+  for (const [i, { label, total }] of totals.entries()) {
+    // What small sources do not need is shared by the large ones.
+    const share = Math.floor(left / (totals.length - i))
+    if (total <= share) {
+      left -= total
+      continue
+    }
+    let taken = 0
+    let since = Number.POSITIVE_INFINITY
+    for (const [minute, count] of [...counts.get(label)!].sort((a, b) => b[0] - a[0])) {
+      if (taken + count > share) break
+      taken += count
+      since = minute * BUCKET_MS
+    }
+    // A minute with more than the share is left out whole: its newest could not be told from here.
+    cuts.set(label, since)
+    left -= taken
+  }
+  return cuts
+}

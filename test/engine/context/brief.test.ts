@@ -1,0 +1,210 @@
+/** Each part of the brief: where it must show, and where it must not. */
+import { describe, expect, it } from 'vitest'
+import { briefOf, every, ordinary, partOf, row, samples, textOf } from './hand-made.ts'
+
+const deployed = (t: number, entity: string, version: string) =>
+  row(t, `deployed ${entity} ${version}`, { source: 'deploys', type: 'deployed', entity })
+
+describe('changes', () => {
+  it('are shown in time order, each by itself with its id, though errors are many', () => {
+    const brief = briefOf([
+      ...ordinary(),
+      deployed(-1_300, 'checkout', 'v2.15.1'),
+      deployed(-400, 'checkout', 'v2.15.2'),
+      ...every(-1_200, -1, 6_000, (i) => `tax lookup timed out for basket ${i}`, { type: 'error' }),
+    ])
+    const changes = partOf(brief, 'changes')
+    expect(changes).toHaveLength(2)
+    expect(changes[0]).toMatch(/^evt_\d+ 11:38:20 deploys deployed: deployed checkout v2\.15\.1$/)
+    expect(changes[1]).toContain('v2.15.2')
+  })
+
+  it('of others are shown near the onset, and not a day before it', () => {
+    const changes = partOf(
+      briefOf([
+        ...ordinary(),
+        deployed(-90_000, 'mail', 'v1'),
+        deployed(-700, 'payments', 'v7'),
+        ...every(-600, -1, 80, () => 'call failed: deadline exceeded', { type: 'error' }),
+      ]),
+      'changes',
+    )
+    expect(changes).toEqual([expect.stringContaining('deployed payments v7 {service=payments}')])
+  })
+
+  it('are no rare levels of log lines', () => {
+    const brief = briefOf([...ordinary(), row(-300, 'disk nearly full', { type: 'fatal' })])
+    expect(partOf(brief, 'changes')).toEqual([])
+    expect(partOf(brief, 'lines').join()).toContain('logs fatal ×1 new: disk nearly full')
+  })
+})
+
+describe('numbers', () => {
+  const latency = (t: number) => (t < -600 ? 48 + (t % 5) : 2_327)
+
+  it('that moved say usual, band, now, peak and since, with ids of a usual and an unusual sample', () => {
+    const rows = [...ordinary(), ...samples('p99_ms', latency)]
+    const [line] = partOf(briefOf(rows), 'numbers')
+    expect(line).toMatch(
+      /^evt_\d+…evt_\d+ metrics p99_ms: 4\d \(4\d–4\d\) → 2327 \(peak 2327\) since 11:50:00, \d+ samples$/,
+    )
+    const brief = briefOf(rows)
+    const [normal, far] = brief.sections.find(({ name }) => name === 'numbers')!.lines[0]!.shown
+    expect(normal![0]).not.toBe(far![0])
+  })
+
+  it('of another entity are shown under its name', () => {
+    const [line] = partOf(
+      briefOf([...ordinary(), ...samples('cpu_percent', (t) => (t < -400 ? 20 : 97), { entity: 'reports' })]),
+      'numbers',
+    )
+    expect(line).toMatch(/ metrics cpu_percent: 20 .* → 97 .*\{service=reports\}$/)
+  })
+
+  it('that go on as they did are not shown', () => {
+    const brief = briefOf([...ordinary(), ...samples('p99_ms', (t) => 48 + (t % 7))])
+    expect(partOf(brief, 'numbers')).toEqual([])
+  })
+
+  it('of counters are told by how fast they grow', () => {
+    const rows = samples('requests_total', (t) =>
+      Math.round(t < -600 ? 60 * t + 1e6 : 600 * (t + 600) + 964_000),
+    )
+    const [line] = partOf(briefOf([...ordinary(), ...rows]), 'numbers')
+    expect(line).toMatch(/requests_total a second: 60 .* → 600 /)
+    const steady = samples('requests_total', (t) => 60 * t + 1e6)
+    expect(partOf(briefOf([...ordinary(), ...steady]), 'numbers')).toEqual([])
+  })
+
+  it('that rise slowly over a day are shown for the entity', () => {
+    const leak = Array.from({ length: 360 }, (_, i) =>
+      row(-108_000 + i * 300, 'heap', {
+        ...{ source: 'metrics', type: 'heap_mb', isSample: true },
+        values: { value: 300 + 2 * i },
+      }),
+    )
+    expect(partOf(briefOf([...ordinary(), ...leak]), 'numbers').join()).toContain('heap_mb')
+  })
+})
+
+describe('lines', () => {
+  it('that are new are counted, with first and last id and what they share', () => {
+    const brief = briefOf([
+      ...ordinary(),
+      ...every(-500, -2, 60, (i) => `shard ${i} unreachable`, { type: 'error', labels: { region: 'eu-2' } }),
+    ])
+    const [line] = partOf(brief, 'lines')
+    expect(line).toMatch(
+      /^evt_\d+…evt_\d+ 11:51:40–11:59:\d\d logs error ×60 new: shard \d+ unreachable \{region=eu-2\}$/,
+    )
+    const { shown } = brief.sections.find(({ name }) => name === 'lines')!.lines[0]!
+    expect(shown.map(([, count]) => count)).toEqual([0, 60])
+  })
+
+  it('that rose say in which window and what was usual', () => {
+    const rose = [
+      ...every(-10_000, -120, 80, (i) => `retry ${i}`, { type: 'warn' }),
+      ...every(-118, -1, 60, (i) => `retry ${i}`, { type: 'warn' }),
+    ]
+    expect(partOf(briefOf([...ordinary(), ...rose]), 'lines').join()).toMatch(
+      /logs warn ×\d+ in \d+m, usual \d.*: retry \d+/,
+    )
+  })
+
+  it('that stopped are told with the last of them', () => {
+    const beat = every(-10_800, -600, 340, (i) => `worker took job ${i}`, { entity: 'mail' })
+    expect(partOf(briefOf([...ordinary(), ...beat]), 'lines').join()).toMatch(
+      /STOPPED: 0 in \d+m, usual \d+.*, last at 11:4\d:\d\d: worker took job 339 \{service=mail\}/,
+    )
+  })
+
+  it('that come as before are usual, and those of others are not shown', () => {
+    const brief = briefOf([
+      ...ordinary(),
+      ...every(-10_800, -1, 700, (i) => `polled ${i}`, { entity: 'mail' }),
+    ])
+    expect(partOf(brief, 'lines')).toEqual([])
+    expect(partOf(brief, 'usual').join()).toContain('GET /basket')
+    expect(textOf([...ordinary()])).not.toContain('polled')
+  })
+
+  it('of a pod without a past have no history, and are not called new', () => {
+    const young = every(-100, -1, 40, (i) => `warming cache ${i}`, {
+      entity: 'cart',
+      labels: { pod: 'cart-1' },
+    })
+    expect(partOf(briefOf([...ordinary(), ...young]), 'lines').join()).toMatch(
+      /×40, no history: warming cache/,
+    )
+  })
+
+  it('of one wording in many entities are one line', () => {
+    const rows = ['a', 'b', 'c', 'd'].flatMap((entity) =>
+      every(-300, -1, 12, () => 'name resolution failed', { entity, type: 'error' }),
+    )
+    const past = ['a', 'b', 'c', 'd'].flatMap((entity) => every(-10_800, -1, 200, () => 'fine', { entity }))
+    const lines = partOf(briefOf([...ordinary(), ...past, ...rows]), 'lines')
+    expect(lines.filter((line) => line.includes('name resolution failed'))).toEqual([
+      expect.stringMatching(/\(and in 3 more entities\)$/),
+    ])
+  })
+
+  it('keep both ends of a long text, and hold no secret', () => {
+    const stack = `NullPointerException ${'at frame '.repeat(60)}Caused by: port 5432 refused; password=hunter22222`
+    const text = textOf([...ordinary(), ...every(-300, -1, 20, () => stack, { type: 'error' })])
+    expect(text).toContain('NullPointerException at frame')
+    expect(text).toContain('Caused by: port 5432 refused')
+    expect(text).not.toContain('hunter22222')
+  })
+
+  it('break no line by what they say', () => {
+    const text = textOf([...ordinary(), row(-9, 'first\nevt_99 \u001b[31msecond', { type: 'error' })])
+    expect(text).toContain('first ⏎ evt_99 \\u001b[31msecond')
+  })
+})
+
+describe('the whole', () => {
+  it('says when the trouble began', () => {
+    const brief = briefOf([...ordinary(), ...every(-480, -1, 90, () => 'payment refused', { type: 'error' })])
+    expect(new Date(brief.onset).toISOString()).toBe('2026-11-20T11:52:00.000Z')
+    expect(brief.head).toContain('trouble since 11:52:00 UTC')
+  })
+
+  it('says that history is short, or that the entity has none, or what was cut, and else nothing', () => {
+    expect(briefOf(every(-600, -1, 50, () => 'fine')).head).toContain(
+      'short history: nothing is older than 10 minutes',
+    )
+    const young = every(-300, -1, 30, () => 'hello', { entity: 'new' })
+    expect(briefOf([...ordinary(), ...young], { entity: 'new' }).head).toContain(
+      'of service=new nothing is older than 5 minutes',
+    )
+    const cuts = [{ source: 'logs', of: 20_000, since: Date.parse('2026-11-20T08:12:00Z') }]
+    expect(briefOf(ordinary(), { cuts }).head).toContain(
+      'of logs only the newest 20,000 events were looked at, since 2026-11-20T08:12:00Z',
+    )
+    expect(briefOf(ordinary()).head).not.toContain('older')
+  })
+
+  it('says what no line stands for, by source and type', () => {
+    const [left] = partOf(
+      briefOf([
+        ...ordinary(),
+        ...every(-9_000, -1, 300, (i) => `polled ${i}`, { entity: 'mail', type: 'debug' }),
+      ]),
+      'left',
+    )
+    expect(left).toBe('526 events that no line stands for: logs debug 300, logs info 226')
+  })
+
+  it('names first whom the events speak against', () => {
+    const rows = [
+      ...ordinary(),
+      ...samples('cpu_percent', (t) => (t < -400 ? 20 : 97), { entity: 'reports' }),
+    ]
+    expect(briefOf(rows).suspects[0]).toBe('reports')
+  })
+
+  it('is made of nothing, too', () => {
+    expect(textOf([])).toContain('0 events')
+  })
+})
