@@ -4,7 +4,6 @@
  * everything here is synchronous between two commits.
  */
 
-import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { agentTestReads, agentTestWrites } from './agent-tests/calls.ts'
 import type { AskTurnCalls } from './ask/calls.ts'
@@ -27,7 +26,7 @@ import { removeSubscriptions } from './deliveries/subscriptions.ts'
 import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
-import { SvcError } from './errors.ts'
+import { faultTold } from './fault-id.ts'
 import { Figures } from './figures.ts'
 import { labelFor } from './findings/findings.ts'
 import { findingsParts } from './findings-parts.ts'
@@ -134,11 +133,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     carried: (sourceId, limit) => carriedOf(ctx, sourceId, limit),
     storageReason: () => capacity.refusal(clock.now()),
   })
-  const onFault = (error: Error): SvcError => {
-    const id = randomBytes(6).toString('hex')
-    options.onFault?.(error, id)
-    return new SvcError('internal', `a fault of ours; the log has it under ${id}`)
-  }
+  const onFault = faultTold(options.onFault)
   const { waiting, onPending } = waitersNudgedBy(systemTimers, onFault, options.onPending)
   const tallies = new Tallies()
   const triggers = new LiveTriggers({

@@ -35,7 +35,17 @@ const LEFT = { share: 0.05, least: 40, most: 160 }
 
 /** @returns the ranked structure; `renderBrief` says it as text */
 export function makeBrief(request: BriefRequest): Brief {
-  const found = lookAt(request)
+  const steps = makeBriefInSteps(request)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** The same in steps, between which others have their turn. */
+export function* makeBriefInSteps(request: BriefRequest): Generator<void, Brief, void> {
+  const found = yield* lookAt(request)
+  yield
   const telling: Telling = {
     entity: request.entity,
     now: request.now,
@@ -101,9 +111,9 @@ function headOf(
     if (own && -own.t < FOCUS)
       parts.push(`of ${label}=${entity} nothing is older than ${Math.round(-own.t / 60)} minutes`)
   }
-  for (const { source, of, since } of cuts.slice(0, 5))
+  for (const { source, of, since, every = 1 } of cuts.slice(0, 5))
     parts.push(
-      `of ${source} only the newest ${of.toLocaleString('en')} events were looked at, since ${new Date(since).toISOString().slice(0, 19)}Z`,
+      `of ${source} only ${every > 1 ? `one in ${every.toLocaleString('en')} of the newest, ` : 'the newest '}${of.toLocaleString('en')} events were looked at, since ${new Date(since).toISOString().slice(0, 19)}Z`,
     )
   const head = shortened(parts.join('; '), 700)
   return costOf(head) > budget / 3 ? shortened(parts[0]!, 120) : head

@@ -28,25 +28,40 @@ export interface LookedAt {
   labels: ReadonlyMap<string, string>
 }
 
-export function lookAt({ rows, entity, label, now, fired = [] }: BriefRequest): LookedAt {
+/** In steps, between which others have their turn: each is a pass over all rows. */
+export function* lookAt({
+  rows,
+  entity,
+  label,
+  now,
+  fired = [],
+}: BriefRequest): Generator<void, LookedAt, void> {
   const lines = timed(rows, now)
+  yield
   const firedIds = new Set(fired)
   const kinds = new Kinds(lines, firedIds)
   const texts = lines.filter(({ row }) => !row.isSample)
   setStreams(texts)
+  yield
   const recent = texts.filter(({ t }) => t >= -BASELINE - FOCUS)
   const templates = new Templates(recent)
+  yield
   const groups = groupsOf(
     recent.filter((line) => !kinds.isChange(line)),
     templates,
   )
+  yield
   const paths = pathsOf(lines, (line) => (line.cls ? `line ${templates.of(line).n}` : null))
-  const items = rankItems(groups, seriesOf(lines, entity), entity, paths)
+  yield
+  const series = seriesOf(lines, entity)
+  yield
+  const items = rankItems(groups, series, entity, paths)
   const onset = onsetOf(items, paths)
   const labels = labelsOf(lines, entity, label)
   const alerts = lines.filter(({ row }) => firedIds.has(row.id)).slice(-ALERTS)
   const { near, words } = surroundingsOf(items, alerts, labels.keys(), entity)
   liftAround(items, near, onset)
+  yield
   const changes = rankChanges(lines, kinds, { entity, near, onset, words })
   return { lines, groups, items, changes, paths, onset, labels }
 }

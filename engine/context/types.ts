@@ -74,6 +74,8 @@ export interface Cut {
   source: string
   /** Epoch ms of the oldest that was taken. */
   since: number
+  /** One in so many was taken, where the newest minute alone was too much. */
+  every?: number
 }
 
 export interface BriefRequest {

@@ -3,7 +3,7 @@
  * question has the same answer, for as long as the events are there: it looks at what had been ingested by an
  * instant, and at nothing of the present.
  */
-import { cautiousTokens, makeBrief, renderBrief } from '../context/index.ts'
+import { cautiousTokens, makeBriefInSteps, renderBrief } from '../context/index.ts'
 import type { Row } from '../engine.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { contextRows } from '../timeline/context-rows.ts'
@@ -39,13 +39,15 @@ export function* briefInSteps(
   yield
   const toRow = contextRows(ctx.dictionary, ctx.names, label)
   const above = documents.length ? `${renderRows(documents)}\n` : ''
-  const brief = makeBrief({
-    rows: rows.map(toRow),
+  const given = rows.map(toRow)
+  yield
+  const brief = yield* makeBriefInSteps({
+    rows: given,
     ...{ entity, label, fired, now: to },
     budget: budget - cautiousTokens(fence('0'.repeat(16), above)),
-    cuts: cuts.map(({ sourceId, of, since }) => ({
+    cuts: cuts.map(({ sourceId, of, since, every }) => ({
       source: ctx.names.get(sourceId)?.name ?? `source ${sourceId}`,
-      ...{ of, since },
+      ...{ of, since, every },
     })),
   })
   const shown = brief.sections.flatMap(({ lines }) => lines.flatMap((line) => line.shown))

@@ -19,8 +19,8 @@ const BATCH = 4_000
 export interface WideRows {
   /** By time, then by id. */
   rows: StoredRow[]
-  /** Sources of which only the newest were taken: how many, and since when (epoch ms). */
-  cuts: { sourceId: number; of: number; since: number }[]
+  /** Sources of which only the newest were taken: how many, since when (epoch ms), and one in how many. */
+  cuts: { sourceId: number; of: number; since: number; every: number }[]
 }
 
 /** @param most rows, over all sources. */
@@ -31,7 +31,8 @@ export function* wideRows(ctx: ReadContext, query: Query, most: number): Steps<W
   const positions: Position[] = []
   const taken = new Map<number, number>()
   yield* eachOfSource(ctx, query, sources, (label, id, ts) => {
-    if (ts < (cutAt.get(label) ?? Number.NEGATIVE_INFINITY)) return
+    const cut = cutAt.get(label)
+    if (cut && (ts < cut.since || id % cut.every !== 0)) return
     positions.push({ ts, id })
     taken.set(label, (taken.get(label) ?? 0) + 1)
   })
@@ -42,10 +43,11 @@ export function* wideRows(ctx: ReadContext, query: Query, most: number): Steps<W
     const ids = positions.slice(from, from + BATCH).map(({ id }) => id)
     for (const row of ctx.rows.read(ids, false)) rows.push(row)
   }
-  const cuts = [...cutAt].map(([label, since]) => ({
+  const cuts = [...cutAt].map(([label, { since, every }]) => ({
     sourceId: Number(sources.get(label)),
     of: taken.get(label) ?? 0,
     since,
+    every,
   }))
   return { rows, cuts }
 }
@@ -88,12 +90,21 @@ function* countBySource(
   return counts
 }
 
-/** From when on the rows of a source are taken; sources of which all are taken have no entry. */
-function cutsOf(counts: ReadonlyMap<number, ReadonlyMap<number, number>>, most: number): Map<number, number> {
+/** From when on rows of a source are taken (epoch ms), and of these those whose ids are multiples. */
+interface SourceCut {
+  since: number
+  every: number
+}
+
+/** @returns by label of the source; sources of which all rows are taken have no entry. */
+function cutsOf(
+  counts: ReadonlyMap<number, ReadonlyMap<number, number>>,
+  most: number,
+): Map<number, SourceCut> {
   const totals = [...counts]
     .map(([label, minutes]) => ({ label, total: [...minutes.values()].reduce((a, b) => a + b, 0) }))
     .sort((a, b) => a.total - b.total)
-  const cuts = new Map<number, number>()
+  const cuts = new Map<number, SourceCut>()
   let left = most
   for (const [i, { label, total }] of totals.entries()) {
     // What small sources do not need is shared by the large ones.
@@ -103,14 +114,16 @@ function cutsOf(counts: ReadonlyMap<number, ReadonlyMap<number, number>>, most: 
       continue
     }
     let taken = 0
-    let since = Number.POSITIVE_INFINITY
+    const cut: SourceCut = { since: Number.POSITIVE_INFINITY, every: 1 }
     for (const [minute, count] of [...counts.get(label)!].sort((a, b) => b[0] - a[0])) {
-      if (taken + count > share) break
-      taken += count
-      since = minute * BUCKET_MS
+      // Of a newest minute that is more than the share by itself, an even part stands for it.
+      if (taken === 0) cut.every = Math.max(1, Math.ceil(count / share))
+      else if (taken + count > share) break
+      taken += Math.floor(count / cut.every)
+      cut.since = minute * BUCKET_MS
+      if (cut.every > 1) break
     }
-    // A minute with more than the share is left out whole: its newest could not be told from here.
-    cuts.set(label, since)
+    cuts.set(label, cut)
     left -= taken
   }
   return cuts

@@ -121,6 +121,19 @@ describe('the brief of a store', () => {
     expect(atOnce(briefInSteps(ctx, [], question())).text).not.toContain('only the newest')
   })
 
+  it('looks at a part of a newest minute that is too much by itself, and says so', () => {
+    const { ctx, append, app } = store()
+    append(
+      Array.from({ length: 4_000 }, (_, i) =>
+        event({ service: 'shop' }, T0 - 40_000 + i, { eventType: 'info', text: `burst ${i}` }),
+      ),
+      { sourceId: app, at: T0 - 800 },
+    )
+    const { text } = atOnce(briefInSteps(ctx, [], question(), 1_000))
+    expect(text).toMatch(/of app only one in 5 of the newest, 8\d\d events were looked at, since 2026-11-20T/)
+    expect(text).toContain('deployed pay v7')
+  })
+
   it('is within its budget with its fence, and gives way between its steps', () => {
     const { ctx } = store()
     const steps = briefInSteps(ctx, [], question({ budget: 500 }))
