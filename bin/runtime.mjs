@@ -48,6 +48,8 @@ const FORWARDED = /** @type {NodeJS.Signals[]} */ (['SIGTERM', 'SIGHUP', 'SIGQUI
 /** Says in one sentence, for a person, why no Node could be chosen. */
 export class RuntimeError extends Error {}
 
+/** @typedef {(signal: AbortSignal) => Promise<void>} Meanwhile what never fails, and ends when it is cut off */
+
 /**
  * @typedef {object} Release
  * @property {string} package on the npm registry
@@ -64,14 +66,15 @@ let isChosen = false
  * Node that is, with the same standard streams; signals are passed on, and so are its exit code or signal.
  * @param {string} file path of the module
  * @param {readonly string[]} args what follows it in `process.argv`
- * @param {{ isDaemon?: boolean }} [options] a daemon serves for long: it starts with little memory to keep
+ * @param {{ isDaemon?: boolean, meanwhile?: Meanwhile }} [options] a daemon serves for long: it starts with little
+ *   memory to keep; `meanwhile` is begun while a Node is fetched
  * @throws RuntimeError when no Node that is new enough can be had
  */
-export async function launch(file, args, { isDaemon = false } = {}) {
+export async function launch(file, args, { isDaemon = false, meanwhile } = {}) {
   if (process.env[CHOSEN] !== undefined) endWithParent()
   isChosen ||= process.env[CHOSEN] !== undefined || process.env[LEAN] !== undefined
   delete process.env[CHOSEN]
-  const node = isChosen ? process.execPath : await chooseNode()
+  const node = isChosen ? process.execPath : await chooseNode(meanwhile)
   if (node !== process.execPath) return handOver(node, file, args)
   isChosen = true
   if (isDaemon) becomeLean(file, args)
@@ -101,8 +104,11 @@ function keepCompiled() {
   if (process.env.NODE_DISABLE_COMPILE_CACHE === undefined) module.enableCompileCache?.(COMPILED)
 }
 
-/** @returns {Promise<string>} path of the Node to run under */
-async function chooseNode() {
+/**
+ * @param {Meanwhile} [meanwhile]
+ * @returns {Promise<string>} path of the Node to run under
+ */
+async function chooseNode(meanwhile) {
   const named = process.env.SVC_NODE
   if (named) {
     const version = await versionOf(named)
@@ -113,7 +119,7 @@ async function chooseNode() {
       )
     return named
   }
-  return isNewEnough(process.versions.node) ? process.execPath : ensureNode(FETCHED_MAJOR)
+  return isNewEnough(process.versions.node) ? process.execPath : ensureNode(FETCHED_MAJOR, meanwhile)
 }
 
 /** @returns {string} the lowest version this project runs on, of `engines` in package.json */
@@ -137,10 +143,11 @@ function versionOf(node) {
 
 /**
  * @param {string} major a major version of Node in node-releases.json
+ * @param {Meanwhile} [meanwhile] what else may be done while it is fetched
  * @returns {Promise<string>} path of a Node of that version in .node/, fetched if it is not there
  * @throws RuntimeError
  */
-export async function ensureNode(major) {
+export async function ensureNode(major, meanwhile) {
   const releases = JSON.parse(readFileSync(join(root, 'bin', 'node-releases.json'), 'utf8'))
   const system = `${process.platform}-${process.arch}`
   /** @type {Release | undefined} */
@@ -153,7 +160,14 @@ export async function ensureNode(major) {
   process.stderr.write(
     `svc: fetching Node ${release.version} from the npm registry into .node (once, about a quarter of a minute)…\n`,
   )
-  await fetchNode(release, folder)
+  const cut = new AbortController()
+  const other = meanwhile?.(cut.signal)
+  try {
+    await fetchNode(release, folder)
+    await other
+  } finally {
+    cut.abort()
+  }
   if ((await versionOf(node)) !== null) return node
   rmSync(folder, { recursive: true, force: true })
   throw new RuntimeError(`${tooOld()}, and the one that was fetched does not run here. ${byHand(node)}`)

@@ -16,19 +16,16 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { root, runNpm, ScriptError, say } from './run.mjs'
 
-/** Installs what is missing; says so in one line before it does. */
-export async function ensureInstalled() {
+/**
+ * Installs what is missing; says so in one line before it does.
+ * @param {AbortSignal} [signal] cuts it off
+ */
+export async function ensureInstalled(signal) {
   const missing = describeMissing()
   if (missing !== null) {
     say(`installing packages (${missing}; about a minute the first time)…`)
-    const { code, output } = await runNpm([
-      'ci',
-      '--include=dev',
-      '--ignore-scripts',
-      '--no-audit',
-      '--no-fund',
-      '--loglevel=error',
-    ])
+    const flags = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+    const { code, output } = await runNpm(['ci', ...flags], { signal })
     if (code !== 0) throw new ScriptError(`npm ci failed:\n${output}`)
   }
   linkCommand()

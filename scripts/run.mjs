@@ -19,13 +19,14 @@ export function say(line) {
  * Runs a program to its end.
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ env?: Record<string, string | undefined>, show?: boolean, cwd?: string }} [options] `show` passes output on as it comes
+ * @param {{ env?: Record<string, string | undefined>, show?: boolean, cwd?: string, signal?: AbortSignal | undefined }} [options] `show` passes output on as it comes
  * @returns {Promise<{ code: number, output: string }>} exit code and, unless shown, what it wrote
  */
 export function run(command, args, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: options.cwd ?? root,
+      ...(options.signal ? { signal: options.signal } : {}),
       env: { ...process.env, ...options.env },
       stdio: options.show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     })
@@ -40,7 +41,7 @@ export function run(command, args, options = {}) {
 /**
  * Runs npm, by the Node that runs this.
  * @param {readonly string[]} args
- * @param {{ show?: boolean, cwd?: string }} [options]
+ * @param {{ show?: boolean, cwd?: string, signal?: AbortSignal | undefined }} [options]
  */
 export function runNpm(args, options) {
   const npm = npmCommand()

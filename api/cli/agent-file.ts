@@ -47,11 +47,12 @@ export async function agentOfFile(
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 function otherFields(agent: Fields, saved: Agent): string[] {
-  return ALSO.filter((field) => canonical(agent[field]) !== canonical(saved[field]))
+  return ALSO.filter((field) => canonical(field, agent[field]) !== canonical(field, saved[field]))
 }
 
-/** Empty, false and absent are the same; a verdict may be a word alone. */
-function canonical(value: unknown): string {
+/** Empty, false, the brief and absent are the same; a verdict may be a word alone. */
+function canonical(field: string, value: unknown): string {
+  if (field === 'context' && value === 'brief') return ''
   if (value === undefined || value === null || value === false) return ''
   if (!Array.isArray(value)) return JSON.stringify(value)
   return value.length === 0 ? '' : value.map(entryOf).join()

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compileField, headsOf } from '../../../engine/ingest/field.ts'
+import { parseDigits } from '../../../engine/ingest/json-digits.ts'
 import { Projection } from '../../../engine/ingest/json-project.ts'
 
 const DEPTH = 100
@@ -13,7 +14,7 @@ const read = (text: string, names: string[], before = '', after = ''): unknown =
 }
 const parse = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return parseDigits(text)
   } catch {
     return undefined
   }
