@@ -1,5 +1,6 @@
 /** Which facts a text shows: by patterns over its lines, with times blanked; no judge. */
 import type { Fact } from './incident.ts'
+import { patternOf } from './truth.ts'
 
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d\d:\d\d(:\d\d)?\b/g
 const NUMBER = /(?<![\w./:#])-?\d+(?:\.\d+)?(?![\w/:#])/g
@@ -40,6 +41,3 @@ function showsNumber(
   const within = ([low, high]: [number, number]) => numbers.some((value) => value >= low && value <= high)
   return within(usual) && within(abnormal)
 }
-
-const patternOf = (pattern: string): RegExp =>
-  pattern.startsWith('(?i)') ? new RegExp(pattern.slice(4), 'i') : new RegExp(pattern)

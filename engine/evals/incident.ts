@@ -15,7 +15,12 @@ export interface IncidentEvent {
   text: string
   labels: Record<string, string>
   value?: number
+  /** Seconds before the firing when it came, where that is later than when it happened. */
+  arrives?: number
 }
+
+/** What a run should come to. unknown: the cause is not in the events, and that is to be said. */
+export type Outcome = 'finding' | 'no_op' | 'unknown'
 
 /** What one must have seen to know what happened. Patterns are JavaScript's; (?i) before one ignores case. */
 export interface Fact {
@@ -30,6 +35,15 @@ export interface Fact {
   num?: { names: string[]; usual: [number, number]; abnormal: [number, number] }
   /** Noise alone matches it: left out. */
   weak?: boolean
+  /** Of roots: the cause that it shows. Roots of one cause, as all are that name none, stand for each other. */
+  cause?: string
+}
+
+/** An innocent event that one could take for the cause. */
+export interface Decoy {
+  id: string
+  /** One line must match all of them. */
+  line: string[]
 }
 
 export interface Truth {
@@ -39,6 +53,9 @@ export interface Truth {
   entity: string
   fired_at: string
   facts: Fact[]
+  /** A finding when absent. */
+  outcome?: Outcome
+  decoys?: Decoy[]
 }
 
 export interface Incident {
@@ -51,7 +68,7 @@ export type NoisePool = Record<string, [level: string, component: string, host: 
 
 export interface Pack {
   /** Read one at a time: they are large. */
-  incidents: { id: string; load(): Incident }[]
+  incidents: { id: string; heldOut?: boolean; load(): Incident }[]
   noise: NoisePool
 }
 

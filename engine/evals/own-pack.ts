@@ -2,9 +2,10 @@
  * A small pack of our own, made by code from a seed: the same on every machine, and nobody's data. It shows
  * that each part of a first message does its work; how good the whole is, incidents of others tell better.
  */
-import type { Fact, Incident, IncidentEvent, NoisePool, Pack } from './incident.ts'
+import type { Decoy, Fact, Incident, IncidentEvent, NoisePool, Pack } from './incident.ts'
 import { randomOf } from './noise.ts'
-import { type Scenario, scenarios } from './scenarios.ts'
+import { scenarios } from './scenarios/index.ts'
+import { did, log, type Scenario, spread, type World } from './scenarios/world.ts'
 
 const FIRED_AT = '2026-03-02T10:00:00.000Z'
 /** History of the world, seconds, and between two samples of a series. */
@@ -17,29 +18,54 @@ const SERVICES = ['checkout', 'cart', 'payments', 'search', 'mail', 'stock', 'au
 const VERBS = ['loaded', 'stored', 'checked', 'sent', 'received', 'refreshed', 'parsed', 'closed']
 const THINGS = ['basket', 'order', 'session', 'invoice', 'page', 'message', 'token', 'batch', 'profile']
 
+/** Seed of the names that the scenarios are written with. */
+const WRITTEN = 'svc'
+/** What services are called with another seed. */
+const OTHER_NAMES = [
+  ...['atlas', 'basalt', 'cedar', 'delta', 'ember', 'fjord', 'garnet', 'harbor', 'indigo', 'juniper'],
+  ...['kestrel', 'lagoon', 'maple', 'nimbus', 'onyx', 'prairie'],
+]
+
 /** @param seed of names, numbers and times. */
-export function ownPack(seed = 'svc'): Pack {
+export function ownPack(seed = WRITTEN): Pack {
+  const rename = renamerOf(seed)
   return {
     incidents: scenarios.map((scenario) => ({
       id: scenario.id,
-      load: () => incidentOf(scenario, `${seed} ${scenario.id}`),
+      heldOut: scenario.heldOut === true,
+      load: () => rename(incidentOf(scenario, `${seed} ${scenario.id}`)),
     })),
-    noise: poolOf(seed),
+    noise: rename(poolOf(seed)),
   }
 }
 
-function incidentOf({ id, kind, entity, make }: Scenario, seed: string): Incident {
+/** Services have other names with another seed, so that an answer that was learned by heart is none. */
+function renamerOf(seed: string): <T>(of: T) => T {
+  if (seed === WRITTEN) return (of) => of
+  const random = randomOf(`${seed} names`)
+  const free = [...OTHER_NAMES]
+  const names = new Map(
+    SERVICES.map((service) => [service, free.splice(Math.floor(random() * free.length), 1)[0]!]),
+  )
+  const known = new RegExp(`\\b(${SERVICES.join('|')})\\b`, 'g')
+  return <T>(of: T): T => JSON.parse(JSON.stringify(of).replace(known, (service) => names.get(service)!)) as T
+}
+
+function incidentOf({ id, kind, entity, outcome = 'finding', make }: Scenario, seed: string): Incident {
   const random = randomOf(seed)
   const events: IncidentEvent[] = []
   const facts: Fact[] = []
+  const decoys: Decoy[] = []
   const world = {
     random,
     add: (event: IncidentEvent) => events.push(event),
     fact: (fact: Fact) => facts.push(fact),
+    decoy: (name: string, line: string[]) => decoys.push({ id: name, line }),
   }
   background(world.add, random)
+  usualTrouble(world, entity)
   make(world)
-  return { truth: { ...{ id, kind, entity, facts }, fired_at: FIRED_AT }, events }
+  return { truth: { ...{ id, kind, entity, facts, decoys, outcome }, fired_at: FIRED_AT }, events }
 }
 
 /** What goes on in any case: numbers of each service, and changes elsewhere that cause nothing. */
@@ -63,6 +89,31 @@ function background(add: (event: IncidentEvent) => void, random: () => number): 
       text: `deployed ${service} v3.${Math.floor(random() * 90)}.0`,
     })
   }
+}
+
+/**
+ * Trouble that means nothing: an error that always comes, more often than any other, and what people did after it
+ * began. Who names the most frequent error or the newest change has found nothing.
+ */
+function usualTrouble({ add, decoy, random }: World, entity: string): void {
+  spread({ random }, -HISTORY, -1, 640, (t, i) =>
+    add(log(entity, 'error', t, `client ${i} went away before the answer was written`)),
+  )
+  const other = SERVICES.filter((service) => service !== entity)[Math.floor(random() * 7)]!
+  add(
+    did('deploys', 'deployed', -200 + 40 * random(), other, `deployed ${other} v3.99.0: texts of the footer`),
+  )
+  add(
+    did(
+      'config',
+      'parameter_set',
+      -100 + 40 * random(),
+      entity,
+      `log_sampling of ${entity} set from 10 to 100`,
+    ),
+  )
+  decoy('deploy of another, later', ['v3\\.99\\.0: texts of the footer'])
+  decoy('sampling, set while looking', ['log_sampling of'])
 }
 
 /** Ordinary lines of each service: few wordings, many numbers, and a tail of wordings that come once. */

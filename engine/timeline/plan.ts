@@ -7,7 +7,7 @@ import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { levelNamed } from '../levels.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'
-import type { Database } from '../store/handle.ts'
+import type { Database, Statement } from '../store/handle.ts'
 import type { Query } from '../store/scan.ts'
 import { parseDuration } from './duration.ts'
 import { type ProjectScope, projectScope } from './project-scope.ts'
@@ -169,8 +169,7 @@ function allSourceLabels(dictionary: Dictionary, names: SourceNames): number[] {
  */
 export function unknownLabels(db: Database, names: SourceNames, wanted: readonly string[]): string | null {
   if (wanted.length === 0) return null
-  const known = new Set(labelNames(db))
-  const unknown = wanted.filter((name) => !known.has(name) && !names.numberLabels().has(name))
+  const unknown = wanted.filter((name) => !isStored(db, name) && !names.numberLabels().has(name))
   if (unknown.length === 0) return null
   return `no event has the ${unknown.length === 1 ? 'label' : 'labels'} ${unknown.join(', ')}`
 }
@@ -185,6 +184,24 @@ export const unknownOf = (
     names,
     Object.keys(selector).filter((name) => name !== 'key_value'),
   )
+
+/** Of each connection: every read that finds nothing asks. */
+const stored = new WeakMap<Database, Statement<{ name: string }, number>>()
+
+/** Whether any event has the label: found by one key, or among those that have none yet. */
+function isStored(db: Database, name: string): boolean {
+  let statement = stored.get(db)
+  if (!statement) {
+    statement = db
+      .prepare(
+        `SELECT EXISTS (SELECT 1 FROM label_keys WHERE name = :name)
+          OR EXISTS (SELECT 1 FROM labels WHERE id > (SELECT through FROM labels_keyed) AND name = :name)`,
+      )
+      .pluck() as Statement<{ name: string }, number>
+    stored.set(db, statement)
+  }
+  return !name.startsWith('@') && statement.get({ name }) === 1
+}
 
 /** Every label name stored: of those that have keys by skipping through them, and of the new ones. */
 export function labelNames(db: Database): string[] {

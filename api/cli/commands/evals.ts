@@ -1,11 +1,11 @@
 /** `svc evals`: how much of what one must see an agent is shown, measured without a model. */
 import { Command } from 'commander'
-import type { Measured, Pack } from '../../../engine/local.ts'
-import { CliError, EXIT, usageError } from '../exit.ts'
+import type { Measured } from '../../../engine/local.ts'
+import { NOISE_HELP, NOISE_MAX, numbersIn, openPack, PACK_HELP } from '../evals-options.ts'
 import { type Column, escapeLine, type Io, paint, printJson, table } from '../terminal.ts'
+import { evalsCheckCommand, evalsRunCommand, evalsScoreCommand } from './evals-run.ts'
 
 /** Bounds of what can be asked for. */
-const NOISE_MAX = 1_000_000
 const BUDGET_MIN = 200
 const BUDGET_MAX = 100_000
 
@@ -18,24 +18,27 @@ interface MeasureFlags {
 
 /** The command. */
 export function evalsCommand(io: Io): Command {
-  const command = new Command('evals').description('Measure what agents are shown')
+  const command = new Command('evals').description('Measure what agents are shown, and score what they find')
   command.addCommand(
     new Command('measure')
       .description('Key facts in the first message, brief and plain, over incidents; no daemon, no model')
-      .option('--pack <dir>', 'folder of incidents; without one, the small pack of svc itself')
-      .option('--noise <numbers>', 'events around each incident, separated by commas', '10000')
+      .option('--pack <dir>', PACK_HELP)
+      .option('--noise <numbers>', NOISE_HELP, '10000')
       .option('--budget <tokens>', 'budgets of the message, separated by commas', '1000,6000')
       .option('--json', 'print every measurement as JSON')
       .action((flags: MeasureFlags) => measureAll(io, flags)),
   )
+  command.addCommand(evalsRunCommand(io))
+  command.addCommand(evalsScoreCommand(io))
+  command.addCommand(evalsCheckCommand(io))
   return command
 }
 
 async function measureAll(io: Io, flags: MeasureFlags): Promise<void> {
-  const noise = numbersOf(flags.noise, '--noise', 0, NOISE_MAX)
-  const budgets = numbersOf(flags.budget, '--budget', BUDGET_MIN, BUDGET_MAX)
-  const { figuresOf, groupedBy, measure, ownPack, readPack } = await import('../../../engine/local.ts')
-  const pack = flags.pack === undefined ? ownPack() : packOf(readPack, flags.pack)
+  const noise = numbersIn(flags.noise, '--noise', 0, NOISE_MAX)
+  const budgets = numbersIn(flags.budget, '--budget', BUDGET_MIN, BUDGET_MAX)
+  const { figuresOf, groupedBy, measure } = await import('../../../engine/local.ts')
+  const pack = await openPack(flags.pack)
   let done = 0
   const measured = measure(pack, {
     ...{ noise, budgets },
@@ -47,23 +50,6 @@ async function measureAll(io: Io, flags: MeasureFlags): Promise<void> {
   })
   if (flags.json) return printJson(io, JSON.stringify({ measured }))
   io.out(`${tableOf(io, { figuresOf, groupedBy }, measured)}\n${missedOf(measured)}`)
-}
-
-function packOf(read: (folder: string) => Pack, folder: string): Pack {
-  try {
-    return read(folder)
-  } catch (error) {
-    throw new CliError((error as Error).message, EXIT.input)
-  }
-}
-
-function numbersOf(text: string, option: string, least: number, most: number): number[] {
-  return text.split(',').map((word) => {
-    const value = Number(word.trim())
-    if (!/^\s*\d+\s*$/.test(word) || value < least || value > most)
-      throw usageError(`${option} takes whole numbers from ${least} to ${most}, separated by commas`)
-    return value
-  })
 }
 
 type Evals = Pick<typeof import('../../../engine/local.ts'), 'figuresOf' | 'groupedBy'>

@@ -1,20 +1,24 @@
-/** `svc evals measure`: no daemon, no key, no network. */
+/** `svc evals`: no daemon; a key only where a model is to run, here of a scripted server in place of a provider. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { startScriptedModels } from '../../models/scripted-server.ts'
 import { svc } from './cli-harness.ts'
 
 it('measures the pack of svc itself, brief and plain side by side', async () => {
   const { code, out } = await svc(['evals', 'measure', '--noise', '500', '--budget', '2000'])
   expect(code).toBe(0)
   expect(out).toMatch(/^noise +budget +shown +kind +incidents +key facts +a root +tokens +over +ms\n/)
-  expect(out).toMatch(/\n500 +2000 +brief +all +8 +1\.00 +8\/8 +\d+ +0 /)
-  expect(out).toMatch(/\n500 +2000 +plain +all +8 +0\.\d\d +\d\/8 /)
-  expect(out).toContain('brief shows every fact')
+  expect(out).toMatch(/\n500 +2000 +brief +all +39 +0\.9\d +32\/32 +\d+ +0 /)
+  expect(out).toMatch(/\n500 +2000 +plain +all +39 +0\.\d\d +\d+\/32 /)
+  expect(out).toContain('Not shown by brief:')
 })
 
 it('prints each measurement as JSON', async () => {
   const { out } = await svc(['evals', 'measure', '--noise', '0', '--budget', '200', '--json'])
   const { measured } = JSON.parse(out) as { measured: { way: string; missed: string[] }[] }
-  expect(measured).toHaveLength(16)
+  expect(measured).toHaveLength(78)
   expect(measured[0]).toMatchObject({ id: 'a-deploy-breaks-it', noise: 0, budget: 200, way: 'brief' })
 })
 
@@ -27,4 +31,75 @@ it.each([
   const { code, err } = await svc(['evals', 'measure', ...args])
   expect(code).toBe(exit)
   expect(err).toContain(sentence)
+})
+
+const ONE = ['--only', 'a-certificate-ends', '--noise', '300']
+
+it('runs the scripted agents without a provider, and says so', async () => {
+  const { code, out, err } = await svc(['evals', 'run', ...ONE], { env: {} })
+  expect(code).toBe(0)
+  expect(err).toContain('No model provider is set (PROVIDERA_API_KEY): only the scripted agents run.')
+  expect(out).toMatch(/^noise +agent +scenarios +runs +cause \(95 %\)/)
+  expect(out).toMatch(/\n300 +script newest +1 +1 +0\.00/)
+  expect(out).toMatch(/\n300 +script rules +1 +1 +1\.00/)
+})
+
+it('runs models of a provider, several times each, within what may be spent; reports are compared', async () => {
+  const server = await startScriptedModels()
+  const folder = mkdtempSync(join(tmpdir(), 'evals-'))
+  const file = (name: string) => join(folder, name)
+  server.reply('m1', ({ body }) => {
+    const cited = /(evt_\d+) [^\n]*certificate of auth/.exec(JSON.stringify(body.messages))![1]!
+    const claims = [{ text: 'The certificate expired.', events: [cited], quote: 'expired' }]
+    return { calls: [{ name: 'conclude', arguments: { outcome: 'finding', summary: 'Expired.', claims } }] }
+  })
+  const env = { PROVIDERA_API_KEY: 'key', PROVIDERA_BASE_URL: server.url }
+  const args = ['evals', 'run', ...ONE, '--model', 'm1', '--repeat', '2']
+  try {
+    const unsaid = await svc(args, { env })
+    expect([unsaid.code, unsaid.err]).toEqual([
+      64,
+      expect.stringContaining('say what may be spent: --max-usd 5'),
+    ])
+    expect(server.requests).toHaveLength(0)
+
+    const files = ['--out', file('a.json'), '--junit', file('a.xml'), '--html', file('a.html')]
+    const first = await svc([...args, '--max-usd', '1', ...files], { env })
+    expect([first.code, first.err]).toEqual([0, ''])
+    expect(first.out).toMatch(/\n300 +m1 brief +1 +2 +1\.00 \(1\.00–1\.00\) +100 % +1\/1 +0 /)
+    expect(server.requests.filter(({ path }) => path.endsWith('/messages'))).toHaveLength(2)
+    expect(readFileSync(file('a.xml'), 'utf8')).toContain(
+      'classname="m1 brief.300" name="a-certificate-ends"',
+    )
+    expect(readFileSync(file('a.html'), 'utf8')).toContain('<th>m1 brief · 300</th>')
+
+    const again = await svc(['evals', 'score', file('a.json'), '--against', file('a.json')])
+    expect(again.out).toContain('m1 brief against before, 1 scenarios: not shown (+0.00')
+  } finally {
+    await server.close()
+  }
+})
+
+it('checks scenarios, and ends with 65 where one is not fit', async () => {
+  const { code, out } = await svc(['evals', 'check', ...ONE])
+  expect([code, out]).toEqual([0, '1 of 1 scenarios are fit\n'])
+})
+
+it.each([
+  [['run', '--only', 'no-such'], 'the pack has no scenario no-such', 66],
+  [['run', '--context', 'all'], '--context takes brief, plain, or both', 64],
+  [['run', '--repeat', '0'], '--repeat takes whole numbers from 1 to 50', 64],
+  [['run', '--prompt-file', 'no-such-file'], 'cannot read no-such-file', 66],
+  [['score', 'no-such-file'], 'cannot read no-such-file', 66],
+])('refuses evals %j with a sentence', async (args, sentence, exit) => {
+  const { code, err } = await svc(['evals', ...args])
+  expect(code).toBe(exit)
+  expect(err).toContain(sentence)
+})
+
+it('takes no other file for a report', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'evals-')), 'x.json')
+  writeFileSync(file, '{"runs": []}')
+  const { code, err } = await svc(['evals', 'score', file])
+  expect([code, err]).toEqual([65, expect.stringContaining('is no report of svc evals run')])
 })

@@ -22,7 +22,8 @@ describe('the pack of svc itself', () => {
     for (const some of groupedBy(byWay.get('brief')!, ({ noise, budget }) => `${noise} ${budget}`).values()) {
       const figures = figuresOf(some)
       expect(figures.recall).toBeGreaterThanOrEqual(0.95)
-      expect(figures).toMatchObject({ incidents: 8, withRoot: 8, roots: 8, overBudget: 0 })
+      expect(figures).toMatchObject({ incidents: 39, withRoot: 32, overBudget: 0 })
+      expect(figures.roots).toBeGreaterThanOrEqual(31)
     }
     const plain = figuresOf(byWay.get('plain')!.filter(({ noise, budget }) => noise > 0 && budget === 6_000))
     expect(plain.recall).toBeLessThan(0.5)

@@ -1,46 +1,5 @@
-/** What happens in the incidents of our own pack, each with what must be seen of it. */
-import type { Fact, IncidentEvent } from './incident.ts'
-
-export interface World {
-  /** From 0 to 1, by the seed. */
-  random(): number
-  add(event: IncidentEvent): void
-  fact(fact: Fact): void
-}
-
-export interface Scenario {
-  id: string
-  kind: string
-  /** Service that the trigger fires for. */
-  entity: string
-  make(world: World): void
-}
-
-const log = (service: string, type: string, t: number, text: string, more = {}): IncidentEvent => ({
-  ...{ source: 'logs', type, t, text },
-  labels: { service, ...more },
-})
-
-/** So many of an event over a time, evenly with some unrest. */
-function spread(
-  { random }: World,
-  from: number,
-  to: number,
-  count: number,
-  each: (t: number, i: number) => void,
-) {
-  for (let i = 0; i < count; i++) each(from + ((i + random()) / count) * (to - from), i)
-}
-
-/** A number of a service that goes from usual to abnormal at a time. */
-function shifted(world: World, service: string, type: string, at: number, usual: number, now: number): void {
-  for (let t = -10_800; t <= -1; t += 60) {
-    const value = +((t < at ? usual : now) * (0.95 + 0.1 * world.random())).toFixed(1)
-    world.add({ source: 'metrics', type, t, text: `${type}=${value}`, labels: { service }, value })
-  }
-}
-
-const band = (middle: number): [number, number] => [middle * 0.9, middle * 1.1]
+/** The first scenarios of the pack: one of each way in which a cause shows. */
+import { band, log, type Scenario, shifted, spread, type World } from './world.ts'
 
 function deploy(world: World): void {
   const { add, fact } = world
@@ -179,7 +138,7 @@ function region(world: World): void {
   fact({ id: 'shards of eu-2', role: 'root', line: ['index shard', 'eu-2'] })
 }
 
-export const scenarios: readonly Scenario[] = [
+export const first: readonly Scenario[] = [
   { id: 'a-deploy-breaks-it', kind: 'change', entity: 'checkout', make: deploy },
   { id: 'a-change-elsewhere', kind: 'change', entity: 'checkout', make: elsewhere },
   { id: 'a-worker-stops', kind: 'stopped', entity: 'checkout', make: stopped },

@@ -1,0 +1,205 @@
+/** Runs over a pack: each scenario in a world of its own, each variant as a practice run as of its firing. */
+import type { AgentWrite, RunDetail } from '../../schemas/types.ts'
+import { systemTimers } from '../clock.ts'
+import type { Models } from '../models/types.ts'
+import { startRunner } from '../runs/runner.ts'
+import type { Pack } from './incident.ts'
+import { type Score, scoreRun } from './score.ts'
+import { type ScriptedName, scriptedModels, silentModels, type Told } from './scripted.ts'
+import { truthOf } from './truth.ts'
+import { type Loaded, loadedWith } from './ways.ts'
+import { type EvalWorld, type OpenEngine, openEvalWorld } from './world.ts'
+
+/** Who answers, what it is shown first, and by which instructions. */
+export interface Variant {
+  name: string
+  context: 'brief' | 'plain'
+  prompt: string
+  provider?: string
+  model?: string
+  /** A script, or the models of providers. */
+  by: { script: ScriptedName } | { models: Models }
+  repeats: number
+}
+
+export interface EvalRun {
+  scenario: string
+  kind: string
+  heldOut: boolean
+  noise: number
+  variant: string
+  /** From 1. */
+  repeat: number
+  status: RunDetail['status']
+  outcome: RunDetail['outcome']
+  headline: string | null
+  error: string | null
+  model: string | null
+  rounds: number
+  calls: number
+  /** Read from the cache or not. */
+  inputTokens: number
+  outputTokens: number
+  /** Null: not priced. */
+  usd: number | null
+  ms: number
+  score: Score
+  claims: { text: string; events: string[]; ok: boolean; role: string | null }[]
+}
+
+export interface EvalOptions {
+  noise: readonly number[]
+  variants: readonly Variant[]
+  /** Nothing is begun once so much was spent, US dollars. */
+  maxUsd: number
+  /** Told of each run that has ended. */
+  onRun?(run: EvalRun): void
+}
+
+/** How an agent of the pack is told to work, where nobody says otherwise. */
+export const PROMPT =
+  'You are paged for a service. Find what caused it: the change, the fault or the load that came first, not what followed from it. Name it by its events in your first claim.'
+
+/** @returns runs in the order in which they ended; fewer than asked for once the money is spent */
+export async function runEvals(
+  open: OpenEngine,
+  pack: Pack,
+  { noise, variants, maxUsd, onRun }: EvalOptions,
+): Promise<{ runs: EvalRun[]; spentUsd: number; stopped: boolean }> {
+  const runs: EvalRun[] = []
+  let spentUsd = 0
+  let stopped = false
+  for (const { id, heldOut = false, load } of pack.incidents) {
+    const incident = load()
+    for (const level of noise) {
+      const loaded = loadedWith(incident, pack.noise, level)
+      const agents = agentsOf(variants)
+      const world = await openEvalWorld(open, loaded, [...agents.values()])
+      try {
+        const truth = truthOf(loaded, incident.truth)
+        const idOf = (one: string) => world.ids.get(one) ?? one
+        await settle(world, silentModels, [...world.runs.values()])
+        for (const variant of variants) {
+          if ('models' in variant.by && spentUsd >= maxUsd) {
+            stopped = true
+            continue
+          }
+          const began = performance.now()
+          const details = await repeat(world, variant, toldOf(loaded, truth, idOf))
+          const ms = Math.round((performance.now() - began) / details.length)
+          details.forEach((detail, i) => {
+            spentUsd += detail.cost_usd ?? 0
+            const run: EvalRun = {
+              ...{ scenario: id, kind: incident.truth.kind, heldOut, noise: level },
+              ...{ variant: variant.name, repeat: i + 1 },
+              ...summaryOf(detail, ms),
+              score: scoreRun(detail, truth, incident.truth.outcome ?? 'finding', idOf),
+            }
+            runs.push(run)
+            onRun?.(run)
+          })
+        }
+      } finally {
+        await world.close()
+      }
+    }
+  }
+  return { runs, spentUsd, stopped }
+}
+
+const agentName = ({ context, prompt }: Variant, prompts: readonly string[]): string =>
+  `${context}-${prompts.indexOf(prompt) + 1}`
+
+/** One agent for each context and prompt; the model is said when its run is repeated. */
+function agentsOf(variants: readonly Variant[]): Map<string, Omit<AgentWrite, 'project' | 'trigger'>> {
+  const prompts = [...new Set(variants.map(({ prompt }) => prompt))]
+  return new Map(
+    variants.map((variant) => {
+      const name = agentName(variant, prompts)
+      return [name, { name, prompt: variant.prompt, context: variant.context } as AgentWrite]
+    }),
+  )
+}
+
+async function repeat(world: EvalWorld, variant: Variant, told: Told): Promise<RunDetail[]> {
+  const { engine } = world
+  const first = await firstRunOf(world, variant)
+  const ids: string[] = []
+  for (let i = 0; i < variant.repeats; i++) {
+    const { provider, model } = variant
+    const how = {
+      ...{ asOf: 'same' as const, practice: true },
+      ...(provider === undefined ? {} : { provider }),
+      ...(model === undefined ? {} : { model }),
+    }
+    ids.push((await engine.rerun(first, how)).run_id)
+  }
+  const models = 'script' in variant.by ? scriptedModels(variant.by.script, told) : variant.by.models
+  await settle(world, models, ids)
+  return await Promise.all(ids.map((id) => engine.getRun(id)))
+}
+
+/** The run of the agent that has this variant's context and prompt. */
+async function firstRunOf({ engine, runs }: EvalWorld, { context, prompt }: Variant): Promise<string> {
+  for (const id of runs.values()) {
+    const { definition } = await engine.getRun(id)
+    if (definition.prompt === prompt && (definition.context ?? 'brief') === context) return id
+  }
+  throw new Error(`no agent has the context ${context} and this prompt`)
+}
+
+/** Follows runs to their end. @throws a fault of the runner itself */
+async function settle({ engine, clock }: EvalWorld, models: Models, ids: readonly string[]): Promise<void> {
+  const open = new Set(ids)
+  await new Promise<void>((done, fault) => {
+    const runner = startRunner({
+      port: engine,
+      models,
+      connect: async () => NO_TOOLS,
+      // Waits are of the machine, the instant is the incident's: a run has 15 minutes from when it began.
+      clock,
+      timers: systemTimers,
+      onError: (error) => void runner.stop().then(() => fault(error)),
+      finished: (run) => {
+        open.delete(run)
+        if (open.size === 0) void runner.stop().then(done)
+      },
+    })
+    runner.nudge()
+  })
+}
+
+const NO_TOOLS = {
+  tools: [],
+  skipped: [],
+  call: async () => ({ text: 'there is no such tool', isError: true, ms: 0 }),
+  close: async () => {},
+}
+
+function toldOf(loaded: Loaded, truth: ReturnType<typeof truthOf>, idOf: (id: string) => string): Told {
+  const byId = new Map(loaded.events.map((event) => [event.id, event]))
+  return {
+    causes: truth.causes.flatMap(({ events }) => {
+      const last = [...events].map((id) => byId.get(id)!).at(-1)
+      if (!last) return []
+      const { id, t, labels } = last
+      return [{ event: idOf(id), at: loaded.now + t * 1000, service: labels.service ?? null }]
+    }),
+  }
+}
+
+function summaryOf(
+  detail: RunDetail,
+  ms: number,
+): Omit<EvalRun, 'scenario' | 'kind' | 'heldOut' | 'noise' | 'variant' | 'repeat' | 'score'> {
+  const { status, outcome, headline, error, model, rounds, tool_calls: calls, cost_usd: usd } = detail
+  return {
+    ...{ status, outcome, headline, error, model, rounds, calls, usd, ms },
+    inputTokens: detail.input_tokens + detail.cache_creation_input_tokens + detail.cache_read_input_tokens,
+    outputTokens: detail.output_tokens,
+    claims: detail.claims.map(({ text, events, ok, ...more }) => ({
+      ...{ text, events, ok },
+      role: (more as { role?: string }).role ?? null,
+    })),
+  }
+}

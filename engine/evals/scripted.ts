@@ -1,0 +1,198 @@
+/**
+ * Agents that are scripts, in every report beside models: four that know nothing and must score 0, rules that
+ * a person would write, and one that is told the truth. What a model adds is what it scores above the rules.
+ */
+import { cautiousTokens } from '../context/index.ts'
+import type { ModelReply, ModelRequest, Models, ToolCall } from '../models/types.ts'
+import { readMessage, type SeenLine, type SeenMessage } from './first-message.ts'
+import { randomOf } from './noise.ts'
+
+export const SCRIPTED = ['random', 'newest', 'frequent-error', 'newest-change', 'rules', 'told'] as const
+export type ScriptedName = (typeof SCRIPTED)[number]
+/** They look at nothing that could tell them the cause. */
+export const TRIVIAL: readonly ScriptedName[] = ['random', 'newest', 'frequent-error', 'newest-change']
+
+/** What the one that is told knows: of each cause one event, as it is in the store. */
+export interface Told {
+  causes: { event: string; at: number; service: string | null }[]
+}
+
+type Names = (seen: SeenMessage) => SeenLine[]
+
+const NAMES: Record<Exclude<ScriptedName, 'told'>, Names> = {
+  // Of all events, as a guess is: of those that are shown it would be a guess among what the brief picked out.
+  random: ({ lines }) => {
+    const last = Math.max(0, ...lines.map(lastOf))
+    const guess = 1 + Math.floor(randomOf(lines.map(({ ids }) => ids[0]).join())() * last)
+    return last ? [{ ...lines[0]!, ids: [`evt_${guess}`] }] : []
+  },
+  newest: ({ lines }) => lines.toSorted((a, b) => lastOf(b) - lastOf(a)).slice(0, 1),
+  'frequent-error': ({ lines }) =>
+    lines
+      .filter(({ text }) => /\b(error|fatal|critical)\b/.test(text.slice(0, 60)))
+      .toSorted((a, b) => countIn(b) - countIn(a))
+      .slice(0, 1),
+  'newest-change': ({ lines }) => lines.filter(({ section }) => section === 'Changes').slice(-1),
+  rules: byRules,
+}
+
+function lastOf({ ids }: SeenLine): number {
+  return Number(ids.at(-1)!.slice(4))
+}
+const countIn = ({ text }: SeenLine): number => Number(/×(\d+)/.exec(text)?.[1] ?? 1)
+
+/** @param told of `told` alone */
+export function scriptedModels(name: ScriptedName, told: Told = { causes: [] }): Models {
+  return {
+    call: async (request) => (name === 'told' ? tell(request, told) : answer(request, NAMES[name])),
+    ceilingUsd: async () => 0,
+    resolve: async () => ({ provider: 'scripted', kind: 'scripted', model: name }),
+  }
+}
+
+/** Answers the first run of each agent, which is there to be repeated: it looks at nothing. */
+export const silentModels: Models = {
+  call: async (request) => reply(request, [conclude('no_op', [])]),
+  ceilingUsd: async () => 0,
+  resolve: async () => ({ provider: 'scripted', kind: 'scripted', model: 'silent' }),
+}
+
+function answer(request: ModelRequest, names: Names): ModelReply {
+  const first = request.messages[0]
+  const named = names(readMessage(first?.role === 'user' ? first.text : ''))
+  return reply(request, [
+    conclude(
+      named.length ? 'finding' : 'no_op',
+      named.map(({ ids }) => [ids.at(-1)!]),
+    ),
+  ])
+}
+
+/** Reads what it is told of, for what was not read holds no claim. */
+function tell(request: ModelRequest, { causes }: Told): ModelReply {
+  const hasRead = request.messages.some(({ role }) => role === 'tool')
+  if (hasRead || causes.length === 0)
+    return reply(request, [
+      conclude(
+        causes.length ? 'finding' : 'no_op',
+        causes.map(({ event }) => [event]),
+      ),
+    ])
+  return reply(
+    request,
+    causes.map(({ at, service }, i) => ({
+      id: `read-${i}`,
+      name: 'read',
+      arguments: {
+        ...(service === null ? {} : { selector: { service } }),
+        window: '10s',
+        to: new Date(at + 5_000).toISOString(),
+      },
+    })),
+  )
+}
+
+function conclude(outcome: 'finding' | 'no_op', events: readonly string[][]): ToolCall {
+  const claims = events.map((cited) => ({ text: `The cause is ${cited.join(', ')}.`, events: cited }))
+  const summary = 'Named by a script, which understands nothing of it.'
+  return {
+    id: 'end',
+    name: 'conclude',
+    arguments: { outcome, summary, ...(claims.length ? { claims } : {}) },
+  }
+}
+
+function reply(request: ModelRequest, calls: ToolCall[]): ModelReply {
+  const { system, messages, tools } = request
+  return {
+    ...{ text: '', calls, raw: null, provider: 'scripted', kind: 'compatible', model: 'scripted' },
+    ...{
+      keySource: 'scripted',
+      stop: 'tools',
+      costUsd: 0,
+      costFrom: null,
+      ms: 0,
+      firstTokenMs: null,
+      tries: 1,
+    },
+    usage: {
+      input_tokens: cautiousTokens(JSON.stringify([system, messages, tools])),
+      output_tokens: cautiousTokens(JSON.stringify(calls)),
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+    },
+  }
+}
+
+/** Minutes before the onset in which a change may be its cause, and after it, for clocks differ. */
+const BEFORE = 180
+const AFTER = 3
+/** A second cause is named from so much of the score of the first. */
+const ALSO = 0.75
+const NAMED_MAX = 2
+
+/**
+ * As a person would by rote: what changed shortly before it began, nearest first, of the entity or of one that
+ * its lines name; a request that breaks first somewhere; what stopped; a number of another that moved then.
+ */
+function byRules({ entity, onset, lines }: SeenMessage): SeenLine[] {
+  const began = onset ?? 0
+  const moved = lines.filter(({ section }) => section === 'New, risen or stopped')
+  const said = moved.map(({ text }) => text.toLowerCase()).join(' ')
+  const words = wordsOf(
+    moved
+      .filter(isTrouble)
+      .map(({ text }) => text)
+      .join(' '),
+  )
+  const scored = lines
+    .map((line): [SeenLine, number] => {
+      const { section, at, since, text } = line
+      const other = line.entity !== entity
+      const near = !other || said.includes(line.entity)
+      if (section === 'Changes') {
+        const before = at === null ? Number.POSITIVE_INFINITY : began - at
+        if (before > BEFORE || before < -AFTER) return [line, isTrouble(line) && at !== null ? 2.5 : 0]
+        const shared = [...wordsOf(text)].filter((word) => words.has(word) && word !== entity).length
+        return [
+          line,
+          6 / (1 + Math.log2(1 + Math.max(0, before) / 5)) +
+            (near ? 1 : 0) +
+            Math.min(2, shared) +
+            (isTrouble(line) ? 1 : 0),
+        ]
+      }
+      if (section === 'Requests that took another path') return [line, /breaks first/.test(text) ? 4.5 : 3.5]
+      if (section === 'Numbers that moved')
+        return [
+          line,
+          (other ? 2.2 : 2) + (since !== null && Math.abs(since - began) <= 5 ? 0.6 : 0) + strength(text),
+        ]
+      if (/STOPPED/.test(text)) return [line, 4]
+      if (isTrouble(line)) return [line, 1.5 + Math.min(1, Math.log10(countIn(line)) / 2)]
+      return [line, 0]
+    })
+    .filter(([, score]) => score >= 1.5)
+    .sort((a, b) => b[1] - a[1])
+  const best = scored[0]?.[1] ?? 0
+  return scored
+    .filter(([{ section }, score], i) => i === 0 || (section === 'Changes' && score >= ALSO * best))
+    .slice(0, NAMED_MAX)
+    .map(([line]) => line)
+}
+
+const isTrouble = ({ text, section }: SeenLine): boolean =>
+  section !== 'As usual' &&
+  !/ alerts page /.test(text) &&
+  /\b(error|fatal|fail|failed|killed|expired|refused|down|lost|timed out|unreachable|denied)\b/i.test(text)
+
+/** Of a number: 0 to 1 by how many times it changed. */
+function strength(text: string): number {
+  const found = /: (-?[\d.]+) \([^)]*\) → (-?[\d.]+)/.exec(text)
+  if (!found) return 0
+  const [usual, now] = [Math.abs(Number(found[1])) + 1e-9, Math.abs(Number(found[2])) + 1e-9]
+  return Math.min(1, Math.abs(Math.log10(now / usual)) / 2)
+}
+
+const wordsOf = (text: string): Set<string> =>
+  new Set((text.toLowerCase().match(/[a-z][a-z0-9_.-]{3,}/g) ?? []).map((word) => word.replace(/[.,]$/, '')))
