@@ -1,6 +1,6 @@
 /** Groups: lines of one template of one entity, with how unusual they are now. */
 import { mapAt, ratioUp } from './measures.ts'
-import { hasStopped, type Rate, strongestRate } from './rates.ts'
+import { beganWithStream, hasStopped, type Rate, strongestRate } from './rates.ts'
 import type { Templates } from './templates.ts'
 import type { Stream, Template, Timed } from './types.ts'
 import { BASELINE, FOCUS } from './windows.ts'
@@ -59,7 +59,8 @@ function judged(lines: Timed[], templates: Templates): Group {
   const stream = last.stream!
   const { source, type, entity } = last.row
   const times = lines.map(({ t }) => t)
-  const rate = strongestRate(times, stream)
+  const isError = ERROR_LEVEL.test(type)
+  const rate = strongestRate(times, stream, isError)
   const lately = times.filter((t) => t >= -FOCUS).length
   const stopped = hasStopped(rate)
   const isNew =
@@ -71,7 +72,7 @@ function judged(lines: Timed[], templates: Templates): Group {
     first: lines[0]!,
     template: templates.of(last),
     score: scoreOf(group, stream),
-    began: beganAt(group, times),
+    began: beganAt(group, times, isError && beganWithStream(stream)),
   }
 }
 
@@ -92,11 +93,22 @@ function scoreOf(
   return lately <= 2 && byChance > 1 ? score - Math.log(byChance) : score
 }
 
+/** So many lines of a window are a run, which is followed back; a gap of so many usual ones, or seconds, ends it. */
+const RUN = { lines: 8, gaps: 5, seconds: 20 }
+
 function beganAt(
   { stopped, isNew, last, rate }: Pick<Group, 'stopped' | 'isNew' | 'last' | 'rate'>,
   times: readonly number[],
+  isFromStart: boolean,
 ): number | null {
   if (stopped) return last.t
+  if (isFromStart) return times[0]!
   const since = isNew ? -FOCUS : -rate.window
-  return times.find((t) => t >= since) ?? null
+  let first = times.findIndex((t) => t >= since)
+  if (first < 0) return null
+  const lines = times.length - first
+  if (isNew || lines < RUN.lines || !(rate.surprise > MOVED)) return times[first]!
+  const most = Math.max(RUN.seconds, (RUN.gaps * (times.at(-1)! - times[first]!)) / lines)
+  while (first > 0 && times[first]! - times[first - 1]! <= most) first--
+  return times[first]!
 }

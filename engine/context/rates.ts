@@ -1,6 +1,6 @@
 /** Whether the lines of a group come more often than before, or have stopped. */
 import { ascending, quantile, ratioDown, ratioUp } from './measures.ts'
-import { covered } from './streams.ts'
+import { covered, isYoung } from './streams.ts'
 import type { Stream } from './types.ts'
 import { BASELINE, FOCUS, RATE_WINDOWS } from './windows.ts'
 
@@ -23,8 +23,19 @@ export interface Rate {
   before: number
 }
 
-/** The window in which the rate moved most. @param times of the group, ascending, seconds before now. */
-export function strongestRate(times: readonly number[], stream: Stream): Rate {
+/** An entity that was known for so long before, seconds, had time to write a line that it did not. */
+const KNOWN_BEFORE = 1_800
+
+/** Whether errors began with the stream that has them, of an entity that wrote none before. */
+export const beganWithStream = (stream: Stream): boolean => isYoung(stream, KNOWN_BEFORE)
+
+/**
+ * The window in which the rate moved most.
+ * @param times of the group, ascending, seconds before now
+ * @param isError where its stream is young, the time before counts, in which its entity wrote no error
+ */
+export function strongestRate(times: readonly number[], stream: Stream, isError = false): Rate {
+  const from = isError && beganWithStream(stream) ? Math.max(-BASELINE - FOCUS, stream.known) : null
   const gap95 = usualGap(times)
   const quiet = -times.at(-1)!
   let best: Rate = { surprise: 0, isUp: true, window: FOCUS, found: 0, expected: 0, before: 0 }
@@ -33,7 +44,7 @@ export function strongestRate(times: readonly number[], stream: Stream): Rate {
     while (before > 0 && times[before - 1]! >= -window) before--
     const found = times.length - before
     const now = covered(stream, -window, 0)
-    const past = covered(stream, -BASELINE - FOCUS, -window)
+    const past = from === null ? covered(stream, -BASELINE - FOCUS, -window) : Math.max(0, -window - from)
     if (past < COVERED_BEFORE || now < COVERED_NOW) {
       if (found && window === FOCUS && !best.surprise)
         best = { surprise: 0, isUp: true, window, found, expected: null, before: 0 }

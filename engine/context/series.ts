@@ -94,7 +94,7 @@ function strongestShift(samples: readonly Sample[], isOwn: boolean): Shift | nul
   for (const window of SERIES_WINDOWS) {
     const [before, now] = splitAt(recent, -window)
     if (now.length < (window < 200 ? 1 : 2) || before.length < BASELINE_SAMPLES) continue
-    const shift = compared(before, now)
+    const shift = compared(before, now, recent)
     if (shift && (!best || shift.score > best.score + 0.3)) best = shift
   }
   if (isOwn || !best) best = slowTrend(samples, best)
@@ -115,7 +115,7 @@ function splitAt(samples: readonly Sample[], t: number): [Sample[], Sample[]] {
 function slowTrend(samples: readonly Sample[], best: Shift | null): Shift | null {
   const [before, now] = splitAt(samples, -FOCUS)
   if (before.length < 15 || now.length < 2) return best
-  const shift = compared(before.slice(0, Math.ceil(before.length / 5)), now)
+  const shift = compared(before.slice(0, Math.ceil(before.length / 5)), now, samples)
   return shift && (!best || shift.score > best.score * 1.5) ? shift : best
 }
 
@@ -125,11 +125,12 @@ const isShort = (samples: readonly Sample[]): boolean => -samples[0]!.line.t < S
 function shortHistory(samples: readonly Sample[], best: Shift | null): Shift | null {
   if (samples.length < 6) return best
   const first = Math.max(3, Math.floor(samples.length / 4))
-  const shift = compared(samples.slice(0, first), samples.slice(first))
+  const shift = compared(samples.slice(0, first), samples.slice(first), samples.slice(first))
   return shift && (!best || shift.score > best.score + 0.3) ? shift : best
 }
 
-function compared(before: readonly Sample[], now: readonly Sample[]): Shift | null {
+/** @param all that `now` is the end of */
+function compared(before: readonly Sample[], now: readonly Sample[], all: readonly Sample[]): Shift | null {
   const was = ascending(before.map(({ value }) => value))
   const is = ascending(now.map(({ value }) => value))
   const usual = quantile(was, 0.5)
@@ -159,7 +160,7 @@ function compared(before: readonly Sample[], now: readonly Sample[]): Shift | nu
   const beyondAll = median > was.at(-1)! || median < was[0]! ? 0.5 : 0
   const hardlyMoved = factor(usual, median) < RATIO && tail < 4 ? 1.5 : 0
   return {
-    ...told(before, now, { usual, low, high, isAbove: above >= below }),
+    ...told(before, now, all, { usual, low, high, isAbove: above >= below }),
     score:
       1.4 * Math.log1p(Math.min(Math.max(over, 0.4 * tail), SHIFT_MAX)) +
       beyondAll +
@@ -176,13 +177,16 @@ const factor = (usual: number, now: number): number =>
 function told(
   before: readonly Sample[],
   now: readonly Sample[],
+  all: readonly Sample[],
   { usual, low, high, isAbove }: { usual: number; low: number; high: number; isAbove: boolean },
 ): Omit<Shift, 'score' | 'now' | 'peak'> {
   const isOut = (value: number) => (isAbove ? value > high : value < low)
   let began: number | null = null
-  for (let i = now.length - 1, missed = 0; i >= 0 && missed < 2; i--) {
-    if (isOut(now[i]!.value)) {
-      began = now[i]!.line.t
+  // Beyond the window too, where it goes on: what began before the focus is dated rightly.
+  for (let i = all.length - 1, missed = 0; i >= 0 && missed < 2; i--) {
+    const { line, value } = all[i]!
+    if (isOut(value)) {
+      began = line.t
       missed = 0
     } else missed++
   }

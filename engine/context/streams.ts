@@ -14,6 +14,7 @@ const ENDED = 1_800
 /** Sets the stream of each. @param lines without samples, in order of time. */
 export function setStreams(lines: readonly Timed[]): void {
   const sources = new Map<string, Map<string, Map<string, Stream>>>()
+  const known = new Map<Map<string, Stream>, number>()
   const streams: Stream[] = []
   for (const line of lines) {
     const { source, entity, labels } = line.row
@@ -21,7 +22,8 @@ export function setStreams(lines: readonly Timed[]): void {
     const part = String(labels.pod ?? labels.component ?? '')
     let stream = parts.get(part)
     if (!stream) {
-      stream = { times: [], spans: [], firsts: 0, before: 0, lately: 0 }
+      if (!known.has(parts)) known.set(parts, line.t)
+      stream = { times: [], known: known.get(parts)!, spans: [], firsts: 0, before: 0, lately: 0 }
       parts.set(part, stream)
       streams.push(stream)
     }
@@ -44,6 +46,9 @@ function spansOf(times: readonly number[]): [number, number][] {
   if (last && -last[1] <= Math.max(most, ENDED)) last[1] = 0
   return spans
 }
+
+/** Whether a stream began after its entity was known for this long, seconds. */
+export const isYoung = ({ spans, known }: Stream, after: number): boolean => spans[0]![0] > known + after
 
 /** Seconds that a stream covers between two times. */
 export function covered({ spans }: Stream, from: number, to: number): number {

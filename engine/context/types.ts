@@ -31,6 +31,8 @@ export interface Kind {
 /** What one pod or component of an entity writes to one source. */
 export interface Stream {
   times: number[]
+  /** When its entity first wrote anything to its source, seconds. */
+  known: number
   /** Covered, from and to, seconds. */
   spans: [number, number][]
   /** Patterns that first came before the focus, lines there, and lines in the focus: the odds of a new one. */
