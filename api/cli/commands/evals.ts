@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import type { Measured } from '../../../engine/local.ts'
 import { NOISE_HELP, NOISE_MAX, numbersIn, openPack, PACK_HELP } from '../evals-options.ts'
 import { type Column, escapeLine, type Io, paint, printJson, table } from '../terminal.ts'
+import { evalsNewCommand } from './evals-new.ts'
 import { evalsCheckCommand, evalsRunCommand, evalsScoreCommand } from './evals-run.ts'
 
 /** Bounds of what can be asked for. */
@@ -31,6 +32,7 @@ export function evalsCommand(io: Io): Command {
   command.addCommand(evalsRunCommand(io))
   command.addCommand(evalsScoreCommand(io))
   command.addCommand(evalsCheckCommand(io))
+  command.addCommand(evalsNewCommand(io))
   return command
 }
 

@@ -1,0 +1,167 @@
+/** `svc evals new --run`: a run of the past as a scenario, with stand-ins for whom its events are about. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { Command } from 'commander'
+import type { Frozen, FrozenRow } from '../../../engine/local.ts'
+import type { Firing, RunDetail, Source } from '../../../schemas/types.ts'
+import type { Client } from '../client.ts'
+import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
+import type { ClientFlags } from '../credentials.ts'
+import { CliError, EXIT, usageError } from '../exit.ts'
+import { escapeLine, type Io, paint, printJson } from '../terminal.ts'
+
+const BACK_MS = 36 * 3_600_000
+const PAGE = 2_000
+/** Events that a scenario may be made of; a longer past is left out from its beginning. */
+const EVENTS_MAX = 300_000
+const BYTES_MAX = 20_000_000
+const SOURCES_MAX = 100
+
+interface Flags extends ClientFlags, JsonFlag {
+  run: string
+  out: string
+  cause?: string[]
+  noCause?: boolean
+  effect?: string[]
+  keep?: string[]
+  yes?: boolean
+}
+
+const collect = (value: string, before: string[] = []): string[] => [...before, value]
+
+export function evalsNewCommand(io: Io): Command {
+  return clientCommand(
+    'new',
+    'Make a scenario of a past run: its events up to the firing, names replaced, and the cause that you name',
+  )
+    .requiredOption('--run <id>', 'the run')
+    .requiredOption('--out <dir>', 'folder of the pack; the scenario is a folder in it')
+    .option(
+      '--cause <events>',
+      'ids of events that show the cause, with commas; again for a second cause. Without it, the claims of the run that hold',
+      collect,
+    )
+    .option('--no-cause', 'there was nothing to find')
+    .option('--effect <events>', 'ids of events that followed from it, with commas', collect)
+    .option('--keep <label>', 'leave the values of this label as they are; may be repeated', collect)
+    .option('-y, --yes', 'write without asking')
+    .action((flags: Flags & { cause?: string[] | boolean }) => {
+      const none = flags.cause === false
+      return make(io, {
+        ...flags,
+        cause: Array.isArray(flags.cause) ? flags.cause : [],
+        noCause: none,
+      } as Flags)
+    })
+}
+
+async function make(io: Io, flags: Flags): Promise<void> {
+  const { checkPack, createEngine, freezeRun } = await import('../../../engine/local.ts')
+  const client = clientOf(io, flags)
+  const run = await get<RunDetail>(client, `/api/runs/${encodeURIComponent(flags.run)}`)
+  if (run.as_of === null) throw new CliError(`run ${run.id} was not started: it read nothing`, EXIT.data)
+  const firing = run.dispatch_id
+    ? await get<Firing>(client, `/api/firings/${encodeURIComponent(run.dispatch_id)}`)
+    : null
+  const firedAt = Date.parse(firing?.fired_at ?? run.as_of)
+  const causes = flags.noCause ? [] : causesOf(run, flags.cause ?? [])
+  const rows = await readAll(io, client, run, firedAt)
+  const cited = run.claims.flatMap(({ events }) => events)
+  const frozen = freeze(freezeRun, {
+    ...{ id: run.id, entity: run.key, firedAt, rows, causes, cited },
+    ...{ effects: listsIn(flags.effect).flat(), keep: flags.keep ?? [] },
+  })
+  const bytes = gzipSync(frozen.events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+  if (bytes.length > BYTES_MAX)
+    throw new CliError(`the scenario would be ${Math.round(bytes.length / 1e6)} MB, 20 at most`, EXIT.data)
+  if (!flags.json) tellFrozen(io, frozen, bytes.length)
+  const folder = join(flags.out, run.id)
+  if (!flags.yes && !(await io.confirm(`Write it to ${folder}?`)))
+    throw io.isTerminal ? new CliError('nothing was written') : usageError('say --yes to write it')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'events.ndjson.gz'), bytes)
+  writeFileSync(join(folder, 'truth.json'), `${JSON.stringify(frozen.truth, null, 2)}\n`)
+  const incident = { truth: frozen.truth, events: frozen.events }
+  const pack = { incidents: [{ id: run.id, load: () => incident }], noise: {} }
+  const unfit = await checkPack(createEngine, pack, { noise: 0 })
+  if (flags.json) {
+    const { thinned, replaced, truth, events } = frozen
+    return printJson(io, JSON.stringify({ folder, events: events.length, thinned, replaced, truth, unfit }))
+  }
+  io.out(`wrote ${folder}\n`)
+  for (const { why } of unfit) io.err(`${paint(io, 'yellow', 'not fit yet')}: ${escapeLine(why)}\n`)
+}
+
+type Freeze = typeof import('../../../engine/local.ts')['freezeRun']
+
+function freeze(freezeRun: Freeze, given: Parameters<Freeze>[0]): Frozen {
+  try {
+    return freezeRun(given)
+  } catch (error) {
+    throw new CliError((error as Error).message, EXIT.data)
+  }
+}
+
+async function get<T>(client: Client, path: string): Promise<T> {
+  return JSON.parse((await client.call(path)).text) as T
+}
+
+const listsIn = (given: readonly string[] = []): string[][] =>
+  given.map((list) => list.split(',').map((id) => id.trim())).filter((list) => list.length > 0)
+
+/** As they are named, else what the run itself said and what held. */
+function causesOf({ claims, id }: RunDetail, named: readonly string[]): string[][] {
+  if (named.length) return listsIn(named)
+  const roles = claims as readonly (RunDetail['claims'][number] & { role?: string })[]
+  const hasRoles = roles.some(({ role }) => role !== undefined)
+  const held = roles.filter(({ ok, role }, i) => ok && (hasRoles ? role === 'cause' : i === 0))
+  if (held.length === 0)
+    throw usageError(`no claim of ${id} that holds names a cause: say --cause evt_…, or --no-cause`)
+  return held.map(({ events }) => events)
+}
+
+/** What the run could read, but for findings: they would tell the answer. Oldest first. */
+async function readAll(io: Io, client: Client, run: RunDetail, firedAt: number): Promise<FrozenRow[]> {
+  const sources = await get<Source[]>(client, '/api/sources')
+  const names = sources
+    .filter(({ connector, projects }) => connector !== 'finding' && isOf(projects, run.projects))
+    .map(({ name }) => name)
+  if (names.length > SOURCES_MAX)
+    throw new CliError(`the run reads ${names.length} sources, ${SOURCES_MAX} at most`, EXIT.data)
+  const rows: FrozenRow[] = []
+  let cursor: string | null = null
+  do {
+    const json: Record<string, unknown> = {
+      ...{ sources: names, order: 'desc', limit: PAGE, points: 'all' },
+      from: new Date(firedAt - BACK_MS).toISOString(),
+      to: new Date(firedAt).toISOString(),
+      as_of: run.as_of,
+      ...(cursor === null ? {} : { cursor }),
+    }
+    const { text } = await client.call('/read', { method: 'POST', json })
+    const page = JSON.parse(text) as {
+      rows: (FrozenRow & { reference?: boolean })[]
+      next_cursor: string | null
+    }
+    rows.push(...page.rows.filter(({ reference, event_type }) => !reference && event_type !== 'finding'))
+    cursor = page.next_cursor
+    if (io.isTerminal) io.err(paint(io, 'dim', `${rows.length} events read\n`))
+  } while (cursor !== null && rows.length < EVENTS_MAX)
+  return rows.reverse()
+}
+
+const isOf = (projects: readonly string[], wanted: readonly string[]): boolean =>
+  wanted.length === 0 || projects.some((project) => wanted.includes(project))
+
+function tellFrozen(io: Io, { events, thinned, replaced, truth }: Frozen, bytes: number): void {
+  const bySource = new Map<string, number>()
+  for (const { source } of events) bySource.set(source, (bySource.get(source) ?? 0) + 1)
+  const list = (of: Iterable<[string, number]>) =>
+    [...of].map(([name, count]) => `${escapeLine(name)} ${count.toLocaleString('en')}`).join(', ') || 'none'
+  io.out(
+    `events: ${list(bySource)}; ${thinned.toLocaleString('en')} older ones left out; ${Math.ceil(bytes / 1000)} kB\n`,
+  )
+  io.out(`replaced by stand-ins: ${list(Object.entries(replaced))}\n`)
+  for (const { role, line } of truth.facts) io.out(`${role}: ${escapeLine(line?.[0] ?? '')}\n`)
+}

@@ -1,0 +1,190 @@
+/**
+ * A run of the past as a scenario: the events that it could read, with stand-ins for whom they are about, and the
+ * truth that a person names by events. Nothing here reads or writes; what is given is what there was.
+ */
+import { Masker } from '../context/words.ts'
+import { fail } from '../errors.ts'
+import type { Fact, IncidentEvent, Truth } from './incident.ts'
+
+/** One event as a read gives it. */
+export interface FrozenRow {
+  id: string
+  source: string
+  event_type: string
+  event_time: string
+  ingested_at: string
+  text: string
+  labels: Readonly<Record<string, string | number>>
+  entity: { label: string; value: string } | null
+}
+
+export interface Freezing {
+  id: string
+  entity: string
+  /** Epoch ms. */
+  firedAt: number
+  rows: readonly FrozenRow[]
+  /** Ids of events that are the cause; of several causes one list each. None: there was nothing to find. */
+  causes: readonly (readonly string[])[]
+  /** Ids of events that followed from it. */
+  effects: readonly string[]
+  /** Kept whatever else is left out, as what was cited is. */
+  cited: readonly string[]
+  /** Labels whose values stay as they are. */
+  keep: readonly string[]
+}
+
+export interface Frozen {
+  truth: Truth
+  events: IncidentEvent[]
+  /** Events that were left out, lines of a wording that came often. */
+  thinned: number
+  /** What was replaced: kinds, with how many different ones. */
+  replaced: Record<string, number>
+}
+
+/** What is younger, ms before the firing, is kept whole: rates are told by it. Of older lines of a wording so many. */
+const WHOLE_MS = 3 * 3_600_000
+const OLDER = 200
+/** Characters of a text that tell an event from others. */
+const TOLD = 80
+/** Labels that name people, customers and machines. */
+const PERSONAL =
+  /^(customer|client|user|username|account|tenant|org|organisation|organization|email|mail|host|hostname|instance|node|ip|address|session|phone|name|device)([_.-]?(id|name|key|email|address|ip))?$/i
+const MAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g
+const IPV4 = /\b(?:\d{1,3}\.){3}\d{1,3}\b/g
+const IPV6 = /\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b/gi
+/** Shorter values are words that texts have anyway. */
+const NAME_MIN = 3
+
+/** @throws SvcError invalid where a cause is none of the events */
+export function freezeRun(given: Freezing): Frozen {
+  const { rows, firedAt, causes, effects, entity } = given
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const missing = [...causes.flat(), ...effects].find((id) => !byId.has(id))
+  if (missing !== undefined)
+    fail('invalid', `cause: ${missing} is none of the events that the run could read`, { field: 'cause' })
+  const masks = new StandIns(rows, given.keep)
+  const kept = thin(rows, firedAt - WHOLE_MS, new Set([...causes.flat(), ...effects, ...given.cited]))
+  const told = (row: FrozenRow): IncidentEvent => {
+    const labels: Record<string, string> = {}
+    let value: number | undefined
+    for (const [name, of] of Object.entries(row.labels)) {
+      if (typeof of === 'number') value ??= of
+      labels[name] = masks.of(name, String(of))
+    }
+    if (row.entity) labels.service = masks.of(row.entity.label, row.entity.value)
+    const t = (Date.parse(row.event_time) - firedAt) / 1000
+    const came = (Date.parse(row.ingested_at) - firedAt) / 1000
+    return {
+      ...{
+        source: row.source,
+        type: row.event_type,
+        t: Math.min(0, t),
+        text: masks.within(row.text),
+        labels,
+      },
+      ...(value === undefined ? {} : { value }),
+      ...(came - t > 60 && came <= 0 ? { arrives: came } : {}),
+    }
+  }
+  const factOf = (id: string, more: Pick<Fact, 'role' | 'cause'>): Fact => ({
+    ...{ id, ...more },
+    line: [
+      escapeRegExp(
+        told(byId.get(id)!)
+          .text.split(/[\r\n]/, 1)[0]!
+          .slice(0, TOLD),
+      ),
+    ],
+  })
+  return {
+    truth: {
+      ...{ id: given.id, kind: 'own', entity: masks.of('', entity) },
+      fired_at: new Date(firedAt).toISOString(),
+      outcome: causes.length ? 'finding' : 'no_op',
+      facts: [
+        ...causes.flatMap((ids, i) => ids.map((id) => factOf(id, { role: 'root', cause: `cause ${i + 1}` }))),
+        ...effects.map((id) => factOf(id, { role: 'effect' })),
+      ],
+    },
+    events: kept.map(told),
+    thinned: rows.length - kept.length,
+    replaced: masks.counts(),
+  }
+}
+
+/** What came often, long before, says the same each time: some of each wording stay, evenly over the time. */
+function thin(rows: readonly FrozenRow[], from: number, always: ReadonlySet<string>): FrozenRow[] {
+  const masker = new Masker()
+  const wordings = new Map<string, FrozenRow[]>()
+  for (const row of rows) {
+    if (always.has(row.id) || Date.parse(row.event_time) >= from) continue
+    const words = masker.words(row.text).join(' ')
+    const key = [row.source, row.event_type, row.entity?.value ?? '', words].join('\0')
+    const same = wordings.get(key)
+    if (same) same.push(row)
+    else wordings.set(key, [row])
+  }
+  const dropped = new Set<FrozenRow>()
+  for (const same of wordings.values()) {
+    const step = Math.ceil(same.length / OLDER)
+    for (const [i, row] of same.entries()) if (i % step !== 0) dropped.add(row)
+  }
+  return rows.filter((row) => !dropped.has(row))
+}
+
+/** The same stand-in for the same name, in labels and texts alike. */
+class StandIns {
+  private readonly names = new Map<string, string>()
+  private readonly kinds = new Map<string, number>()
+  private readonly known: RegExp | null
+
+  constructor(rows: readonly FrozenRow[], keep: readonly string[]) {
+    for (const { labels, entity } of rows) {
+      for (const [name, value] of Object.entries(labels))
+        if (typeof value === 'string' && PERSONAL.test(name) && !keep.includes(name)) this.add(name, value)
+      if (entity && PERSONAL.test(entity.label) && !keep.includes(entity.label))
+        this.add(entity.label, entity.value)
+    }
+    const long = [...this.names.keys()].filter((name) => name.length >= NAME_MIN)
+    long.sort((a, b) => b.length - a.length)
+    this.known = long.length
+      ? new RegExp(`(?<![\\w-])(?:${long.map(escapeRegExp).join('|')})(?![\\w-])`, 'g')
+      : null
+  }
+
+  of(label: string, value: string): string {
+    return this.names.get(value) ?? (label === 'service' ? value : this.within(value))
+  }
+
+  within(text: string): string {
+    const named = this.known ? text.replace(this.known, (name) => this.names.get(name)!) : text
+    return named
+      .replace(MAIL, (mail) => (mail.endsWith('@example.invalid') ? mail : this.add('email', mail)))
+      .replace(IPV4, (ip) => (ip.startsWith('192.0.2.') ? ip : this.add('ip', ip)))
+      .replace(IPV6, (ip) => this.add('ip', ip))
+  }
+
+  counts(): Record<string, number> {
+    return Object.fromEntries(this.kinds)
+  }
+
+  private add(kind: string, name: string): string {
+    const known = this.names.get(name)
+    if (known !== undefined) return known
+    const n = (this.kinds.get(kind) ?? 0) + 1
+    this.kinds.set(kind, n)
+    // Addresses that are nobody's: RFC 2606 and RFC 5737.
+    const standIn =
+      name.search(MAIL) === 0
+        ? `user-${n}@example.invalid`
+        : name.search(IPV4) === 0 || name.search(IPV6) === 0
+          ? `192.0.2.${n}`
+          : `${kind.replaceAll(/\W+/g, '-')}-${n}`
+    this.names.set(name, standIn)
+    return standIn
+  }
+}
+
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
