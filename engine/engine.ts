@@ -127,6 +127,14 @@ export interface EngineStatus {
   pctUsed: number
   /** Why it is not well, if so. */
   detail: string | null
+  /** Runs that wait because a model is not to be had; null: none does. Epoch ms. */
+  parked: {
+    runs: number
+    since: number
+    until: number
+    reason: string
+    byAgent: Record<string, number>
+  } | null
   /** Stored secrets that the key file cannot open, in words. */
   unreadableSecrets: string[]
   eventsStored: number

@@ -3,6 +3,7 @@
 import type { Usage } from '../schemas/types.ts'
 import type { Declared } from './declared/declared.ts'
 import { instanceFaults } from './declared/instance-health.ts'
+import { parkedRuns } from './declared/parked-runs.ts'
 import type { EngineStatus } from './engine.ts'
 import type { Figures } from './figures.ts'
 import type { SealedSecrets } from './sealed-secrets.ts'
@@ -62,6 +63,7 @@ export function statusOf(parts: StatusParts): Omit<EngineStatus, 'tallies'> {
     pctUsed: m.pctUsed,
     detail:
       [refusal, unreadable.sentence, ...faults].filter((sentence) => sentence !== null).join('; ') || null,
+    parked: parkedRuns(declared.store.db),
     unreadableSecrets: unreadable.names,
     eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
     bySource: sources.live().map((source) => ({

@@ -6,7 +6,7 @@ export const askTurn: Lifecycle = {
   version: 1,
   events: {
     answer: 'the model gave its answer',
-    exhaust: 'its rounds were used up before the model was done',
+    exhaust: 'its rounds were used up, or its room, before the model was done',
     cancel: 'a person stopped it, or nobody read it any more',
     fail: 'a model could not be asked, a budget was used up, or the service stopped',
   },

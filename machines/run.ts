@@ -1,7 +1,8 @@
 /**
  * A run of an agent (SPEC.md, Run and delivery statuses). A round is one model call, so a run that
  * is capped before any call never starts. A restart of the daemon resumes it from its journal, three
- * times at most. Only queued and running can still change: a rerun is a new run.
+ * times at most. While its model is not to be had it is parked, on its tape, and goes on when it is tried
+ * again. Only queued, running and parked can still change: a rerun is a new run.
  */
 import { setup } from 'xstate'
 import { effect } from './effect.ts'
@@ -43,7 +44,7 @@ const model = setup({
 
 /** A way to end; the outcome, its deliveries and its handoffs are written with it. */
 const end = (
-  status: 'succeeded' | 'exhausted' | 'failed' | 'capped' | 'empty',
+  status: 'succeeded' | 'exhausted' | 'failed' | 'capped' | 'empty' | 'cancelled',
   reason: string | null = null,
 ) =>
   ({
@@ -61,7 +62,9 @@ const callModel = {
 const nextRound = model.assign({ rounds: (at) => rounds(at) + 1 })
 
 export const run: Lifecycle = {
-  version: 1,
+  version: 2,
+  // The second has more states, and a cancelled run is no longer a failed one.
+  migrate: { 1: (old) => old },
   events: {
     start: 'its turn has come; the first round begins',
     round: 'the next round begins',
@@ -71,6 +74,8 @@ export const run: Lifecycle = {
     cap: 'a cap is reached before a model call: the budget or the runs of a day',
     fail: 'it cannot go on, such as without a model provider',
     deadline: 'it took longer than it may',
+    park: 'its model is not to be had for now',
+    go_on: 'its model is tried again',
     interrupted: 'the daemon stopped in the middle',
     cancel: 'a person stops it',
   },
@@ -85,7 +90,7 @@ export const run: Lifecycle = {
           start: { target: 'running', actions: [nextRound, callModel] },
           cap: end('capped'),
           fail: end('failed'),
-          cancel: end('failed', 'cancelled'),
+          cancel: end('cancelled'),
         },
       },
       running: {
@@ -98,6 +103,7 @@ export const run: Lifecycle = {
           cap: end('capped'),
           fail: end('failed'),
           deadline: end('failed', 'deadline'),
+          park: 'parked',
           interrupted: [
             {
               guard: 'resumes_left',
@@ -109,12 +115,17 @@ export const run: Lifecycle = {
             },
             end('failed', 'interrupted'),
           ],
-          cancel: end('failed', 'cancelled'),
+          cancel: end('cancelled'),
         },
+      },
+      parked: {
+        description: 'waits on its tape until its model is tried again; nothing is reserved for it',
+        on: { go_on: 'running', cancel: end('cancelled') },
       },
       succeeded: { description: 'ended with a finding, or with nothing to report', type: 'final' },
       exhausted: { description: 'reached its round cap; a partial note is kept', type: 'final' },
-      failed: { description: 'could not end, or was cancelled; the reason is shown', type: 'final' },
+      failed: { description: 'could not end; the reason is shown', type: 'final' },
+      cancelled: { description: 'a person stopped it', type: 'final' },
       capped: { description: 'a cap was reached before a model call', type: 'final' },
       empty: { description: 'ended without a text and without a conclusion', type: 'final' },
     },

@@ -6504,6 +6504,16 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
     "description": "Model provider; empty: the default one.",
     "pattern": "^([a-z0-9][a-z0-9-]{0,39})?$"
    },
+   "fallback_provider": {
+    "type": "string",
+    "description": "Model provider that is asked while its own is unavailable; empty: its own, with fallback_model.",
+    "pattern": "^([a-z0-9][a-z0-9-]{0,39})?$"
+   },
+   "fallback_model": {
+    "type": "string",
+    "description": "Model that is asked while its own is unavailable; empty: the default of fallback_provider. Both empty: the fallback under Settings, Agents.",
+    "maxLength": 200
+   },
    "mcp_servers": {
     "type": "array",
     "description": "MCP servers whose tools it may use.",

@@ -44,6 +44,12 @@ export type AskFrame =
       /**
        * Kind of frame.
        */
+      type: 'again'
+    }
+  | {
+      /**
+       * Kind of frame.
+       */
       type: 'tool'
       /**
        * Call.
@@ -803,6 +809,14 @@ export interface AgentSettings {
    * Runs of all agents at the same time.
    */
   concurrency: number
+  /**
+   * Model provider that is asked while another is unavailable, by agents that name none, Ask and guided setup; empty: none, or another model of the same.
+   */
+  fallback_provider: string
+  /**
+   * Its model; empty: its default.
+   */
+  fallback_model: string
 }
 /**
  * What is declared of an agent, apart from its name.
@@ -820,6 +834,14 @@ export interface AgentSpec {
    * Model provider; empty: the default one.
    */
   provider?: string
+  /**
+   * Model provider that is asked while its own is unavailable; empty: its own, with fallback_model.
+   */
+  fallback_provider?: string
+  /**
+   * Model that is asked while its own is unavailable; empty: the default of fallback_provider. Both empty: the fallback under Settings, Agents.
+   */
+  fallback_model?: string
   /**
    * MCP servers whose tools it may use.
    *
@@ -1138,6 +1160,14 @@ export interface Agent {
    * Model provider; empty: the default one.
    */
   provider: string
+  /**
+   * Model provider that is asked while its own is unavailable; empty: its own, with fallback_model.
+   */
+  fallback_provider: string
+  /**
+   * Model that is asked while its own is unavailable; empty: the default of fallback_provider. Both empty: the fallback under Settings, Agents.
+   */
+  fallback_model: string
   /**
    * MCP servers whose tools it may use.
    *
@@ -2710,6 +2740,14 @@ export interface CatalogAgent {
    * Model provider; empty: the default one.
    */
   provider?: string
+  /**
+   * Model provider that is asked while its own is unavailable; empty: its own, with fallback_model.
+   */
+  fallback_provider?: string
+  /**
+   * Model that is asked while its own is unavailable; empty: the default of fallback_provider. Both empty: the fallback under Settings, Agents.
+   */
+  fallback_model?: string
   /**
    * MCP servers whose tools it may use.
    *
@@ -6082,6 +6120,27 @@ export interface Health {
    * Why it is not ok.
    */
   detail?: string
+  /**
+   * Runs of agents that wait because a model is not to be had; absent: none does.
+   */
+  parked_runs?: {
+    /**
+     * How many.
+     */
+    runs: number
+    /**
+     * Since when the first of them waits.
+     */
+    since: string
+    /**
+     * When the next of them is tried again.
+     */
+    until: string
+    /**
+     * Why, of the one that is tried next.
+     */
+    reason: string
+  }
   /**
    * Stored secrets that secret.key does not open, such as signature_secret of source app; absent where it opens all. The first 200.
    *
@@ -10000,9 +10059,18 @@ export interface Run {
    */
   agent: string
   /**
-   * queued; running; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
+   * queued; running; parked: its model is not to be had, and it goes on when that is tried again; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; cancelled: a person ended it; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
    */
-  status: 'queued' | 'running' | 'succeeded' | 'exhausted' | 'failed' | 'capped' | 'empty'
+  status:
+    | 'queued'
+    | 'running'
+    | 'parked'
+    | 'succeeded'
+    | 'exhausted'
+    | 'failed'
+    | 'cancelled'
+    | 'capped'
+    | 'empty'
   /**
    * Events it accepts now.
    */
@@ -10124,6 +10192,52 @@ export interface Run {
    * Cost, US dollars; null: not priced.
    */
   cost_usd: number | null
+  /**
+   * What the provider's cache saved by the price table, US dollars: what its tokens would have cost without one, less what they cost; below 0 where only writing was paid. Null: not priced.
+   */
+  cache_saved_usd: number | null
+  /**
+   * What should have answered its last call, and why it did not; null: it did.
+   */
+  fallback_for: null | {
+    /**
+     * Model provider.
+     */
+    provider: string
+    /**
+     * Model.
+     */
+    model: string
+    /**
+     * Why.
+     */
+    reason: string
+  }
+  /**
+   * Of one that is parked: why, since when its model is not to be had, and when it is tried again; null: it is not.
+   */
+  parked: null | {
+    /**
+     * Why.
+     */
+    reason: string
+    /**
+     * Since when.
+     */
+    since: string
+    /**
+     * Tried again.
+     */
+    until: string
+    /**
+     * How often it was parked since its model last answered.
+     */
+    tries: number
+  }
+  /**
+   * Who ended it; null: it was not cancelled, or before that was kept.
+   */
+  cancelled_by: string | null
   /**
    * finding, or no_op: nothing to report.
    */
@@ -11704,6 +11818,14 @@ export interface AgentSettingsWrite {
    * Runs of all agents at the same time; 8 when it is empty.
    */
   concurrency?: number | ''
+  /**
+   * Model provider that is asked while another is unavailable, by agents that name none, Ask and guided setup; empty: none, or another model of the same.
+   */
+  fallback_provider?: string
+  /**
+   * Its model; empty: its default.
+   */
+  fallback_model?: string
 }
 /**
  * Run an agent over its examples, as it is saved or with changes that are not saved.
@@ -11746,6 +11868,14 @@ export interface AgentUpdate {
    * Model provider; empty: the default one.
    */
   provider?: string
+  /**
+   * Model provider that is asked while its own is unavailable; empty: its own, with fallback_model.
+   */
+  fallback_provider?: string
+  /**
+   * Model that is asked while its own is unavailable; empty: the default of fallback_provider. Both empty: the fallback under Settings, Agents.
+   */
+  fallback_model?: string
   /**
    * MCP servers whose tools it may use.
    *
@@ -11857,6 +11987,14 @@ export interface AgentWrite {
    * Model provider; empty: the default one.
    */
   provider?: string
+  /**
+   * Model provider that is asked while its own is unavailable; empty: its own, with fallback_model.
+   */
+  fallback_provider?: string
+  /**
+   * Model that is asked while its own is unavailable; empty: the default of fallback_provider. Both empty: the fallback under Settings, Agents.
+   */
+  fallback_model?: string
   /**
    * MCP servers whose tools it may use.
    *
@@ -13496,9 +13634,18 @@ export interface RunDetail {
    */
   agent: string
   /**
-   * queued; running; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
+   * queued; running; parked: its model is not to be had, and it goes on when that is tried again; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; cancelled: a person ended it; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
    */
-  status: 'queued' | 'running' | 'succeeded' | 'exhausted' | 'failed' | 'capped' | 'empty'
+  status:
+    | 'queued'
+    | 'running'
+    | 'parked'
+    | 'succeeded'
+    | 'exhausted'
+    | 'failed'
+    | 'cancelled'
+    | 'capped'
+    | 'empty'
   /**
    * Events it accepts now.
    */
@@ -13620,6 +13767,52 @@ export interface RunDetail {
    * Cost, US dollars; null: not priced.
    */
   cost_usd: number | null
+  /**
+   * What the provider's cache saved by the price table, US dollars: what its tokens would have cost without one, less what they cost; below 0 where only writing was paid. Null: not priced.
+   */
+  cache_saved_usd: number | null
+  /**
+   * What should have answered its last call, and why it did not; null: it did.
+   */
+  fallback_for: null | {
+    /**
+     * Model provider.
+     */
+    provider: string
+    /**
+     * Model.
+     */
+    model: string
+    /**
+     * Why.
+     */
+    reason: string
+  }
+  /**
+   * Of one that is parked: why, since when its model is not to be had, and when it is tried again; null: it is not.
+   */
+  parked: null | {
+    /**
+     * Why.
+     */
+    reason: string
+    /**
+     * Since when.
+     */
+    since: string
+    /**
+     * Tried again.
+     */
+    until: string
+    /**
+     * How often it was parked since its model last answered.
+     */
+    tries: number
+  }
+  /**
+   * Who ended it; null: it was not cancelled, or before that was kept.
+   */
+  cancelled_by: string | null
   /**
    * finding, or no_op: nothing to report.
    */

@@ -8,9 +8,11 @@ type Painter = Pick<Io, 'colour'>
 export const RUN_STYLES: Record<Run['status'], Style> = {
   queued: 'yellow',
   running: 'yellow',
+  parked: 'yellow',
   succeeded: 'green',
   exhausted: 'red',
   failed: 'red',
+  cancelled: 'dim',
   capped: 'red',
   empty: 'red',
 }
@@ -39,6 +41,12 @@ export function runText(io: Painter, run: RunDetail, whole: boolean): string {
     .join('\n')
 }
 
+const parkedText = ({ since, until, reason }: NonNullable<RunDetail['parked']>): string =>
+  `since ${since}, tried again at ${until}: ${reason}`
+
+const insteadText = ({ provider, model, reason }: NonNullable<RunDetail['fallback_for']>): string =>
+  `of ${provider} ${model}: ${reason}`
+
 function factsOf(run: RunDetail): [title: string, value: string][] {
   const { outcome, verdict, error, rounds, max_rounds, duration_ms, servers } = run
   const skipped = servers.flatMap((one) => (one.skipped === null ? [] : [`${one.server}: ${one.skipped}`]))
@@ -46,6 +54,7 @@ function factsOf(run: RunDetail): [title: string, value: string][] {
     `${run.input_tokens} in`,
     `${run.output_tokens} out`,
     run.cache_read_input_tokens && `${run.cache_read_input_tokens} read from the cache`,
+    run.cache_saved_usd && run.cache_read_input_tokens > 0 && `which saved $${run.cache_saved_usd}`,
     run.cache_creation_input_tokens && `${run.cache_creation_input_tokens} written to it`,
   ]
   return [
@@ -56,6 +65,8 @@ function factsOf(run: RunDetail): [title: string, value: string][] {
     ...fact('tokens', rounds > 0 && tokens.filter(Boolean).join(', ')),
     ...fact('verdict', outcome === 'no_op' ? 'no_op: nothing to report' : verdict),
     ...fact('error', error),
+    ...fact('parked', run.parked && parkedText(run.parked)),
+    ...fact('instead', run.fallback_for && insteadText(run.fallback_for)),
     ...fact('practice', run.practice && 'told to nobody, in no total'),
     ...fact('skipped', skipped.join('; ')),
   ]

@@ -8,6 +8,8 @@ export interface AgentDraft {
   trigger: string
   provider: string
   model: string
+  fallback_provider: string
+  fallback_model: string
   mcp_servers: string[]
   tools: ToolPolicy[]
   context: 'brief' | 'plain'
@@ -34,6 +36,8 @@ export const NEW_AGENT: AgentDraft = {
   trigger: '',
   provider: '',
   model: '',
+  fallback_provider: '',
+  fallback_model: '',
   mcp_servers: [],
   tools: [],
   context: 'brief',
@@ -68,6 +72,8 @@ export function draftOf(agent: Agent): AgentDraft {
     trigger: agent.trigger,
     provider: agent.provider ?? '',
     model: agent.model ?? '',
+    fallback_provider: agent.fallback_provider,
+    fallback_model: agent.fallback_model,
     mcp_servers: agent.mcp_servers ?? [],
     tools: agent.tools,
     context: agent.context,

@@ -36,6 +36,8 @@ export function withFrame(view: AskView, frame: AskFrame): AskView {
         return { ...view, blocks: [...blocks.slice(0, -1), { kind: 'text', text: last.text + frame.text }] }
       return frame.text.trim() ? { ...view, blocks: [...blocks, { kind: 'text', text: frame.text }] } : view
     }
+    case 'again':
+      return blocks.at(-1)?.kind === 'text' ? { ...view, blocks: blocks.slice(0, -1) } : view
     case 'tool': {
       const { id, name, input } = frame
       return {

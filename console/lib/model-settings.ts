@@ -143,6 +143,9 @@ export interface LimitsDraft {
   daily_cap: number | null
   daily_budget_usd: number | null
   concurrency: number | null
+  /** Empty: none. */
+  fallback_provider: string
+  fallback_model: string
 }
 
 export function limitsDraft(stored: AgentSettings): LimitsDraft {
@@ -150,6 +153,8 @@ export function limitsDraft(stored: AgentSettings): LimitsDraft {
     daily_cap: stored.daily_cap_source === 'console' ? stored.daily_cap : null,
     daily_budget_usd: stored.daily_budget_usd,
     concurrency: stored.concurrency,
+    fallback_provider: stored.fallback_provider,
+    fallback_model: stored.fallback_model,
   }
 }
 

@@ -4,9 +4,11 @@ import type { Run } from '../../schemas/types.ts'
 export const RUN_STATUSES: Run['status'][] = [
   'queued',
   'running',
+  'parked',
   'succeeded',
   'exhausted',
   'failed',
+  'cancelled',
   'capped',
   'empty',
 ]

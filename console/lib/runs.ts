@@ -11,7 +11,7 @@ export const agentPath = (name: string, tab?: string): string =>
 
 /** Whether more is to come of it by itself. */
 export const isOpen = ({ status }: Pick<Run, 'status'>): boolean =>
-  status === 'queued' || status === 'running'
+  status === 'queued' || status === 'running' || status === 'parked'
 
 /** How soon a list of runs is read again, ms. */
 export const freshMs = (runs: readonly Pick<Run, 'status'>[]): number => (runs.some(isOpen) ? 2_000 : 5_000)
@@ -19,9 +19,11 @@ export const freshMs = (runs: readonly Pick<Run, 'status'>[]): number => (runs.s
 export const RUN_TONES: Record<Run['status'], Tone> = {
   queued: 'busy',
   running: 'busy',
+  parked: 'quiet',
   succeeded: 'good',
   exhausted: 'bad',
   failed: 'bad',
+  cancelled: 'quiet',
   capped: 'bad',
   empty: 'bad',
 }
@@ -29,9 +31,11 @@ export const RUN_TONES: Record<Run['status'], Tone> = {
 export const STATUS_HINTS: Record<Run['status'], string> = {
   queued: 'It waits for its turn',
   running: 'It is at work',
+  parked: 'Its model is not to be had; it goes on when that is tried again',
   succeeded: 'It came to an end of its own',
   exhausted: 'Its rounds were used up; what it had written is kept',
   failed: 'It could not go on',
+  cancelled: 'A person ended it',
   capped: 'A budget, or the runs of a day, were used up',
   empty: 'It ended without a text and without a conclusion',
 }
@@ -104,6 +108,17 @@ export function tokenWords(
     usage.cache_creation_input_tokens ? `${count(usage.cache_creation_input_tokens)} to the cache` : '',
   ]
   return parts.filter(Boolean).join(', ')
+}
+
+/** ", which saved $0.02"; empty: nothing was read from a cache, or it is not priced. */
+export function savedWords({
+  cache_read_input_tokens,
+  cache_saved_usd,
+}: Pick<Run, 'cache_read_input_tokens' | 'cache_saved_usd'>): string {
+  if (cache_read_input_tokens === 0 || !cache_saved_usd) return ''
+  return cache_saved_usd > 0
+    ? `; the cache saved ${money(cache_saved_usd)}`
+    : `; the cache cost ${money(-cache_saved_usd)} more than it saved`
 }
 
 /** What came of a handoff. */

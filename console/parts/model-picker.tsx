@@ -16,9 +16,12 @@ interface Props {
   onChange: (value: ModelChoice) => void
   /** What a blank says. */
   blank?: string
+  names?: { provider: string; model: string }
 }
 
-export function ModelPicker({ value, onChange, blank = 'The default' }: Props) {
+const NAMES = { provider: 'Model provider', model: 'Model' }
+
+export function ModelPicker({ value, onChange, blank = 'The default', names = NAMES }: Props) {
   const { data } = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
   const { providers, models, fallback } = modelChoices(data, value)
   const hint = blank === 'The default' && fallback ? `${blank}: ${fallback}` : blank
@@ -26,7 +29,7 @@ export function ModelPicker({ value, onChange, blank = 'The default' }: Props) {
     <Group grow align="flex-start" preventGrowOverflow={false}>
       {providers.length > 0 ? (
         <Select
-          label="Model provider"
+          label={names.provider}
           placeholder={blank}
           data={providers}
           value={value.provider || null}
@@ -37,7 +40,7 @@ export function ModelPicker({ value, onChange, blank = 'The default' }: Props) {
         />
       ) : (
         <TextInput
-          label="Model provider"
+          label={names.provider}
           placeholder={blank}
           value={value.provider}
           onChange={(event) => onChange({ ...value, provider: event.currentTarget.value })}
@@ -45,7 +48,7 @@ export function ModelPicker({ value, onChange, blank = 'The default' }: Props) {
         />
       )}
       <Autocomplete
-        label="Model"
+        label={names.model}
         placeholder={hint}
         data={models}
         value={value.model}

@@ -16,6 +16,7 @@ import type { Clock } from '../clock.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { type Making, newRunId } from '../runs/making.ts'
+import { isOpen } from '../runs/open-states.ts'
 import { type RunRow, runQueries } from '../runs/queries.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { Database, StoreHandle } from '../store/handle.ts'
@@ -187,7 +188,7 @@ function checkRun(agent: string, id: string, run: RunRow | undefined): void {
     fail('invalid', `run_id must be a run of ${agent}; ${id} is one of ${run.agent}`, field)
   if (run.woken_by === 'external')
     fail('invalid', `run_id must be a run of this service; ${id} was made by an outside agent`, field)
-  if (run.state === 'queued' || run.state === 'running')
+  if (isOpen(run.state))
     fail('wrong_state', `run ${id} is ${run.state}; wait until it has ended`, {
       state: run.state,
       accepts: ['cancel'],

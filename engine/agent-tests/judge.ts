@@ -1,5 +1,6 @@
 /** How an example went, from the rows of its run alone: the same whenever it is asked. */
 import { dollars } from '../models/dollars.ts'
+import { isOpen } from '../runs/open-states.ts'
 import type { RunRow } from '../runs/queries.ts'
 import { mentioned } from './mention.ts'
 
@@ -35,7 +36,7 @@ export interface Judged {
 /** @param run null: it is no longer there */
 export function judge(expected: Expected, run: JudgedRun | null): Judgement {
   if (!run) return failed('its run is no longer there')
-  if (run.state === 'queued' || run.state === 'running') return { result: 'running', why: null }
+  if (isOpen(run.state)) return { result: 'running', why: null }
   if (run.state !== 'succeeded') return failed(`run ${run.state}: ${run.error ?? 'it gave no reason'}`)
   const reasons = [verdictFault(expected, run), mentionsFault(expected, run)].filter((why) => why !== null)
   return reasons.length ? failed(reasons.join('; ')) : { result: 'pass', why: null }

@@ -8,6 +8,7 @@ import type { Clock, Timers } from '../clock.ts'
 import type { Caller } from '../engine.ts'
 import { fail, SvcError } from '../errors.ts'
 import { ModelFault, type Models } from '../models/types.ts'
+import { createFreed, type Freed } from '../runs/freed.ts'
 import type { AskTurnCalls } from './calls.ts'
 import { allFrames, firstFrame, lastFrame } from './frames.ts'
 import { LiveTurn } from './live.ts'
@@ -58,6 +59,7 @@ export function createAsk(parts: AskParts): Ask {
   const atWork = new Map<string, AtWork>()
   /** Places that are taken while a turn is begun. */
   const begun = new Map<string, number>()
+  const freed = createFreed(timers)
   let isStopped = false
 
   function take(owner: string): () => void {
@@ -99,7 +101,9 @@ export function createAsk(parts: AskParts): Ask {
     live.tell(
       firstFrame({ id, session: turn.session, mode: turn.mode, provider: turn.provider, model: turn.model }),
     )
-    const done = follow(parts, { started, turn, caller, live, controller }).finally(() => atWork.delete(id))
+    const done = follow({ ...parts, freed }, { started, turn, caller, live, controller }).finally(() =>
+      atWork.delete(id),
+    )
     atWork.set(id, { live, controller, done })
   }
 
@@ -193,7 +197,7 @@ interface Following {
 
 /** Takes a turn to its end, writes that, and tells it. Never rejects. */
 async function follow(
-  parts: AskParts,
+  parts: AskParts & { freed: Freed },
   { started, turn, caller, live, controller }: Following,
 ): Promise<void> {
   const { port, models, reads, clock, timers } = parts
@@ -208,6 +212,7 @@ async function follow(
     signal,
     system: systemOf(turn.mode, turn.step, started.askedAt),
     tell: (frame) => live.tell(frame),
+    moneyFreed: () => parts.freed.wait(signal),
   })
   try {
     const end = await running
@@ -221,6 +226,7 @@ async function follow(
     live.tell({ type: 'error', detail: 'a fault of ours: how it ended could not be written' })
   } finally {
     cancel()
+    parts.freed.tell()
     live.end()
   }
 }

@@ -9,6 +9,9 @@ export const ROUNDS = 10
 /** Said where the rounds were used up, so that it never ends without a word. */
 export const CLOSING = `\n\n*The ${ROUNDS} rounds of one answer are used up. Ask me to go on, or narrow the question.*`
 
+/** Said where the model had no room for more, so that an answer that ends in the middle is known to. */
+export const CUT = '\n\n*The answer was cut off: it was longer than there was room for. Ask me to go on.*'
+
 /** Lines that fence data from instructions; they are for the model alone. */
 const FENCE = /^<<<data \w+\n([\s\S]*)\ndata \w+>>>$/
 

@@ -4,7 +4,7 @@ import type { AskSession, AskTurn } from '../../schemas/types.ts'
 import { acceptedBy } from '../lifecycle/advance.ts'
 import { dollars } from '../models/dollars.ts'
 import type { Step } from '../runs/types.ts'
-import { CLOSING, framesOf } from './frames.ts'
+import { CLOSING, CUT, framesOf } from './frames.ts'
 import type { SessionRow, StepRow, TurnRow } from './queries.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -49,7 +49,7 @@ export function presentTurn(row: TurnRow, rows: readonly StepRow[]): AskTurn {
 
 /** What was said beyond the replies that are whole: the piece of one that was cut off, or the closing word. */
 function restOf({ state, answer }: TurnRow, steps: readonly Step[]): string {
-  if (state === 'exhausted') return CLOSING
+  if (state === 'exhausted') return answer.endsWith(CUT.trim()) ? CUT : CLOSING
   if (state !== 'cancelled' && state !== 'failed') return ''
   const whole = joined(steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply?.text ?? []) : [])))
   return answer.startsWith(whole) ? answer.slice(whole.length).trim() : ''

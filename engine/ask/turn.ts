@@ -4,6 +4,7 @@
  */
 import type { AskFrame } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
+import { roomAfter } from '../models/output-bounds.ts'
 import {
   ModelFault,
   type ModelMessage,
@@ -11,17 +12,18 @@ import {
   type Models,
   type ToolCall,
 } from '../models/types.ts'
-import { Tape } from '../runs/tape.ts'
+import { isCut, Tape } from '../runs/tape.ts'
 import { callInText } from '../runs/text-call.ts'
 import type { Step, StepData, StepKind, StepWrite } from '../runs/types.ts'
-import { CLOSING, previewOf, ROUNDS } from './frames.ts'
+import { CLOSING, CUT, previewOf, ROUNDS } from './frames.ts'
 import { joined } from './present.ts'
 import { callTool } from './tools/index.ts'
 import type { AskTool, ToolWorld } from './tools/tool.ts'
 import type { AskPort, BegunTurn, NewTurn, TurnEnd } from './types.ts'
 
 const OUTPUT_TOKENS = 2_048
-const CALL_MS = 120_000
+/** Replies of a turn whose calls were cut off; one more, and it ends. */
+const CUTS_MAX = 3
 /** Calls of tools that are made of one reply. */
 const CALLS_MAX = 16
 const OVER = 'Your rounds are used up. Answer now with what you found, and say what you did not get to see.'
@@ -36,6 +38,8 @@ export interface TurnParts {
   signal: AbortSignal
   system: string
   tell(frame: AskFrame): void
+  /** Resolves when a call that held money has ended. @throws an abort of the signal */
+  moneyFreed(): Promise<void>
 }
 
 type Asked = Pick<NewTurn, 'question' | 'model'>
@@ -93,17 +97,26 @@ export class Turn {
     if (typeof reply === 'string') return { event: 'fail', answer: this.answer, error: reply }
     if (reply.stop === 'refusal')
       return { event: 'fail', answer: this.answer, error: 'the model refused to answer' }
+    if (isLast && isCut(reply)) return this.cutShort()
     if (isLast) {
       this.parts.tell({ type: 'text', text: CLOSING })
       return { event: 'exhaust', answer: `${this.answer}${CLOSING}`.trim(), error: null }
     }
     if (reply.calls.length === 0) return this.weigh(reply)
+    if (tape.cuts > CUTS_MAX) return this.cutShort()
     for (const [i, call] of reply.calls.entries()) await this.answerCall(call, i)
     return null
   }
 
+  /** What was said ends in the middle, and is told so. */
+  private cutShort(): TurnEnd {
+    this.parts.tell({ type: 'text', text: CUT })
+    return { event: 'exhaust', answer: `${this.answer}${CUT}`.trim(), error: null }
+  }
+
   private weigh(reply: ModelReply): TurnEnd {
     const { answer } = this
+    if (isCut(reply)) return this.cutShort()
     if (reply.text.trim() || this.tape.toolCalls > 0)
       return answer
         ? { event: 'answer', answer, error: null }
@@ -119,35 +132,36 @@ export class Turn {
   private async ask(isLast: boolean): Promise<ModelReply | string> {
     const { parts, tape } = this
     parts.signal.throwIfAborted()
-    const request = {
-      provider: '',
-      model: this.asked.model,
-      system: parts.system,
-      messages: [...this.begun.earlier, ...tape.messages()],
-      tools: parts.tools.map(({ spec }) => spec),
-      choice: isLast ? ('none' as const) : ('auto' as const),
-      maxTokens: OUTPUT_TOKENS,
-    }
+    const choice = isLast ? ('none' as const) : ('auto' as const)
     const at = parts.clock.now()
     const n = tape.next
     const round = tape.rounds + 1
-    let asked: StepData['model']['asked'] = {
-      choice: request.choice,
-      max_tokens: OUTPUT_TOKENS,
-      ceiling_usd: null,
-    }
+    let asked: StepData['model']['asked'] = { choice, max_tokens: OUTPUT_TOKENS, ceiling_usd: null }
     try {
-      asked = { ...asked, ceiling_usd: await parts.models.ceilingUsd(request) }
+      const request = {
+        provider: '',
+        model: this.asked.model,
+        system: parts.system,
+        messages: [...this.begun.earlier, ...tape.messages()],
+        tools: parts.tools.map(({ spec }) => spec),
+        choice,
+        maxTokens: await this.room(),
+      }
+      asked = {
+        ...asked,
+        max_tokens: request.maxTokens,
+        ceiling_usd: await parts.models.ceilingUsd(request),
+      }
       const begun: StepWrite = { n, kind: 'model', round, at, ms: null, data: { asked } }
-      const refusal = await parts.port.beginAskCall(this.begun.id, begun, asked.ceiling_usd)
+      const refusal = await this.reserve(begun, asked.ceiling_usd)
       if (refusal !== null) return refusal
       tape.put(begun)
       const reply = this.readCalls(
         await parts.models.call({
           ...request,
-          timeoutMs: CALL_MS,
           signal: parts.signal,
           onText: (delta) => this.hear(delta),
+          onAgain: () => this.unhear(),
         }),
       )
       this.partial = ''
@@ -160,8 +174,42 @@ export class Turn {
       const ms = parts.clock.now() - at
       await this.put({ n, kind: 'model', round, at, ms, data: { asked, error: { code, message } } })
       if (code === 'aborted') throw error
+      if (code === 'overflow' && (await this.compact())) return this.ask(isLast)
       return provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
     }
+  }
+
+  /** Tokens for the next reply: more after each that was cut off, as far as the model may write. */
+  private async room(): Promise<number> {
+    const { cuts } = this.tape
+    if (cuts === 0) return OUTPUT_TOKENS
+    const { outputTokens } = await this.parts.models.resolve('', this.asked.model)
+    return roomAfter(OUTPUT_TOKENS, cuts, outputTokens)
+  }
+
+  /** Waits while only calls under way hold the money. @returns why the call must not be made; null: it may */
+  private async reserve(begun: StepWrite, ceiling: number | null): Promise<string | null> {
+    const { port, moneyFreed } = this.parts
+    for (;;) {
+      const refusal = await port.beginAskCall(this.begun.id, begun, ceiling)
+      if (!refusal?.waits) return refusal?.reason ?? null
+      await moneyFreed()
+    }
+  }
+
+  /** What was said is longer than the model takes. @returns whether it is shorter now */
+  private async compact(): Promise<boolean> {
+    const upTo = this.tape.toCompact()
+    if (upTo === null) return false
+    const text = 'it was longer than the model takes; older answers of tools are told in short from here on'
+    await this.write('note', this.tape.rounds, { text, compacted: upTo })
+    return true
+  }
+
+  /** The provider broke off: what was told of its reply is void, it is asked again. */
+  private unhear(): void {
+    this.partial = ''
+    this.parts.tell({ type: 'again' })
   }
 
   /** Two replies of one turn are two paragraphs. */
@@ -189,8 +237,9 @@ export class Turn {
     const at = parts.clock.now()
     const done = (ok: boolean, text: string) =>
       parts.tell({ type: 'tool_done', id: call.id, ms: parts.clock.now() - at, ok, preview: previewOf(text) })
-    const refusal =
-      i >= CALLS_MAX
+    const refusal = call.cut
+      ? 'cut off: the reply was longer than there was room for; call it again, there is more room now'
+      : i >= CALLS_MAX
         ? `not made: at most ${CALLS_MAX} calls are made of one reply`
         : tool
           ? null

@@ -16,7 +16,6 @@ import { type AskQueries, askQueries, type TurnRow } from './queries.ts'
 import { createSessions, isKept, SESSION_MAX } from './sessions.ts'
 import type { AskPort, BegunTurn, NewTurn } from './types.ts'
 
-const DAY_MS = 86_400_000
 /** Of what was said before: so many turns, and so many characters, from the newest. */
 const EARLIER_TURNS = 20
 const EARLIER_MAX = 60_000
@@ -100,9 +99,9 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
     beginAskCall: async (id, step, ceiling) =>
       store.tx(() => {
         const turn = require(id)
-        const spent = runs.spentSince.get(clock.now() - DAY_MS)!
-        const reason = ceiling === null ? null : overDaily(spent, ceiling, parts.dailyBudgetUsd())
-        if (reason !== null) return reason
+        const refusal =
+          ceiling === null ? null : overDaily(runs, clock.now(), ceiling, parts.dailyBudgetUsd())
+        if (refusal !== null) return refusal
         queries.reserve.run(ceiling ?? 0, id)
         queries.saveStep.run(turn.id, step.n, step.kind, step.round, step.at, null, JSON.stringify(step.data))
         return null

@@ -1,6 +1,7 @@
 /** Ask: a question that is answered by a model over reads of the instance. What its parts hand one another. */
 import type { AskProposal, AskRequest, AskTurn } from '../../schemas/types.ts'
 import type { Caller } from '../engine.ts'
+import type { CallRefusal } from '../models/daily-budget.ts'
 import type { ModelMessage } from '../models/types.ts'
 import type { Step, StepWrite } from '../runs/types.ts'
 
@@ -56,7 +57,7 @@ export interface AskPort {
   beginTurn(turn: NewTurn): Promise<BegunTurn>
   recordAskSteps(turn: string, steps: readonly StepWrite[]): Promise<void>
   /** Reserves what a call may cost and writes its step. @returns why it must not be made; null: it may */
-  beginAskCall(turn: string, step: StepWrite, ceilingUsd: number | null): Promise<string | null>
+  beginAskCall(turn: string, step: StepWrite, ceilingUsd: number | null): Promise<CallRefusal | null>
   endTurn(turn: string, end: TurnEnd): Promise<AskTurn>
   /** @throws SvcError not_found: there is none, or it is another credential's */
   askTurn(turn: string, owner: string): Promise<AskTurn>

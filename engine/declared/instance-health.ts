@@ -1,6 +1,7 @@
 /** What is wrong with the whole instance beside its storage, for GET /health; docs/health.md lists it. */
 import type { LiveSource } from '../sources/live.ts'
 import type { Declared } from './declared.ts'
+import { parkedRuns, parkedSentence } from './parked-runs.ts'
 import { allRunsFail, wakesAnyAgent } from './recent-failures.ts'
 
 /** Fewer may fail for reasons of their own. */
@@ -14,6 +15,8 @@ export function instanceFaults(declared: Declared, hasProvider: boolean): string
     faults.push('agents are switched on and no model provider is set, so none of them can run')
   const failing = allRunsFail(db, declared.clock.now())
   if (failing !== null) faults.push(failing)
+  const parked = parkedRuns(db)
+  if (parked !== null) faults.push(parkedSentence(parked))
   const all = allSourcesFail(declared)
   if (all !== null) faults.push(all)
   return faults

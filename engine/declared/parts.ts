@@ -172,6 +172,8 @@ function presentAgent(
     prompt: spec.prompt,
     model: spec.model ?? '',
     provider: spec.provider ?? '',
+    fallback_provider: spec.fallback_provider ?? '',
+    fallback_model: spec.fallback_model ?? '',
     mcp_servers: mcpServers,
     tools: spec.tools ?? [],
     max_rounds: spec.max_rounds ?? null,

@@ -11,6 +11,7 @@ import { wiringOf } from '../wiring/wires.ts'
 import type { Declared } from './declared.ts'
 import { driftsOf } from './label-drift.ts'
 import { watchesOf, wokenAgents } from './outline.ts'
+import { parkedRunsOf, parkedSentence } from './parked-runs.ts'
 import { failingDeliveries, lastRuns } from './recent-failures.ts'
 import { requireProject } from './skill-writes.ts'
 
@@ -27,6 +28,7 @@ export function projectHealth(declared: Declared, word: string, hasProvider: boo
     ...sourceIssues(declared, doc),
     ...missingIssues(declared, id),
     ...variableIssues(declared, doc),
+    ...parkedIssues(declared, id),
     ...runIssues(declared, id, doc),
     ...deliveryIssues(declared, id, doc),
     ...driftIssues(declared, doc),
@@ -50,6 +52,19 @@ function providerIssues(declared: Declared, doc: ProjectDoc, hasProvider: boolea
       message: 'No model provider is set, so its agents cannot run',
       fix: 'Add a model provider',
       view: '/settings?tab=providers',
+    },
+  ]
+}
+
+function parkedIssues({ store }: Declared, id: string): Issue[] {
+  const parked = parkedRunsOf(store.db, id)
+  if (parked === null) return []
+  return [
+    {
+      severity: 'warning',
+      message: parkedSentence(parked),
+      fix: 'They go on by themselves; look at the model provider, or set a fallback under Settings, Agents',
+      view: '/runs?status=parked',
     },
   ]
 }

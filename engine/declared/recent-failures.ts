@@ -30,7 +30,7 @@ export function lastRuns(db: Database, project: string, now: number): LastRun[] 
            row_number() OVER (PARTITION BY r.agent ORDER BY r.seq DESC) AS n
          FROM run_projects p JOIN runs r ON r.id = p.run_id
          WHERE p.project = @project AND r.finished_at > @since AND r.practice = 0 AND r.woken_by <> 'external'
-           AND r.state NOT IN ('queued', 'running'))
+           AND r.state NOT IN ('queued', 'running', 'parked', 'cancelled'))
        WHERE n <= ${RUNS_LOOKED_AT} ORDER BY agent, seq DESC`,
     )
     .all({ project, since: now - WINDOW_MS })
@@ -83,7 +83,7 @@ const INSTANCE_LEAST = 3
 export function allRunsFail(db: Database, now: number): string | null {
   const runs = db
     .prepare<[number], { state: string; error: string | null }>(
-      `SELECT state, error FROM runs WHERE finished_at > ? AND practice = 0 AND woken_by <> 'external'
+      `SELECT state, error FROM runs WHERE finished_at > ? AND practice = 0 AND woken_by <> 'external' AND state <> 'cancelled'
        ORDER BY finished_at DESC LIMIT ${INSTANCE_RUNS}`,
     )
     .all(now - INSTANCE_WINDOW_MS)

@@ -78,7 +78,7 @@ const FROM = 'FROM run_projects p JOIN runs r ON r.id = p.run_id'
 const IS_RESULT = `r.outcome IS NOT NULL AND NOT EXISTS (
   SELECT 1 FROM runs l JOIN run_projects lp ON lp.run_id = l.id AND lp.project = p.project
   WHERE l.root_run_id = r.root_run_id AND l.practice = r.practice
-    AND (l.state IN ('queued', 'running') OR (l.seq > r.seq AND l.outcome IS NOT NULL)))`
+    AND (l.state IN ('queued', 'running', 'parked') OR (l.seq > r.seq AND l.outcome IS NOT NULL)))`
 
 /** The statements of findings, prepared once. */
 export function findingQueries(db: Database) {

@@ -122,13 +122,37 @@ function read(
   })
 }
 
-/** Text blocks as they are, others as JSON. */
+/** Text blocks and text of resources as they are; of what is no text a note says what was left out. */
 function textOf({ content, structured }: RawResult): string {
   if (content.length === 0 && structured !== undefined) return JSON.stringify(structured)
-  return content
-    .map((block) => {
-      const { type, text } = (block ?? {}) as { type?: unknown; text?: unknown }
-      return type === 'text' && typeof text === 'string' ? text : JSON.stringify(block)
-    })
-    .join('\n')
+  return content.map(blockText).join('\n')
+}
+
+interface Block {
+  type?: unknown
+  text?: unknown
+  data?: unknown
+  mimeType?: unknown
+  uri?: unknown
+  name?: unknown
+  resource?: { uri?: unknown; text?: unknown; blob?: unknown; mimeType?: unknown }
+}
+
+function blockText(given: unknown): string {
+  const block = (given ?? {}) as Block
+  const { type, text, data, mimeType, resource } = block
+  if (type === 'text' && typeof text === 'string') return text
+  if ((type === 'image' || type === 'audio') && typeof data === 'string') return leftOut(type, mimeType, data)
+  if (type === 'resource' && typeof resource?.text === 'string')
+    return `[resource ${String(resource.uri ?? '')}]\n${resource.text}`
+  if (type === 'resource' && typeof resource?.blob === 'string')
+    return leftOut(`resource ${String(resource.uri ?? '')}`, resource.mimeType, resource.blob)
+  if (type === 'resource_link') return `[resource ${String(block.uri ?? '')}: ${String(block.name ?? '')}]`
+  return JSON.stringify(given)
+}
+
+/** @param base64 of what is no text */
+function leftOut(what: string, mimeType: unknown, base64: string): string {
+  const bytes = Math.floor((base64.length * 3) / 4)
+  return `[${what} left out: ${typeof mimeType === 'string' ? mimeType : 'of no stated type'}, ${bytes} bytes; it is not shown to you]`
 }

@@ -1,13 +1,10 @@
 /** What an adapter of a wire format is: one try of one request. Tries, time and cost are models.ts's. */
 import type { Provider } from './config.ts'
-import type { ModelReply, ModelRequest } from './types.ts'
+import type { ModelReply, ModelRequest, ToolCall } from './types.ts'
 
 /** A request for one model, by name. */
 export interface WireRequest
-  extends Pick<
-    ModelRequest,
-    'model' | 'system' | 'messages' | 'tools' | 'choice' | 'maxTokens' | 'timeoutMs'
-  > {}
+  extends Pick<ModelRequest, 'model' | 'system' | 'messages' | 'tools' | 'choice' | 'maxTokens'> {}
 
 export interface WireReply extends Pick<ModelReply, 'text' | 'calls' | 'raw' | 'stop'> {
   /** As the reply names it; empty where it does not. */
@@ -29,6 +26,8 @@ export interface Means {
   http: typeof fetch
   /** Cuts the try off. */
   signal: AbortSignal
+  /** Something came, be it a byte that says nothing. */
+  onBytes(): void
   /** A piece of the reply is there; `text` is empty where it is no text. */
   onPiece(text: string): void
 }
@@ -37,7 +36,7 @@ export interface Adapter {
   /** One try. Throws what went wrong, as it is; faults.ts tells it. */
   send(provider: Provider, request: WireRequest, means: Means): Promise<WireReply>
   /** Ids of the provider's models, in its order. */
-  list(provider: Provider, timeoutMs: number, means: Means): Promise<string[]>
+  list(provider: Provider, means: Means): Promise<string[]>
 }
 
 /** The reply is not what its format says, or is over a bound. */
@@ -45,6 +44,16 @@ export class BadReply extends Error {}
 
 /** The reply ended before it was complete. */
 export class CutReply extends Error {}
+
+/** An error within a reply of status 200, in the shape both clients give the error of a stream. */
+export class ReportedError extends Error {
+  constructor(readonly error: object) {
+    super('the reply is an error')
+  }
+}
+
+/** The clients' own timers must not end what ours bound. */
+export const CLIENT_MS = 2_000_000_000
 
 const MAX_TEXT_BYTES = 1024 * 1024
 const MAX_ARGUMENT_BYTES = 256 * 1024
@@ -68,6 +77,24 @@ export class Bounded {
 
 export const boundedText = () => new Bounded('text', MAX_TEXT_BYTES)
 export const boundedArguments = () => new Bounded('tool call', MAX_ARGUMENT_BYTES)
+
+/**
+ * The calls of a reply that was cut off: the last one ended with it, unless its arguments are whole.
+ * @param texts arguments as they came, in the order of the calls
+ */
+export function withCut(calls: ToolCall[], texts: readonly string[], isCut: boolean): ToolCall[] {
+  const last = calls.at(-1)
+  if (!isCut || !last || isWhole(texts.at(-1) ?? '')) return calls
+  return [...calls.slice(0, -1), { ...last, cut: true }]
+}
+
+function isWhole(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
 
 /** Arguments of a tool call; what is no JSON object is wrapped, so that the model can be told. */
 export function argumentsOf(text: string): Record<string, unknown> {

@@ -11,6 +11,7 @@ import {
   type Bounded,
   boundedArguments,
   boundedText,
+  CLIENT_MS,
   CutReply,
   isObject,
   isStream,
@@ -18,11 +19,13 @@ import {
   MAX_CALLS,
   type Means,
   modelIds,
+  ReportedError,
   reportedCost,
   textIn,
   type WireReply,
   type WireRequest,
   type WireUsage,
+  withCut,
 } from './adapter.ts'
 import type { Provider } from './config.ts'
 import { guardedFetch } from './guarded-fetch.ts'
@@ -30,27 +33,24 @@ import type { ModelMessage, ModelReply, ToolCall } from './types.ts'
 
 type Params = OpenAI.ChatCompletionCreateParamsStreaming
 
-/** The client's own timer must not end what ours bounds. */
-const LONGEST_MS = 2_000_000_000
-
 export const chatCompletions: Adapter = {
   async send(provider, request, means) {
-    const client = clientOf(provider, request.timeoutMs, means.http)
+    const client = clientOf(provider, means)
     const response = await client.chat.completions
       .create(paramsOf(provider, request), { signal: means.signal })
       .asResponse()
     if (!isStream(response)) return replyOf(await jsonOf(response), response.headers, means)
     return read(client, response, means)
   },
-  async list(provider, timeoutMs, means) {
-    const client = clientOf(provider, timeoutMs, means.http)
+  async list(provider, means) {
+    const client = clientOf(provider, means)
     const page = await client.models.list({ signal: means.signal })
     return modelIds(page.data)
   },
 }
 
 /** Everything it would look for in its own environment variables is given. */
-function clientOf(provider: Provider, timeoutMs: number, http: typeof fetch): OpenAI {
+function clientOf(provider: Provider, means: Means): OpenAI {
   return new OpenAI({
     baseURL: provider.baseUrl ?? '',
     // The credential is put on the request by guardedFetch; the client insists on one.
@@ -59,9 +59,9 @@ function clientOf(provider: Provider, timeoutMs: number, http: typeof fetch): Op
     organization: null,
     project: null,
     webhookSecret: null,
-    fetch: guardedFetch(http, provider.credential, null),
+    fetch: guardedFetch(means, provider.credential, null),
     maxRetries: 0,
-    timeout: Math.min(LONGEST_MS, timeoutMs * 2),
+    timeout: CLIENT_MS,
     logLevel: 'off',
   })
 }
@@ -135,6 +135,7 @@ async function read(client: OpenAI, response: Response, means: Means): Promise<W
   const growing = new Map<number, Growing>()
   let model = ''
   let finish: unknown
+  let isRefused = false
   let usage: unknown
   for await (const chunk of stream) {
     if (!isObject(chunk)) throw new BadReply('a part of the reply is no object')
@@ -149,15 +150,23 @@ async function read(client: OpenAI, response: Response, means: Means): Promise<W
       text.add(textIn(piece, 'text'))
       means.onPiece(piece)
     }
-    if (delta.refusal) finish = 'content_filter'
+    // Its finish comes after it, and says that the model stopped.
+    if (delta.refusal) isRefused = true
     for (const call of delta.tool_calls ?? []) grow(growing, call)
     if (delta.tool_calls?.length) means.onPiece('')
   }
-  if (finish === undefined) throw new CutReply('the reply ended before it was complete')
-  const calls = [...growing.entries()]
-    .sort(([a], [b]) => a - b)
-    .map(([index, call]) => callOf(call.id, call.name, call.arguments.text, index))
-  return assemble({ model, text: text.text, calls, finish, usage }, response.headers)
+  // Routers end a reply that failed on their way with this word.
+  if (finish === undefined || finish === 'error') throw new CutReply('the reply ended before it was complete')
+  const grown = [...growing.entries()].sort(([a], [b]) => a - b)
+  const calls = withCut(
+    grown.map(([index, call]) => callOf(call.id, call.name, call.arguments.text, index)),
+    grown.map(([, call]) => call.arguments.text),
+    finish === 'length',
+  )
+  return assemble(
+    { model, text: text.text, calls, finish: isRefused ? 'content_filter' : finish, usage },
+    response.headers,
+  )
 }
 
 function grow(growing: Map<number, Growing>, call: OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall): void {
@@ -172,6 +181,7 @@ function grow(growing: Map<number, Growing>, call: OpenAI.ChatCompletionChunk.Ch
 
 /** A reply that came whole. */
 function replyOf(body: Record<string, unknown>, headers: Headers, means: Means): WireReply {
+  if (isObject(body.error)) throw new ReportedError(body.error)
   const choice: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined
   const message = isObject(choice) ? choice.message : undefined
   if (!isObject(choice) || !isObject(message)) throw new BadReply('the reply has no message')
@@ -179,11 +189,14 @@ function replyOf(body: Record<string, unknown>, headers: Headers, means: Means):
   text.add(textIn(message.content ?? message.refusal ?? '', 'text'))
   const given = (message.tool_calls ?? []) as OpenAI.ChatCompletionMessageFunctionToolCall[]
   if (given.length > MAX_CALLS) throw new BadReply(`the reply has over ${MAX_CALLS} tool calls`)
-  const calls = given.map(({ id, function: { name, arguments: args } }, index) => {
+  const texts: string[] = []
+  const all = given.map(({ id, function: { name, arguments: args } }, index) => {
     const bounded = boundedArguments()
     bounded.add(typeof args === 'string' ? args : (JSON.stringify(args) ?? ''))
+    texts.push(bounded.text)
     return callOf(id ?? '', name ?? '', bounded.text, index)
   })
+  const calls = withCut(all, texts, choice.finish_reason === 'length')
   means.onPiece(text.text)
   const { model, usage } = body
   return assemble(

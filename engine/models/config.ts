@@ -1,6 +1,6 @@
 /** The providers of one moment, and which of them a request goes to. */
 import type { Price } from './prices.ts'
-import { ModelFault, type ProviderKind } from './types.ts'
+import { type ModelChoice, ModelFault, type ProviderKind } from './types.ts'
 
 export interface Credential {
   /** A key goes where the provider's format has keys, a gateway's token is a bearer token. */
@@ -29,6 +29,8 @@ export interface ProviderConfig {
   providers: Provider[]
   /** Id; null: there is no provider. */
   defaultProvider: string | null
+  /** Asked where another is unavailable and the request names none; null: there is none. */
+  fallback?: ModelChoice | null
   prices: Price[]
 }
 

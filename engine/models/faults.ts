@@ -8,10 +8,6 @@ import { ModelFault, type ModelFaultCode } from './types.ts'
 
 export interface Failure {
   fault: ModelFault
-  /** Another try may go well. */
-  again: boolean
-  /** Milliseconds the provider asked to wait; null: it did not say. */
-  waitMs: number | null
   /** The model cannot be made to call a tool; it may do so by itself. */
   unforced: boolean
 }
@@ -19,6 +15,9 @@ export interface Failure {
 const MAX_MESSAGE = 300
 /** What an event of a stream says, since the status was sent before. */
 const FINAL_TYPES = /invalid_request|authentication|permission|not_found|billing|insufficient_quota/
+/** How endpoints say that the conversation is longer than the model takes; there is no one word for it. */
+const OVERFLOW =
+  /context[_ ](length|window|size|limit)|maximum context|prompt is too long|(input|prompt|request) (is )?too (long|large)|exceed(s|ed)? (the )?(maximum|max|available) (number of |context |input )?(tokens|length|context)|input token count|request_too_large|too many (input )?tokens/i
 
 /** @param now epoch ms, for a date in Retry-After. */
 export function failureOf(error: unknown, provider: Provider, now: number): Failure {
@@ -27,26 +26,32 @@ export function failureOf(error: unknown, provider: Provider, now: number): Fail
   )
   if (broken) {
     const final = broken.fault.fault === 'not_allowed' || broken.fault.fault === 'invalid'
-    return fail('unreachable', broken.message, provider, { again: !final })
+    return fail('unreachable', broken.message, provider, { later: final ? null : { waitMs: null } })
   }
-  if (error instanceof CutReply) return fail('unreachable', error.message, provider, { again: true })
+  if (error instanceof CutReply)
+    return fail('unreachable', error.message, provider, { later: { waitMs: null } })
   const bad = [error, (error as { cause?: unknown } | null)?.cause].find((one) => one instanceof BadReply)
   if (bad) return fail('malformed', bad.message, provider)
   const { status, headers } = (error ?? {}) as { status?: unknown; headers?: unknown }
   const said = saidIn(error)
   if (typeof status === 'number') {
+    if ((status === 400 || status === 413 || status === 422) && said.isOverflow)
+      return fail('overflow', said.text, provider, { status })
     const again = (status === 429 && !said.isFinal) || status === 408 || status === 409 || status >= 500
     const code = status >= 500 || status === 408 || (status === 429 && again) ? 'overloaded' : 'refused'
     return fail(code, said.text, provider, {
-      again,
+      later: again ? { waitMs: headers instanceof Headers ? retryAfter(headers, now) : null } : null,
       status,
-      waitMs: headers instanceof Headers ? retryAfter(headers, now) : null,
       unforced: status === 400 && /tool[_ ]choice|forc(e|ing)/i.test(said.text),
     })
   }
   // The stream's own error event: both clients throw it without a status.
-  if (said.isReported)
-    return fail(said.isFinal ? 'refused' : 'overloaded', said.text, provider, { again: !said.isFinal })
+  if (said.isReported) {
+    if (said.isOverflow) return fail('overflow', said.text, provider)
+    return said.isFinal
+      ? fail('refused', said.text, provider)
+      : fail('overloaded', said.text, provider, { later: { waitMs: null } })
+  }
   return fail('malformed', 'the reply breaks its format', provider)
 }
 
@@ -54,17 +59,11 @@ function fail(
   code: ModelFaultCode,
   text: string,
   provider: Provider,
-  more: Partial<Omit<Failure, 'fault'>> & { status?: number } = {},
+  more: { unforced?: boolean; status?: number; later?: ModelFault['later'] } = {},
 ): Failure {
-  const { status = null, ...rest } = more
+  const { status = null, later = null, unforced = false } = more
   const message = `${provider.id}: ${cleaned(text, provider.credential?.value)}`
-  return {
-    fault: new ModelFault(code, message, provider.id, status),
-    again: false,
-    waitMs: null,
-    unforced: false,
-    ...rest,
-  }
+  return { fault: new ModelFault(code, message, provider.id, status, later), unforced }
 }
 
 /** Without the credential, whatever of the request the other side repeats; then short. */
@@ -74,7 +73,12 @@ export function cleaned(text: string, secret: string | undefined): string {
 }
 
 /** What the other side wrote of its error. */
-function saidIn(error: unknown): { text: string; isFinal: boolean; isReported: boolean } {
+function saidIn(error: unknown): {
+  text: string
+  isFinal: boolean
+  isReported: boolean
+  isOverflow: boolean
+} {
   const { error: body, message, status } = (error ?? {}) as Record<string, unknown>
   // Provider A's client keeps the whole body, the other one what is under `error` in it.
   const inner = isObject(body) && isObject(body.error) ? body.error : body
@@ -84,6 +88,7 @@ function saidIn(error: unknown): { text: string; isFinal: boolean; isReported: b
     text: written ?? (typeof message === 'string' && message ? message : `status ${String(status)}`),
     isFinal: FINAL_TYPES.test(types),
     isReported: isObject(inner),
+    isOverflow: OVERFLOW.test(`${types} ${written ?? (typeof message === 'string' ? message : '')}`),
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import type { EgressFault } from '../egress/index.ts'
 import { EgressError, networkFault } from '../egress/index.ts'
-import { BadReply } from './adapter.ts'
+import { BadReply, type Means } from './adapter.ts'
 import type { Credential } from './config.ts'
 
 /** Events carry a piece of text each, many times as large as it. */
@@ -21,7 +21,7 @@ export class BrokenExchange extends Error {
 
 /** @param keyHeader where a key goes; null: it is a bearer token too. */
 export function guardedFetch(
-  http: typeof fetch,
+  { http, onBytes }: Pick<Means, 'http' | 'onBytes'>,
   credential: Credential | null,
   keyHeader: string | null,
 ): typeof fetch {
@@ -37,14 +37,16 @@ export function guardedFetch(
     } catch (error) {
       throw brokenOf(error, init?.signal)
     }
+    onBytes()
     const { status, statusText } = response
-    const body = response.body && bounded(response.body, init?.signal)
+    const body = response.body && bounded(response.body, onBytes, init?.signal)
     return new Response(body, { status, statusText, headers: response.headers })
   }
 }
 
 function bounded(
   body: ReadableStream<Uint8Array>,
+  onBytes: () => void,
   signal: AbortSignal | null | undefined,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
@@ -58,6 +60,7 @@ function bounded(
         return controller.error(brokenOf(error, signal))
       }
       if (next.done) return controller.close()
+      onBytes()
       bytes += next.value.byteLength
       if (bytes <= MAX_BODY_BYTES) return controller.enqueue(next.value)
       controller.error(new BadReply(`the reply is over ${MAX_BODY_BYTES / 1024 / 1024} MB`))

@@ -5,11 +5,21 @@
 import type { Clock, Timers } from '../clock.ts'
 import { within } from '../egress/index.ts'
 import type { Adapter, Means, WireReply, WireRequest, WireUsage } from './adapter.ts'
+import { type Bound, boundOf, idleFault } from './bound.ts'
 import { chooser } from './chooser.ts'
 import type { Provider, ProviderConfig } from './config.ts'
+import { bothFailed, fallbackOf, isUnavailable } from './fallback.ts'
 import { failureOf } from './faults.ts'
-import { ceilingOf, costOf, type Price } from './prices.ts'
-import { ModelFault, type ModelReply, type ModelRequest, type Models, type Usage } from './types.ts'
+import { outputBoundOf } from './output-bounds.ts'
+import { ceilingOf, costOf, likelyTokens, type Price, savedOf } from './prices.ts'
+import {
+  ModelFault,
+  type ModelMessage,
+  type ModelReply,
+  type ModelRequest,
+  type Models,
+  type Usage,
+} from './types.ts'
 
 export interface ModelsOptions {
   /** Asked on every call. */
@@ -32,48 +42,54 @@ export interface ModelsAndLists extends Models {
 const MAX_TRIES = 4
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 8_000
-/** A provider that asks for more is not waited for. */
+/** A provider that asks for more is not waited for within a call. */
 const LONGEST_ASKED_MS = 60_000
+/** One that has a fallback is not waited for as long. */
+const LONGEST_BEFORE_FALLBACK_MS = LONGEST_WAIT_MS
+/** Milliseconds without a byte, after which a try is over; a gateway that does not stream sends none until it is done. */
+const IDLE_MS = 120_000
+/** Tries that nothing came of. */
+const MAX_IDLE_TRIES = 2
 const LIST_MS = 15_000
 
 export function createModels(options: ModelsOptions): ModelsAndLists {
-  const { clock } = options
   const choose = chooser(options, (provider) => listOf(options, provider))
   return {
-    async call(request) {
-      const startedAt = clock.now()
-      const { known, provider, model } = await choose(request.provider, request.model)
-      const bound = boundOf(options, request.timeoutMs, request.signal)
-      try {
-        return await callUntil(options, bound, { request, provider, model, prices: known.prices, startedAt })
-      } finally {
-        bound.release()
-      }
-    },
+    call: (request) => callEither(options, choose, request),
     async ceilingUsd(request) {
       const { known, provider, model } = await choose(request.provider, request.model)
       const { system, messages, tools, maxTokens } = request
-      const bytes = Buffer.byteLength(JSON.stringify([system, messages, tools]))
-      return ceilingOf(provider.kind, known.prices, model, bytes, maxTokens)
+      const text = JSON.stringify([system, messages.map(saidOf), tools])
+      const ceiling = (of: Provider, name: string) =>
+        ceilingOf(of.kind, known.prices, name, likelyTokens(text), maxTokens)
+      const first = ceiling(provider, model)
+      const second = fallbackOf(known, request.fallback, { provider, model })
+      const other = second && ceiling(second.provider, second.model)
+      return first === null || other === null ? first : Math.max(first, other)
     },
     async resolve(provider, model) {
       const chosen = await choose(provider, model)
-      return { provider: chosen.provider.id, kind: chosen.provider.kind, model: chosen.model }
+      const { id, kind } = chosen.provider
+      return { provider: id, kind, model: chosen.model, outputTokens: outputBoundOf(chosen.model) }
     },
     list: (provider) => listOf(options, provider),
   }
 }
 
 async function listOf(options: ModelsOptions, provider: Provider): Promise<string[]> {
-  const bound = boundOf(options, LIST_MS, undefined)
+  const bound = boundOf(timeOf(options), { timeoutMs: LIST_MS, idleMs: LIST_MS, signal: undefined })
+  const trial = bound.trial()
   try {
     const adapter = await adapterOf(provider)
-    return await bound.race(
-      adapter.list(provider, LIST_MS, { http: options.http, signal: bound.signal, onPiece: () => {} }),
+    const { http } = options
+    const nothing = () => {}
+    return await trial.race(
+      adapter.list(provider, { http, signal: trial.signal, onBytes: nothing, onPiece: nothing }),
     )
   } catch (error) {
     throw bound.fault(provider) ?? failureOf(error, provider, options.clock.now()).fault
   } finally {
+    trial.end()
     bound.release()
   }
 }
@@ -90,43 +106,125 @@ interface Call {
   model: string
   prices: readonly Price[]
   startedAt: number
+  /** Longest that the provider is waited for, where it asks for a wait. */
+  patienceMs: number
 }
 
-async function callUntil(options: ModelsOptions, bound: Bound, call: Call): Promise<ModelReply> {
+/** Asks the first; where that is unavailable its fallback, if there is one. */
+async function callEither(
+  options: ModelsOptions,
+  choose: ReturnType<typeof chooser>,
+  given: ModelRequest,
+): Promise<ModelReply> {
+  const startedAt = options.clock.now()
+  const { known, ...first } = await choose(given.provider, given.model)
+  const second = fallbackOf(known, given.fallback, first)
+  const { timeoutMs, idleMs = IDLE_MS, signal } = given
+  const bound = boundOf(timeOf(options), { timeoutMs, idleMs, signal })
+  const told = tellingOf(given)
+  const call = { request: { ...given, idleMs }, prices: known.prices, startedAt }
+  try {
+    const patienceMs = second ? LONGEST_BEFORE_FALLBACK_MS : LONGEST_ASKED_MS
+    return await callUntil(options, bound, told, { ...call, ...first, patienceMs })
+  } catch (error) {
+    if (!second || !(error instanceof ModelFault) || !isUnavailable(error) || !told.again()) throw error
+    const reply = await callUntil(options, bound, told, {
+      ...call,
+      ...second,
+      patienceMs: LONGEST_ASKED_MS,
+    }).catch((other: unknown) => {
+      throw other instanceof ModelFault ? bothFailed(error, other) : other
+    })
+    return {
+      ...reply,
+      fallbackFor: { provider: first.provider.id, model: first.model, reason: error.message },
+    }
+  } finally {
+    bound.release()
+  }
+}
+
+/** What was told of a reply, and whether that may be taken back. */
+interface Telling {
+  text(piece: string): void
+  /** @returns whether the call may begin again: nothing was told, or it was taken back */
+  again(): boolean
+}
+
+function tellingOf({ onText, onAgain }: ModelRequest): Telling {
+  let isTold = false
+  return {
+    text(piece) {
+      if (!onText || piece === '') return
+      isTold = true
+      onText(piece)
+    },
+    again() {
+      if (isTold && !onAgain) return false
+      if (isTold) onAgain?.()
+      isTold = false
+      return true
+    },
+  }
+}
+
+const timeOf = ({ clock, timers }: ModelsOptions): Clock & Timers => ({
+  now: () => clock.now(),
+  after: (ms, fn) => timers.after(ms, fn),
+})
+
+/** As it is said, without a provider's own blocks, which say the same. */
+const saidOf = (message: ModelMessage): unknown =>
+  message.role === 'assistant' ? { ...message, raw: undefined } : message
+
+async function callUntil(
+  options: ModelsOptions,
+  bound: Bound,
+  told: Telling,
+  call: Call,
+): Promise<ModelReply> {
   const { clock, timers, random } = options
-  const { request, provider, model, startedAt } = call
+  const { request, provider, model, startedAt, patienceMs } = call
+  const until = request.timeoutMs === undefined ? Number.POSITIVE_INFINITY : startedAt + request.timeoutMs
   const adapter = await adapterOf(provider)
   let { choice } = request
   let firstTokenMs: number | null = null
-  let isTold = false
+  let idleTries = 0
   for (let tries = 1; ; tries++) {
     const trial = bound.trial()
     const means: Means = {
       http: options.http,
       signal: trial.signal,
+      onBytes: trial.heard,
       onPiece(text) {
         if (trial.signal.aborted) return
         firstTokenMs ??= clock.now() - startedAt
-        if (text === '' || !request.onText) return
-        isTold = true
-        request.onText(text)
+        told.text(text)
       },
     }
-    const asked: WireRequest = { ...request, model, choice }
+    // Another model may be allowed less than the one it stands in for.
+    const maxTokens = Math.min(request.maxTokens, outputBoundOf(model))
+    const asked: WireRequest = { ...request, model, choice, maxTokens }
     try {
-      const wire = await bound.race(adapter.send(provider, asked, means))
+      const wire = await trial.race(adapter.send(provider, asked, means))
       return replyOf(call, wire, { ms: clock.now() - startedAt, firstTokenMs, tries })
     } catch (error) {
+      // What is waited for next is no part of the try.
+      trial.end()
       const ended = bound.fault(provider)
       if (ended) throw ended
-      const failure = failureOf(error, provider, clock.now())
+      if (trial.isIdle) idleTries++
+      const failure = trial.isIdle
+        ? { fault: idleFault(provider, request.idleMs ?? IDLE_MS), unforced: false }
+        : failureOf(error, provider, clock.now())
       if (failure.unforced && isForced(choice)) {
         choice = 'auto'
         continue
       }
-      const wait = failure.waitMs ?? backoff(tries, random())
-      const isLast = !failure.again || isTold || tries === MAX_TRIES || wait > LONGEST_ASKED_MS
-      if (isLast || clock.now() + wait >= startedAt + request.timeoutMs) throw failure.fault
+      const { later } = failure.fault
+      const wait = later?.waitMs ?? backoff(tries, random())
+      const isLast = !later || tries === MAX_TRIES || idleTries === MAX_IDLE_TRIES || wait > patienceMs
+      if (isLast || clock.now() + wait >= until || !told.again()) throw failure.fault
       await within(timers, wait, bound.signal, new Promise<never>(() => {}))
       const cut = bound.fault(provider)
       if (cut) throw cut
@@ -155,6 +253,7 @@ function replyOf(
   // A figure that is none, of tokens or dollars, is not put right by a guess: the call is uncosted.
   const reported = isReported && usage !== 'bad' && isAmount(wire.cost) ? wire.cost : null
   const priced = !isReported && isUsage(usage) ? costOf(provider.kind, prices, model, usage) : null
+  const saved = isUsage(usage) ? savedOf(provider.kind, prices, model, usage) : null
   return {
     text,
     calls,
@@ -167,6 +266,7 @@ function replyOf(
     usage: isUsage(usage) ? usage : NONE,
     costUsd: reported ?? priced,
     costFrom: reported !== null ? 'reply' : priced !== null ? 'table' : null,
+    savedUsd: saved,
     ...times,
   }
 }
@@ -194,65 +294,5 @@ function checked(usage: WireUsage | undefined): Usage | 'none' | 'bad' {
     output_tokens: b!,
     cache_creation_input_tokens: c!,
     cache_read_input_tokens: d!,
-  }
-}
-
-interface Bound {
-  signal: AbortSignal
-  /** A signal of one try, which ends with it or with the bound. */
-  trial(): { signal: AbortSignal; end(): void }
-  /** A promise, until the bound: what hangs is left behind. */
-  race<T>(promise: Promise<T>): Promise<T>
-  /** What the bound was, once it was reached. */
-  fault(provider: Provider): ModelFault | null
-  release(): void
-}
-
-/** The deadline of a call and its caller's signal as one. */
-function boundOf({ timers }: ModelsOptions, timeoutMs: number, caller: AbortSignal | undefined): Bound {
-  const controller = new AbortController()
-  const { signal } = controller
-  let reached: 'timeout' | 'aborted' | null = null
-  const cut = (why: 'timeout' | 'aborted') => {
-    reached ??= why
-    controller.abort()
-  }
-  const cancel = timers.after(timeoutMs, () => cut('timeout'))
-  const abort = () => cut('aborted')
-  if (caller?.aborted) abort()
-  else caller?.addEventListener('abort', abort, { once: true })
-  return {
-    signal,
-    trial() {
-      const trial = new AbortController()
-      const end = () => trial.abort()
-      if (signal.aborted) end()
-      signal.addEventListener('abort', end, { once: true })
-      return {
-        signal: trial.signal,
-        end() {
-          signal.removeEventListener('abort', end)
-          // What is still open of the try is closed.
-          end()
-        },
-      }
-    },
-    race: (promise) =>
-      new Promise((resolve, reject) => {
-        const stop = () => reject(new Error('cut off'))
-        if (signal.aborted) stop()
-        signal.addEventListener('abort', stop, { once: true })
-        promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-      }),
-    fault(provider) {
-      if (reached === null) return null
-      const text =
-        reached === 'timeout' ? `no reply within ${Math.round(timeoutMs / 1000)} s` : 'the call was cut off'
-      return new ModelFault(reached, `${provider.id}: ${text}`, provider.id)
-    },
-    release() {
-      cancel()
-      caller?.removeEventListener('abort', abort)
-    },
   }
 }

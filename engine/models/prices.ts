@@ -2,6 +2,7 @@
  * What tokens cost: prices.json, and what an operator put over it. A price is found by the model named
  * in the reply, since a gateway decides which model answers (SPEC.md, Model providers 5).
  */
+import { cautiousTokens } from '../context/tokens.ts'
 import { dollars } from './dollars.ts'
 import shipped from './prices.json' with { type: 'json' }
 import type { ProviderKind, Usage } from './types.ts'
@@ -62,19 +63,48 @@ export function costOf(
 }
 
 /**
- * The most a call can cost: every byte of it a token (no tokeniser makes more), all of them written to
- * the cache where that costs more, and a reply as long as it may be.
- * @returns US dollars; null: the model has no price.
+ * What the cache saved: what the same tokens would have cost without one, less what they cost.
+ * @returns US dollars, below 0 where only writing was paid; null: the model has no price
+ */
+export function savedOf(
+  kind: ProviderKind,
+  prices: readonly Price[],
+  model: string,
+  usage: Usage,
+): number | null {
+  const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, ...rest } = usage
+  const all =
+    kind === 'providera' ? input_tokens + cache_creation_input_tokens + cache_read_input_tokens : input_tokens
+  const uncached = { ...rest, input_tokens: all, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
+  const without = costOf(kind, prices, model, uncached)
+  const paid = costOf(kind, prices, model, usage)
+  return without === null || paid === null ? null : dollars(without - paid)
+}
+
+/** Tokenisers differ: the same text is up to so many times as many tokens of one as of that counted by. */
+const TOKENISERS = 1.5
+
+/**
+ * How many tokens a text is at most likely to be, by any provider's tokeniser: the cautious count with what
+ * tokenisers differ by, and never more than its bytes.
+ */
+export const likelyTokens = (text: string): number =>
+  Math.min(Buffer.byteLength(text), Math.ceil(cautiousTokens(text) * TOKENISERS))
+
+/**
+ * The most a call is likely to cost: all of its tokens written to the cache where that costs more, and a
+ * reply as long as it may be.
+ * @param tokens as `likelyTokens` counts them. @returns US dollars; null: the model has no price.
  */
 export function ceilingOf(
   kind: ProviderKind,
   prices: readonly Price[],
   model: string,
-  bytes: number,
+  tokens: number,
   maxTokens: number,
 ): number | null {
   const price = priceOf(prices, model)
   if (!price) return null
   const input = price.input * (kind === 'providera' ? CACHE_WRITE : 1)
-  return (bytes * input + maxTokens * price.output) / MILLION
+  return (tokens * input + maxTokens * price.output) / MILLION
 }

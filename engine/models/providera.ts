@@ -8,6 +8,7 @@ import {
   type Bounded,
   boundedArguments,
   boundedText,
+  CLIENT_MS,
   CutReply,
   isObject,
   isStream,
@@ -15,11 +16,13 @@ import {
   MAX_CALLS,
   type Means,
   modelIds,
+  ReportedError,
   reportedCost,
   textIn,
   type WireReply,
   type WireRequest,
   type WireUsage,
+  withCut,
 } from './adapter.ts'
 import type { Provider } from './config.ts'
 import { guardedFetch } from './guarded-fetch.ts'
@@ -29,34 +32,31 @@ type Params = Anthropic.MessageCreateParamsStreaming
 type Block = Record<string, unknown> & { type: string }
 
 const KEY_HEADER = 'x-api-key'
-/** The client's own timer must not end what ours bounds. */
-const LONGEST_MS = 2_000_000_000
-
 export const providerA: Adapter = {
   async send(provider, request, means) {
-    const client = clientOf(provider, request.timeoutMs, means.http)
+    const client = clientOf(provider, means)
     const response = await client.messages.create(paramsOf(request), { signal: means.signal }).asResponse()
     if (!isStream(response)) return replyOf(await jsonOf(response), response.headers, means)
     return read(client, response, means)
   },
-  async list(provider, timeoutMs, means) {
-    const client = clientOf(provider, timeoutMs, means.http)
+  async list(provider, means) {
+    const client = clientOf(provider, means)
     const page = await client.models.list({ limit: 1000 }, { signal: means.signal })
     return modelIds(page.data)
   },
 }
 
 /** Everything it would look for in its own environment variables and files is given. */
-function clientOf(provider: Provider, timeoutMs: number, http: typeof fetch): Anthropic {
+function clientOf(provider: Provider, means: Means): Anthropic {
   return new Anthropic({
     baseURL: provider.baseUrl,
     // The credential is put on the request by guardedFetch; without any the client looks for one.
     apiKey: 'guarded',
     authToken: null,
     webhookKey: null,
-    fetch: guardedFetch(http, provider.credential, KEY_HEADER),
+    fetch: guardedFetch(means, provider.credential, KEY_HEADER),
     maxRetries: 0,
-    timeout: Math.min(LONGEST_MS, timeoutMs * 2),
+    timeout: CLIENT_MS,
     logLevel: 'off',
     openTelemetry: false,
   })
@@ -68,24 +68,45 @@ function paramsOf(request: WireRequest): Params {
     model,
     max_tokens: maxTokens,
     stream: true,
-    ...(system === '' ? {} : { system }),
-    messages: request.messages.flatMap(messageOf),
+    ...(system === '' ? {} : { system: [{ type: 'text', text: system, ...KEPT }] }),
+    messages: withBreakpoint(request.messages.flatMap(messageOf)),
     ...(tools.length === 0
       ? {}
       : {
-          tools: tools.map(({ name, description, input }) => ({
+          tools: tools.map(({ name, description, input }, i) => ({
             name,
             description,
             input_schema: input as Anthropic.Tool.InputSchema,
+            ...(i === tools.length - 1 ? KEPT : {}),
           })),
           tool_choice: typeof choice === 'object' ? { type: 'tool', name: choice.tool } : { type: choice },
         }),
   }
 }
 
+/**
+ * A breakpoint of the prompt cache: all before it is kept by the provider, and read again for less by the
+ * next call that begins the same. One stands after the tools, one after the system text, which are the
+ * same for all rounds and runs of an agent, and one at the last message, which the next round begins with.
+ */
+const KEPT = { cache_control: { type: 'ephemeral' as const } }
+
+/** The last message is what was asked or answered, never what the model said: of that some blocks take none. */
+function withBreakpoint(messages: Anthropic.MessageParam[]): Anthropic.MessageParam[] {
+  const last = messages.at(-1)
+  if (last?.role !== 'user') return messages
+  const blocks =
+    typeof last.content === 'string' ? [{ type: 'text' as const, text: last.content }] : last.content
+  const block = blocks.at(-1)
+  if (!block || (block.type === 'text' && block.text === '')) return messages
+  const kept = { ...block, ...KEPT } as Anthropic.ContentBlockParam
+  return [...messages.slice(0, -1), { role: 'user', content: [...blocks.slice(0, -1), kept] }]
+}
+
 /** A turn with nothing in it is left out: the format has none. */
 function messageOf(message: ModelMessage): Anthropic.MessageParam[] {
-  if (message.role === 'user') return [{ role: 'user', content: message.text }]
+  if (message.role === 'user')
+    return [{ role: 'user', content: message.text === '' ? '' : [{ type: 'text', text: message.text }] }]
   if (message.role === 'tool')
     return [
       {
@@ -158,10 +179,12 @@ async function read(client: Anthropic, response: Response, means: Means): Promis
     } else if (event.type === 'message_stop') isComplete = true
   }
   if (!isComplete) throw new CutReply('the reply ended before it was complete')
-  const blocks = [...growing.entries()]
-    .sort(([a], [b]) => a - b)
-    .map(([, { block, input }]) => (input ? { ...block, input: inputOf(block, input.text) } : block))
-  return assemble({ model, blocks, stop, usage }, response.headers)
+  const grown = [...growing.entries()].sort(([a], [b]) => a - b)
+  const blocks = grown.map(([, { block, input }]) =>
+    input ? { ...block, input: inputOf(block, input.text) } : block,
+  )
+  const texts = grown.flatMap(([, { block, input }]) => (input ? [writtenOf(block, input.text)] : []))
+  return assemble({ model, blocks, texts, stop, usage }, response.headers)
 }
 
 function grow({ block, input }: Growing, delta: Anthropic.RawContentBlockDelta, text: Bounded, means: Means) {
@@ -184,8 +207,13 @@ function grow({ block, input }: Growing, delta: Anthropic.RawContentBlockDelta, 
 const inputOf = (block: Block, text: string) =>
   text === '' && isObject(block.input) ? block.input : argumentsOf(text)
 
+/** Its arguments as they came. */
+const writtenOf = (block: Block, text: string) =>
+  text === '' && isObject(block.input) && Object.keys(block.input).length ? JSON.stringify(block.input) : text
+
 /** A reply that came whole. */
 function replyOf(body: Record<string, unknown>, headers: Headers, means: Means): WireReply {
+  if (isObject(body.error)) throw new ReportedError(body.error)
   if (!Array.isArray(body.content)) throw new BadReply('the reply has no content')
   const text = boundedText()
   const blocks = body.content.map((given: unknown): Block => {
@@ -203,6 +231,9 @@ function replyOf(body: Record<string, unknown>, headers: Headers, means: Means):
     {
       model: typeof model === 'string' ? model : '',
       blocks,
+      texts: body.content.flatMap((block: unknown) =>
+        isObject(block) && block.type === 'tool_use' ? [wholeText(block.input)] : [],
+      ),
       stop,
       usage: isObject(usage) ? usage : undefined,
     },
@@ -210,13 +241,23 @@ function replyOf(body: Record<string, unknown>, headers: Headers, means: Means):
   )
 }
 
+const wholeText = (input: unknown): string =>
+  typeof input === 'string' ? input : (JSON.stringify(input) ?? '')
+
 function assemble(
-  parts: { model: string; blocks: Block[]; stop: unknown; usage: Record<string, unknown> | undefined },
+  parts: {
+    model: string
+    blocks: Block[]
+    /** Arguments of the calls, as they came. */
+    texts: string[]
+    stop: unknown
+    usage: Record<string, unknown> | undefined
+  },
   headers: Headers,
 ): WireReply {
   // An empty text is one the format does not take back.
   const blocks = parts.blocks.filter(({ type, text }) => type !== 'text' || text)
-  const calls = blocks.flatMap((block): ToolCall[] =>
+  const all = blocks.flatMap((block): ToolCall[] =>
     block.type === 'tool_use'
       ? [
           {
@@ -227,6 +268,7 @@ function assemble(
         ]
       : [],
   )
+  const calls = withCut(all, parts.texts, isLength(parts.stop))
   return {
     text: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
     calls,
@@ -240,9 +282,12 @@ function assemble(
 
 function stopOf(reason: unknown, calls: readonly ToolCall[]): ModelReply['stop'] {
   if (reason === 'refusal') return 'refusal'
-  if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length'
+  if (isLength(reason)) return 'length'
   return calls.length ? 'tools' : 'end'
 }
+
+const isLength = (reason: unknown): boolean =>
+  reason === 'max_tokens' || reason === 'model_context_window_exceeded'
 
 const usageOf = (usage: Record<string, unknown>): WireUsage => ({
   input: usage.input_tokens,

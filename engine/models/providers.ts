@@ -219,7 +219,14 @@ export function configOf(known: Known): ProviderConfig {
       const defaultModel = modelOf(entry).model
       return { id, kind, name, baseUrl, credential, keySource, models, defaultModel }
     })
-  return { providers, defaultProvider: chosen?.id ?? null, prices: withOwnPrices(ownPrices(known.settings)) }
+  const { fallback_provider: provider = '', fallback_model: model = '' } =
+    known.settings.get<Record<string, string>>(SETTING.agents) ?? {}
+  return {
+    providers,
+    defaultProvider: chosen?.id ?? null,
+    fallback: { provider, model },
+    prices: withOwnPrices(ownPrices(known.settings)),
+  }
 }
 
 export const ownPrices = (settings: Settings): Price[] => settings.get<Price[]>(SETTING.prices) ?? []

@@ -159,6 +159,11 @@ export function createModelSettings(known: Known): ModelSettings {
     },
     agents: () => agentsNow(known),
     saveAgents(body) {
+      const { fallback_provider: wanted } = body
+      if (wanted && !entriesOf(known).some(({ id }) => id === wanted))
+        fail('invalid', `fallback_provider: no model provider has the id ${wanted}`, {
+          field: 'fallback_provider',
+        })
       const now = settings.get<StoredAgents>(SETTING.agents) ?? {}
       const next = Object.fromEntries(Object.entries({ ...now, ...body }).filter(([, value]) => value !== ''))
       settings.put(SETTING.agents, Object.keys(next).length ? next : undefined)
@@ -302,10 +307,13 @@ interface StoredAgents {
   daily_cap?: number
   daily_budget_usd?: number
   concurrency?: number
+  fallback_provider?: string
+  fallback_model?: string
 }
 
 function agentsNow({ settings, env }: Known): AgentSettings {
-  const { daily_cap, daily_budget_usd, concurrency } = settings.get<StoredAgents>(SETTING.agents) ?? {}
+  const stored = settings.get<StoredAgents>(SETTING.agents) ?? {}
+  const { daily_cap, daily_budget_usd, concurrency } = stored
   return {
     daily_cap: daily_cap ?? env.dailyCap ?? DAILY_CAP,
     daily_cap_source: daily_cap !== undefined ? 'console' : env.dailyCap !== null ? 'env' : 'default',
@@ -313,5 +321,7 @@ function agentsNow({ settings, env }: Known): AgentSettings {
     env: env.dailyCap,
     daily_budget_usd: daily_budget_usd ?? null,
     concurrency: concurrency ?? CONCURRENCY,
+    fallback_provider: stored.fallback_provider ?? '',
+    fallback_model: stored.fallback_model ?? '',
   }
 }

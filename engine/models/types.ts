@@ -15,6 +15,8 @@ export interface ToolCall {
   name: string
   /** What could not be read as a JSON object is `{arguments: <text>}`. */
   arguments: Record<string, unknown>
+  /** The reply ended within it: it is not made, but asked for again. */
+  cut?: true
 }
 
 export type ModelMessage =
@@ -34,11 +36,23 @@ export interface ModelRequest {
   choice: 'auto' | 'none' | 'any' | { tool: string }
   /** Of the reply. */
   maxTokens: number
-  /** Milliseconds for all of it: tries, waits and the reply. */
-  timeoutMs: number
+  /** Asked where the first is unavailable; absent: that of the settings, where there is one. */
+  fallback?: ModelChoice | undefined
+  /** Milliseconds for all of it: tries, waits and the reply. Absent: no bound but that of its tries. */
+  timeoutMs?: number
+  /** Milliseconds without a byte of the reply, after which a try is over; absent: IDLE_MS of models.ts. */
+  idleMs?: number
   signal?: AbortSignal
-  /** Told each piece of text as it comes; once it was told any, the call is not tried again. */
+  /** Told each piece of text as it comes. */
   onText?(delta: string): void
+  /** What was told is void: the reply begins again. Absent: a call that told any text is not tried again. */
+  onAgain?(): void
+}
+
+/** Empty: as of a request. */
+export interface ModelChoice {
+  provider?: string
+  model?: string
 }
 
 /**
@@ -72,6 +86,13 @@ export interface ModelReply {
   /** US dollars; null: uncosted. */
   costUsd: number | null
   costFrom: 'reply' | 'table' | null
+  /**
+   * What the same tokens would have cost without a cache, less what they cost by the price table, US
+   * dollars: below 0 where only writing to the cache was paid. Null: unpriced. Absent of older tapes.
+   */
+  savedUsd?: number | null
+  /** The provider and model that should have answered, and why they did not; absent: they did. */
+  fallbackFor?: { provider: string; model: string; reason: string }
   /** From the call to its end, waits included. */
   ms: number
   /** From the call to the first piece of the reply. */
@@ -84,6 +105,8 @@ export type ModelFaultCode =
   | 'no_model'
   /** A 4xx: it would be refused again. */
   | 'refused'
+  /** What was said is longer than the model takes. */
+  | 'overflow'
   | 'overloaded'
   | 'unreachable'
   | 'timeout'
@@ -98,12 +121,24 @@ export class ModelFault extends Error {
   readonly provider: string
   /** HTTP status, where there was one. */
   readonly status: number | null
-  constructor(code: ModelFaultCode, message: string, provider = '', status: number | null = null) {
+  /**
+   * The same call may go well later: `waitMs` from now where the provider said when. Null: it would fail
+   * again, such as for a credential that is refused.
+   */
+  readonly later: { waitMs: number | null } | null
+  constructor(
+    code: ModelFaultCode,
+    message: string,
+    provider = '',
+    status: number | null = null,
+    later: { waitMs: number | null } | null = null,
+  ) {
     super(message)
     this.name = 'ModelFault'
     this.code = code
     this.provider = provider
     this.status = status
+    this.later = later
   }
 }
 
@@ -111,12 +146,22 @@ export interface Models {
   /** @throws ModelFault */
   call(request: ModelRequest): Promise<ModelReply>
   /**
-   * What a call could cost at most, from its bytes and maxTokens by the price table.
+   * What a call could cost at most, from its counted tokens and maxTokens by the price table; the dearer
+   * one where a fallback may answer it.
    * @returns US dollars; null: the model is unpriced. @throws ModelFault no_provider, no_model
    */
   ceilingUsd(
-    request: Pick<ModelRequest, 'provider' | 'model' | 'system' | 'messages' | 'tools' | 'maxTokens'>,
+    request: Pick<
+      ModelRequest,
+      'provider' | 'model' | 'fallback' | 'system' | 'messages' | 'tools' | 'maxTokens'
+    >,
   ): Promise<number | null>
-  /** The provider and model a request would use. @throws ModelFault no_provider, no_model */
-  resolve(provider: string, model: string): Promise<{ provider: string; kind: string; model: string }>
+  /**
+   * The provider and model a request would use, and how many tokens a reply of it may have.
+   * @throws ModelFault no_provider, no_model
+   */
+  resolve(
+    provider: string,
+    model: string,
+  ): Promise<{ provider: string; kind: string; model: string; outputTokens: number }>
 }

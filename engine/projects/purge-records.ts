@@ -21,7 +21,7 @@ export function purgeRecords(
       .changes
   const firings = ofTriggers('firings')
   for (const table of TRIGGER_TABLES) ofTriggers(table)
-  const isPurged = `state NOT IN ('queued', 'running') AND id NOT IN (SELECT run_id FROM agent_examples)
+  const isPurged = `state NOT IN ('queued', 'running', 'parked') AND id NOT IN (SELECT run_id FROM agent_examples)
     AND id IN (SELECT run_id FROM run_projects WHERE project = @project)
     AND id NOT IN (SELECT run_id FROM run_projects WHERE project <> @project
       AND project IN (SELECT id FROM projects WHERE state <> 'deleted'))`

@@ -3,6 +3,7 @@ import type { AgentPreview, RememberRequest, RerunResult } from '../../schemas/t
 import type { Access } from '../access.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
+import type { CallRefusal } from '../models/daily-budget.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { tokensOf } from '../timeline/fit.ts'
 import { answerRead } from '../timeline/read.ts'
@@ -14,12 +15,13 @@ import { askedFirst } from './first-view.ts'
 import { createJournal } from './journal.ts'
 import type { Making } from './making.ts'
 import { ownTools } from './own-tools.ts'
+import { createParking } from './parking.ts'
 import type { RunsParts } from './parts.ts'
 import { type FirstView, firstMessage, systemOf } from './prompt.ts'
 import type { RunRow } from './queries.ts'
 import type { RunReads } from './run-reads.ts'
 import { createStarting } from './starting.ts'
-import type { Claimed, RunEnd, StartedRun, StepWrite } from './types.ts'
+import type { Claimed, RunEnd, StartedRun, StepWrite, Unavailable } from './types.ts'
 import { writeBackOf } from './write-back-body.ts'
 import type { WriteBack } from './write-backs.ts'
 
@@ -35,7 +37,8 @@ export interface Rerun {
 export interface RunWrites {
   claimRuns(limit: number, underWay: readonly string[]): Promise<Claimed>
   recordSteps(run: string, steps: readonly StepWrite[]): Promise<void>
-  beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<string | null>
+  beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<CallRefusal | null>
+  parkRun(run: string, why: Unavailable): Promise<string | null>
   finishRun(
     run: string,
     end: RunEnd,
@@ -71,7 +74,8 @@ export function runWrites(
 ): RunWrites {
   const { store, queries, clock, making, ctx } = parts
   const finishing = createFinishing(parts, making)
-  const starting = createStarting(parts, finishing)
+  const parking = createParking(parts)
+  const starting = createStarting(parts, finishing, parking)
   const journal = createJournal(parts)
 
   /** A run that never was, as it would be started now. */
@@ -105,6 +109,7 @@ export function runWrites(
     claimRuns: async (limit, underWay) => starting.claimRuns(limit, underWay),
     recordSteps: async (run, steps) => journal.recordSteps(run, steps),
     beginCall: async (run, step, ceilingUsd) => journal.beginCall(run, step, ceilingUsd),
+    parkRun: async (run, why) => parking.park(run, why),
     finishRun: (run, end, servers) => finishing.finishRun(run, end, servers),
     rerun: async (run, how) => {
       const again = making.repeat(run, how)
@@ -157,6 +162,7 @@ export const runAccess: Record<keyof RunWrites, Access> = {
   claimRuns: 'writes',
   recordSteps: 'writes',
   beginCall: 'writes',
+  parkRun: 'writes',
   finishRun: 'writes',
   rerun: 'writes',
   cancelRun: 'writes',

@@ -58,6 +58,8 @@ export function createFinishing(parts: RunsParts, making: Making) {
       label: entity.label,
       entity: entity.key,
     })
+    // Cut off in the middle of a call: it may have been paid.
+    queries.assume.run({ id: run.id, at })
     settle(run.id, end.event === 'succeed' ? null : end.reason, at)
     const handoff = queries.handoffTo.get(run.id)
     if (handoff) move(db, { kind: 'handoff', id: handoff.id, name: handoff.id }, { type: 'finish', at })
@@ -206,6 +208,7 @@ export function createFinishing(parts: RunsParts, making: Making) {
     cancelRun: (id: string, by: string): void =>
       store.tx(() => {
         making.cancel(id)
+        queries.cancelledBy.run(by, id)
         const run = queries.byId.get(id)!
         close(run, { event: 'cancel', reason: `cancelled by ${by}`, note: null }, clock.now(), [], null)
       }),

@@ -2,12 +2,10 @@
 import type { AgentSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { move } from '../lifecycle/advance.ts'
-import { overDaily, usd } from '../models/daily-budget.ts'
+import { type CallRefusal, overDaily, usd } from '../models/daily-budget.ts'
 import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
 import type { StepData, StepWrite } from './types.ts'
-
-const DAY_MS = 86_400_000
 
 export function createJournal({ store, clock, queries, limits, usage }: RunsParts) {
   const { db } = store
@@ -61,6 +59,8 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
       created: used.cache_creation_input_tokens,
       read: used.cache_read_input_tokens,
       cost: costUsd ?? 0,
+      saved: reply.savedUsd ?? 0,
+      fallback: reply.fallbackFor ? JSON.stringify(reply.fallbackFor) : null,
       uncosted: costUsd === null ? 1 : 0,
       released,
     })
@@ -81,19 +81,22 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
   }
 
   /** Which budget a call that costs this much would pass; null: none. */
-  function overspent(run: RunRow, ceiling: number): string | null {
+  function overspent(run: RunRow, ceiling: number): CallRefusal | null {
     const agent = JSON.parse(run.definition) as AgentSpec
     const { dailyBudgetUsd } = limits()
     const own = agent.run_budget_usd ?? null
     const lifetime = agent.budget_usd ?? null
     const over = (spent: number, budget: number | null) => budget !== null && spent + ceiling > budget
-    if (over(run.cost_usd + run.reserved_usd, own))
-      return `the next call could cost ${usd(ceiling)}, which passes the ${usd(own!)} of one run; raise run_budget_usd`
+    const next = `the next call could cost ${usd(ceiling)}, which passes`
+    if (over(run.cost_usd + run.reserved_usd + run.assumed_usd, own))
+      return { reason: `${next} the ${usd(own!)} of one run; raise run_budget_usd`, waits: false }
     // What a first call may cost is no reason to hold back a new agent: nothing of its budget is used.
     const spent = queries.spentBy.get({ agent: run.agent })!
-    if (spent > 0 && over(spent, lifetime))
-      return `the next call could cost ${usd(ceiling)}, which passes the budget of ${usd(lifetime!)}; raise budget_usd`
-    return overDaily(queries.spentSince.get(clock.now() - DAY_MS)!, ceiling, dailyBudgetUsd)
+    if (spent > 0 && over(spent, lifetime)) {
+      const waits = !over(spent - queries.heldBy.get(run.agent)!, lifetime)
+      return { reason: `${next} the budget of ${usd(lifetime!)}; raise budget_usd`, waits }
+    }
+    return overDaily(queries, clock.now(), ceiling, dailyBudgetUsd)
   }
 
   return {
@@ -104,11 +107,11 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
       })
     },
     /** @returns why the call must not be made; null: it may, and what it may cost is reserved */
-    beginCall: (id: string, step: StepWrite, ceilingUsd: number | null): string | null =>
+    beginCall: (id: string, step: StepWrite, ceilingUsd: number | null): CallRefusal | null =>
       store.tx(() => {
         const run = running(id)
-        const reason = ceilingUsd === null ? null : overspent(run, ceilingUsd)
-        if (reason !== null) return reason
+        const refusal = ceilingUsd === null ? null : overspent(run, ceilingUsd)
+        if (refusal !== null) return refusal
         if (ceilingUsd) queries.reserve.run(ceilingUsd, id)
         const { rounds = 0, max_rounds = 0 } = (
           JSON.parse(run.snapshot) as { context: { rounds?: number; max_rounds?: number } }

@@ -5,23 +5,29 @@
  */
 import type { CheckedClaim } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
-import { decide, type ExternalTools, offered } from '../mcp-tools/index.ts'
+import { type ExternalTools, offered } from '../mcp-tools/index.ts'
+import { roomAfter } from '../models/output-bounds.ts'
 import { ModelFault, type ModelReply, type Models, type ToolCall, type ToolSpec } from '../models/types.ts'
+import { Answering, isConclude } from './answering.ts'
 import { checkClaims } from './claims.ts'
 import { CONCLUDE, type Conclusion, concludeTool, readConclusion } from './conclude.ts'
-import { fence } from './fence.ts'
 import { askedFirst } from './first-view.ts'
-import { callOwnTool, ownTools } from './own-tools.ts'
+import { ownTools } from './own-tools.ts'
 import { type FirstView, firstMessage, systemOf } from './prompt.ts'
-import { Tape } from './tape.ts'
+import { isCut, Tape } from './tape.ts'
 import { callInText } from './text-call.ts'
-import type { RunEnd, RunPort, StartedRun, StepData, StepKind, StepWrite } from './types.ts'
+import type { LoopEnd, RunEnd, RunPort, StartedRun, StepData, StepKind, StepWrite } from './types.ts'
 
-/** Of one reply. */
+/** Of one reply, at first. */
 const OUTPUT_TOKENS = 4_096
-const CALL_MS = 120_000
+/** Replies of a run that were cut off; one more, and it has failed. */
+const CUTS_MAX = 4
 /** How often a run that must conclude is told to. */
 const TOLD_MAX = 2
+const GO_ON =
+  'Your reply was cut off: it was longer than there was room for. Go on exactly where it stopped, and repeat nothing.'
+const BEGIN_AGAIN =
+  'Your reply was cut off before it said anything. There is more room now: think less, and answer or call a tool.'
 /** Claims that do not hold are sent back once; faults of form this often. */
 const REPAIRS = 1
 const FAULTS_MAX = 3
@@ -33,17 +39,17 @@ export interface LoopParts {
   clock: Clock
   /** Ends what is asked: the deadline, a person, or the daemon's stop. */
   signal: AbortSignal
-  /** Told each piece of text as it comes. */
-  onText?(run: string, delta: string): void
+  /** Resolves when a call that held money has ended. @throws an abort of the signal */
+  moneyFreed(): Promise<void>
 }
 
 type Choice = StepData['model']['asked']['choice']
 
 /** What a call of the loop came to: an end, or null to go on. */
-type Ended = RunEnd | null
+type Ended = LoopEnd | null
 
 /** @returns how it ends; the caller writes that. @throws what the port throws; an abort of the signal */
-export async function runLoop(run: StartedRun, parts: LoopParts): Promise<RunEnd> {
+export async function runLoop(run: StartedRun, parts: LoopParts): Promise<LoopEnd> {
   return await new Loop(run, parts).go()
 }
 
@@ -51,20 +57,24 @@ class Loop {
   private readonly tape: Tape
   private readonly external: ToolSpec[]
 
+  private readonly answering: Answering
+
   constructor(
     private readonly run: StartedRun,
     private readonly parts: LoopParts,
   ) {
     this.tape = new Tape(run.steps)
+    this.answering = new Answering(run, this.tape, parts)
     this.external = offered(parts.tools.tools, run.definition.tools ?? []).map(
       ({ name, description, input }) => ({ name, description, input }),
     )
   }
 
-  async go(): Promise<RunEnd> {
+  async go(): Promise<LoopEnd> {
     if (!this.tape.prompt) await this.begin()
     for (;;) {
       const ended = (await this.answerCalls()) ?? (await this.weighReply()) ?? (await this.ask())
+      if (ended?.event === 'park') return { ...ended, otherwise: this.kept() ?? ended.otherwise }
       if (ended) return ended.event === 'succeed' ? ended : (this.kept() ?? ended)
     }
   }
@@ -94,74 +104,33 @@ class Loop {
       : { timeline: await port.readFor(projects, asked.timeline) }
   }
 
-  /** Answers the calls of the last reply, in their order. */
+  /** Answers the calls of the last reply, in their order; those that only read, side by side. */
   private async answerCalls(): Promise<Ended> {
-    for (const call of this.tape.pending()) {
+    for (;;) {
+      const [call] = this.tape.pending()
+      if (!call || this.refused) return null
       this.parts.signal.throwIfAborted()
-      if (call.name.trim().toLowerCase() === CONCLUDE) {
+      if (call.cut) await this.write('refused', this.tape.rounds, { call, reason: this.cutReason(call) })
+      else if (isConclude(call)) {
         const ended = await this.conclude(call)
         if (ended) return ended
-      } else await this.answer(call)
+      } else await this.answering.answerNext()
     }
-    return null
   }
 
-  private async answer(given: ToolCall): Promise<void> {
-    const { run, parts, tape } = this
-    const call = { ...given, name: this.nameOf(given.name) }
-    const began = parts.clock.now()
-    const external = parts.tools.tools.find(({ name }) => name === call.name)
-    if (external) {
-      const decision =
-        run.practice && !external.readOnly
-          ? ({
-              allowed: false,
-              reason: 'this is practice: a tool that may change things is not called',
-            } as const)
-          : decide(external, call.arguments, run.definition.tools ?? [], true)
-      if (!decision.allowed) {
-        await this.write('refused', tape.rounds, { call: given, reason: `refused: ${decision.reason}` })
-        return
-      }
-      // On disk before it is made: after a stop in between it is not made again.
-      const n = tape.next
-      await this.put({
-        n,
-        kind: 'tool',
-        round: tape.rounds,
-        at: began,
-        ms: null,
-        data: { call: given, server: external.server },
-      })
-      const result = await parts.tools.call(external.name, call.arguments, parts.signal)
-      parts.signal.throwIfAborted()
-      const data = {
-        call: given,
-        server: external.server,
-        result: fence(run.marker, result.text),
-        is_error: result.isError,
-      }
-      await this.put({ n, kind: 'tool', round: tape.rounds, at: began, ms: result.ms, data })
-      return
-    }
-    const own = await callOwnTool(run, parts.port, call)
-    if (own === null) {
-      const names = tape.prompt!.tools.map(({ name }) => name)
-      await this.write('refused', tape.rounds, {
-        call: given,
-        reason: `no tool is named ${given.name.slice(0, 64)}; there are ${names.join(', ')}`,
-      })
-      return
-    }
-    const { text, isError, shown } = own
-    const data = { call: given, server: null, result: text, is_error: isError, shown }
-    await this.write('tool', tape.rounds, data, began)
+  /** The model said that it will not: what it began is nothing to act on. */
+  private get refused(): boolean {
+    return this.tape.reply?.stop === 'refusal'
   }
 
-  /** Models differ in case and spaces. */
-  private nameOf(given: string): string {
-    const wanted = given.trim().toLowerCase()
-    return this.tape.prompt!.tools.find(({ name }) => name.toLowerCase() === wanted)?.name ?? given
+  private cutReason({ name }: ToolCall): string {
+    return `cut off: the reply had more than the ${this.lastRoom()} tokens there were for it, so ${name} was not called; call it again, shorter if you can. There is room for ${this.lastRoom()} tokens or more`
+  }
+
+  /** Tokens there were for the last reply. */
+  private lastRoom(): number {
+    const last = this.tape.steps.findLast((step) => step.kind === 'model')
+    return last?.kind === 'model' ? last.data.asked.max_tokens : OUTPUT_TOKENS
   }
 
   private async conclude(call: ToolCall): Promise<Ended> {
@@ -190,9 +159,15 @@ class Loop {
   private async weighReply(): Promise<Ended> {
     const { tape, run } = this
     const reply = tape.reply
-    if (!reply || reply.calls.length > 0 || tape.last?.kind !== 'model') return null
-    if (reply.stop === 'refusal')
-      return { event: 'fail', reason: 'the model refused to answer', note: reply.text || null }
+    if (!reply) return null
+    if (this.refused) return { event: 'fail', reason: 'the model refused to answer', note: tape.lastText }
+    if (isCut(reply) && tape.cuts > CUTS_MAX) return this.cutShort()
+    if (reply.calls.length > 0 || tape.last?.kind !== 'model') return null
+    if (isCut(reply)) {
+      const say = reply.text.trim() ? GO_ON : BEGIN_AGAIN
+      await this.write('note', tape.rounds, { text: 'its reply was cut off', say, cut: true })
+      return null
+    }
     if (run.definition.concludes && tape.told < TOLD_MAX && !this.isOver()) {
       await this.write('note', tape.rounds, {
         text: 'it stopped without a conclusion',
@@ -217,7 +192,7 @@ class Loop {
    */
   private lastWord(fault: string | null): RunEnd {
     const { tape } = this
-    const said = fault === null ? tape.reply?.text.trim() : undefined
+    const said = fault === null && tape.reply?.text.trim() ? tape.lastText?.trim() : undefined
     if (said)
       return succeeded(
         {
@@ -241,55 +216,36 @@ class Loop {
     }
   }
 
+  private cutShort(): RunEnd {
+    const reason = `its reply was cut off ${this.tape.cuts} times, the last time at ${this.lastRoom()} tokens; ask for less in its prompt, or choose a model that may write more`
+    return { event: 'fail', reason, note: this.tape.lastText }
+  }
+
   /** Asks the model once more. */
   private async ask(): Promise<Ended> {
     const { run, parts, tape } = this
     parts.signal.throwIfAborted()
     if (tape.rounds > run.maxRounds) return this.exhausted('its rounds are used up')
     const isExtra = tape.rounds === run.maxRounds
-    const { definition } = run
-    const forced = { tool: CONCLUDE }
-    const choice: Choice = isExtra
-      ? definition.concludes
-        ? forced
-        : 'none'
-      : tape.told > 0
-        ? forced
-        : 'auto'
+    const choice = this.choice(isExtra)
     const { system, tools } = tape.prompt!
-    const { provider = '', model = '' } = definition
-    const request = {
-      provider,
-      model,
-      system,
-      messages: tape.messages(),
-      tools,
-      choice,
-      maxTokens: OUTPUT_TOKENS,
-    }
+    const { provider = '', model = '', fallback_provider = '', fallback_model = '' } = run.definition
+    const fallback = { provider: fallback_provider, model: fallback_model }
     const at = parts.clock.now()
     // A call that a stop came between stays on the tape as it is, and is asked again behind it.
     const n = tape.next
     const round = tape.rounds + 1
     let asked: StepData['model']['asked'] = { choice, max_tokens: OUTPUT_TOKENS, ceiling_usd: null }
     try {
-      const ceiling = await parts.models.ceilingUsd(request)
-      asked = { ...asked, ceiling_usd: ceiling }
-      const refusal = await parts.port.beginCall(
-        run.id,
-        { n, kind: 'model', round, at, ms: null, data: { asked } },
-        ceiling,
-      )
+      const maxTokens = await this.room(provider, model)
+      const messages = tape.messages()
+      const request = { provider, model, system, messages, tools, choice, maxTokens, fallback }
+      asked = { ...asked, max_tokens: maxTokens, ceiling_usd: await parts.models.ceilingUsd(request) }
+      const begun: StepWrite = { n, kind: 'model', round, at, ms: null, data: { asked } }
+      const refusal = await this.reserve(begun, asked.ceiling_usd)
       if (refusal !== null) return { event: 'cap', reason: refusal, note: tape.lastText }
-      tape.put({ n, kind: 'model', round, at, ms: null, data: { asked } })
-      const { ms, ...reply } = this.readCalls(
-        await parts.models.call({
-          ...request,
-          timeoutMs: CALL_MS,
-          signal: parts.signal,
-          onText: (delta) => parts.onText?.(run.id, delta),
-        }),
-      )
+      tape.put(begun)
+      const { ms, ...reply } = this.readCalls(await parts.models.call({ ...request, signal: parts.signal }))
       await this.put({ n, kind: 'model', round, at, ms, data: { asked, reply } })
       return null
     } catch (error) {
@@ -297,17 +253,53 @@ class Loop {
     }
   }
 
+  private choice(isExtra: boolean): Choice {
+    const forced = { tool: CONCLUDE }
+    if (isExtra) return this.run.definition.concludes ? forced : 'none'
+    return this.tape.told > 0 ? forced : 'auto'
+  }
+
+  /** Tokens for the next reply: more after each that was cut off, as far as the model may write. */
+  private async room(provider: string, model: string): Promise<number> {
+    const { cuts } = this.tape
+    if (cuts === 0) return OUTPUT_TOKENS
+    const { outputTokens } = await this.parts.models.resolve(provider, model)
+    return roomAfter(OUTPUT_TOKENS, cuts, outputTokens)
+  }
+
+  /** Waits while only calls under way hold the money. @returns why the call must not be made; null: it may */
+  private async reserve(begun: StepWrite, ceiling: number | null): Promise<string | null> {
+    const { port, moneyFreed } = this.parts
+    for (;;) {
+      const refusal = await port.beginCall(this.run.id, begun, ceiling)
+      if (!refusal?.waits) return refusal?.reason ?? null
+      await moneyFreed()
+    }
+  }
+
   private async faulted(
     error: unknown,
     { n, round, at, asked }: { n: number; round: number; at: number; asked: StepData['model']['asked'] },
     isExtra: boolean,
-  ): Promise<RunEnd> {
+  ): Promise<Ended> {
     if (!(error instanceof ModelFault) || error.code === 'aborted') throw error
-    const { message, code, provider } = error
+    const { message, code, provider, later } = error
     const ms = this.parts.clock.now() - at
     await this.put({ n, kind: 'model', round, at, ms, data: { asked, error: { code, message } } })
+    if (code === 'overflow' && (await this.compact())) return null
     const reason = provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
-    return isExtra ? this.exhausted(reason) : { event: 'fail', reason, note: this.tape.lastText }
+    const end: RunEnd = isExtra ? this.exhausted(reason) : { event: 'fail', reason, note: this.tape.lastText }
+    return later ? { event: 'park', why: { reason, waitMs: later.waitMs }, otherwise: end } : end
+  }
+
+  /** What was said is longer than the model takes. @returns whether it is shorter now */
+  private async compact(): Promise<boolean> {
+    const { tape } = this
+    const upTo = tape.toCompact()
+    if (upTo === null) return false
+    const text = 'it was longer than the model takes; older answers of tools are told in short from here on'
+    await this.write('note', tape.rounds, { text, compacted: upTo })
+    return true
   }
 
   private exhausted(why: string): RunEnd {

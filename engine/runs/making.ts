@@ -6,6 +6,7 @@ import { maskAddresses } from '../address-secrets.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
+import { isOpen } from './open-states.ts'
 import type { RunsParts } from './parts.ts'
 import type { NewRun, RunRow } from './queries.ts'
 import { NO_LABEL, wokenFor } from './woken-for.ts'
@@ -186,7 +187,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
     ): string =>
       store.tx(() => {
         const run = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
-        if (run.state === 'queued' || run.state === 'running')
+        if (isOpen(run.state))
           fail('wrong_state', `run ${id} is ${run.state}; wait until it has ended, or cancel it`, {
             state: run.state,
             accepts: ['cancel'],

@@ -49,6 +49,10 @@ export function presentRun(row: RunRow, projects: string[]): Run {
     cache_creation_input_tokens: row.cache_creation_input_tokens,
     cache_read_input_tokens: row.cache_read_input_tokens,
     cost_usd: isCosted ? dollars(row.cost_usd) : null,
+    cache_saved_usd: isCosted ? dollars(row.cache_saved_usd) : null,
+    fallback_for: row.fallback === null ? null : (JSON.parse(row.fallback) as Run['fallback_for']),
+    parked: parkedOf(row),
+    cancelled_by: row.cancelled_by,
     outcome: row.outcome,
     verdict: row.verdict,
     headline: row.headline,
@@ -63,6 +67,11 @@ export function presentRun(row: RunRow, projects: string[]): Run {
     slack_error: row.slack_error,
     handled: row.handled_at === null ? null : { at: iso(row.handled_at), by: row.handled_by ?? '' },
   }
+}
+
+function parkedOf({ state, parked_since, parked_until, parked_why, parked_times }: RunRow): Run['parked'] {
+  if (state !== 'parked' || parked_since === null || parked_until === null) return null
+  return { reason: parked_why ?? '', since: iso(parked_since), until: iso(parked_until), tries: parked_times }
 }
 
 export function presentRunDetail(queries: RunQueries, row: RunRow): RunDetail {

@@ -38,7 +38,22 @@ export interface RunRow {
   cache_read_input_tokens: number
   cost_usd: number
   uncosted_calls: number
+  /** Of the call under way. */
   reserved_usd: number
+  /** Of calls that were cut off: what they may have cost. */
+  assumed_usd: number
+  assumed_at: number | null
+  /** Epoch ms of the first fault since a reply; null: its model answers. */
+  parked_since: number | null
+  /** Epoch ms, as is when it is tried again. */
+  parked_until: number | null
+  parked_why: string | null
+  /** Since a reply. */
+  parked_times: number
+  cancelled_by: string | null
+  cache_saved_usd: number
+  /** JSON of `fallbackFor` of the last reply. */
+  fallback: string | null
   outcome: 'finding' | 'no_op' | null
   verdict: string | null
   headline: string | null
@@ -65,7 +80,16 @@ export interface RunRow {
   handled_at: number | null
   handled_by: string | null
   snapshot: string
-  state: 'queued' | 'running' | 'succeeded' | 'exhausted' | 'failed' | 'capped' | 'empty'
+  state:
+    | 'queued'
+    | 'running'
+    | 'succeeded'
+    | 'exhausted'
+    | 'failed'
+    | 'capped'
+    | 'empty'
+    | 'parked'
+    | 'cancelled'
   version: number
 }
 
@@ -122,13 +146,20 @@ export type NewRun = Pick<RunRow, (typeof NEW_RUN)[number]>
 
 export type RunQueries = ReturnType<typeof prepare>
 
+/** What calls of models under way may cost, of agents and Ask. */
+const HELD = `(SELECT coalesce(sum(reserved_usd), 0) FROM runs WHERE reserved_usd > 0)
+  + (SELECT coalesce(sum(reserved_usd), 0) FROM ask_turns WHERE state = 'running')`
+
 const WAITING = 'seq, agent, definition_hash, label, entity, practice'
 
 /** What a claim asks of the runs that are open; each is led by an index. */
 export const waitingSql = {
   /** Those at work. The index of open runs is used only where its own condition is said. */
   running: `SELECT id, agent, label, entity, practice FROM runs
-    WHERE state IN ('queued', 'running') AND state = 'running' ORDER BY seq`,
+    WHERE state IN ('queued', 'running', 'parked') AND state = 'running' ORDER BY seq`,
+  /** Those whose model is to be tried again, the longest due first. */
+  dueParked: `SELECT id, agent, label, entity, practice FROM runs WHERE state = 'parked' AND parked_until <= ?
+    ORDER BY parked_until, seq LIMIT ?`,
   /** The first run of the next agent, or of its next definition. */
   nextLine: `SELECT ${WAITING}, definition FROM runs WHERE state = 'queued' AND (agent, definition_hash) > (?, ?)
     ORDER BY agent, definition_hash, seq LIMIT 1`,
@@ -176,11 +207,29 @@ function prepare(db: Database) {
       'UPDATE runs SET wakes = wakes + 1, firing_id = ?, dispatch_id = ?, trigger_name = ? WHERE id = ?',
     ),
     hasOpen: db
-      .prepare<[], number>("SELECT EXISTS (SELECT 1 FROM runs WHERE state IN ('queued', 'running'))")
+      .prepare<[], number>(
+        "SELECT EXISTS (SELECT 1 FROM runs WHERE state IN ('queued', 'running', 'parked'))",
+      )
       .pluck(),
     running: db.prepare<[], Pick<RunRow, 'id' | 'agent' | 'label' | 'entity' | 'practice'>>(
       waitingSql.running,
     ),
+    parked: db.prepare<[], Pick<RunRow, 'id' | 'agent' | 'label' | 'entity' | 'practice'>>(
+      `SELECT id, agent, label, entity, practice FROM runs WHERE state = 'parked'`,
+    ),
+    dueParked: db.prepare<[number, number], Pick<RunRow, 'id' | 'agent' | 'label' | 'entity' | 'practice'>>(
+      waitingSql.dueParked,
+    ),
+    nextParked: db
+      .prepare<[number], number | null>(
+        "SELECT min(parked_until) FROM runs WHERE state = 'parked' AND parked_until > ?",
+      )
+      .pluck(),
+    park: db.prepare<{ id: string; since: number; until: number; why: string }>(
+      `UPDATE runs SET parked_since = @since, parked_until = @until, parked_why = @why,
+         parked_times = parked_times + 1 WHERE id = @id`,
+    ),
+    cancelledBy: db.prepare<[string, string]>('UPDATE runs SET cancelled_by = ? WHERE id = ?'),
     nextLine: db.prepare<[string, string], WaitingRow & Pick<RunRow, 'definition'>>(waitingSql.nextLine),
     waitingAfter: db.prepare<[string, string, number], WaitingRow>(waitingSql.after),
     bySeq: db.prepare<[number], RunRow>('SELECT * FROM runs WHERE seq = ?'),
@@ -198,18 +247,30 @@ function prepare(db: Database) {
         `WITH made AS (SELECT coalesce(max(created_at), 0) AS at FROM agents WHERE name = @agent AND state <> 'deleted')
          SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage, made
              WHERE surface = 'agent' AND agent = @agent AND model_usage.at >= made.at)
-           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs, made
-             WHERE agent = @agent AND reserved_usd > 0 AND made_at >= made.at)`,
+           + (SELECT coalesce(sum(reserved_usd + assumed_usd), 0) FROM runs, made
+             WHERE agent = @agent AND (reserved_usd > 0 OR assumed_usd > 0) AND made_at >= made.at)`,
+      )
+      .pluck(),
+    /** Of it what calls under way hold: it is given back but for what they cost. */
+    heldBy: db
+      .prepare<[string], number>(
+        'SELECT coalesce(sum(reserved_usd), 0) FROM runs WHERE agent = ? AND reserved_usd > 0',
       )
       .pluck(),
     /** The same of agents and Ask together. */
     spentSince: db
-      .prepare<[number], number>(
-        `SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage WHERE at >= ?)
-           + (SELECT coalesce(sum(reserved_usd), 0) FROM runs WHERE reserved_usd > 0)
-           + (SELECT coalesce(sum(reserved_usd), 0) FROM ask_turns WHERE state = 'running')`,
+      .prepare<{ since: number }, number>(
+        `SELECT (SELECT coalesce(sum(cost_usd), 0) FROM model_usage WHERE at >= @since)
+           + (SELECT coalesce(sum(assumed_usd), 0) FROM runs WHERE assumed_usd > 0 AND assumed_at >= @since)
+           + ${HELD}`,
       )
       .pluck(),
+    held: db.prepare<[], number>(`SELECT ${HELD}`).pluck(),
+    /** A call that was cut off may have been paid: what it reserved counts as spent. */
+    assume: db.prepare<{ id: string; at: number }>(
+      `UPDATE runs SET assumed_usd = assumed_usd + reserved_usd, assumed_at = @at, reserved_usd = 0
+       WHERE id = @id AND reserved_usd > 0`,
+    ),
     reserve: db.prepare<[number, string]>('UPDATE runs SET reserved_usd = reserved_usd + ? WHERE id = ?'),
     addUsage: db.prepare<{
       id: string
@@ -220,10 +281,13 @@ function prepare(db: Database) {
       created: number
       read: number
       cost: number
+      saved: number
+      fallback: string | null
       uncosted: number
       released: number
     }>(
-      `UPDATE runs SET provider = @provider, model = @model, input_tokens = input_tokens + @input,
+      `UPDATE runs SET parked_since = NULL, parked_until = NULL, parked_why = NULL, parked_times = 0,
+         cache_saved_usd = ${dollarsSql('cache_saved_usd + @saved')}, fallback = @fallback, provider = @provider, model = @model, input_tokens = input_tokens + @input,
          output_tokens = output_tokens + @output, cache_creation_input_tokens = cache_creation_input_tokens + @created,
          cache_read_input_tokens = cache_read_input_tokens + @read, cost_usd = ${dollarsSql('cost_usd + @cost')},
          uncosted_calls = uncosted_calls + @uncosted, reserved_usd = max(0, reserved_usd - @released),
@@ -294,7 +358,7 @@ function prepare(db: Database) {
     byEvent: db.prepare<[string], RunRow>('SELECT * FROM runs WHERE event_id = ?'),
     isBusy: db
       .prepare<[string, string, string], number>(
-        "SELECT count(*) FROM runs WHERE agent = ? AND label = ? AND entity = ? AND state IN ('queued', 'running')",
+        "SELECT count(*) FROM runs WHERE agent = ? AND label = ? AND entity = ? AND state IN ('queued', 'running', 'parked')",
       )
       .pluck(),
     insertHandoff: db.prepare<Omit<HandoffRow, 'state'>>(

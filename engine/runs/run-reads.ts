@@ -19,6 +19,7 @@ import { answerStats } from '../timeline/stats.ts'
 import { inTurns } from '../timeline/steps.ts'
 import { briefInSteps } from './brief-read.ts'
 import { requireKnownAgent } from './known-agent.ts'
+import { OPEN_STATES } from './open-states.ts'
 import { presentForecast, presentRun, presentRunDetail } from './present.ts'
 import { type RunRow, runQueries } from './queries.ts'
 import type { BriefAnswer, BriefQuestion } from './types.ts'
@@ -26,9 +27,9 @@ import type { BriefAnswer, BriefQuestion } from './types.ts'
 /** Words for several statuses at once (SPEC.md, Ingest and reads: successful or failed). */
 const STATUSES: Record<string, readonly RunRow['state'][]> = {
   successful: ['succeeded'],
-  unsuccessful: ['failed', 'exhausted', 'empty', 'capped'],
+  unsuccessful: ['failed', 'exhausted', 'empty', 'capped', 'cancelled'],
   failed: ['failed', 'exhausted', 'empty'],
-  open: ['queued', 'running'],
+  open: OPEN_STATES,
 }
 const FORECAST_DAYS = 7
 const DAY_MS = 86_400_000
@@ -132,7 +133,7 @@ function listRuns(ctx: ReadContext, filter: RunFilter, present: (row: RunRow) =>
 }
 
 function statesOf(status: string): readonly string[] {
-  const known = ['queued', 'running', 'succeeded', 'exhausted', 'failed', 'capped', 'empty', 'ok']
+  const known = [...OPEN_STATES, 'succeeded', 'exhausted', 'failed', 'cancelled', 'capped', 'empty', 'ok']
   if (STATUSES[status]) return STATUSES[status]
   if (status === 'ok') return ['succeeded']
   if (known.includes(status)) return [status]

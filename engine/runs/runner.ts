@@ -8,9 +8,10 @@ import { SvcError } from '../errors.ts'
 import { createLooking, settled } from '../looking.ts'
 import type { ExternalTools } from '../mcp-tools/types.ts'
 import type { Models } from '../models/types.ts'
+import { createFreed } from './freed.ts'
 import { runLoop } from './loop.ts'
 import { tapeModels } from './tape-models.ts'
-import type { RunEnd, RunPort, StartedRun } from './types.ts'
+import type { LoopEnd, RunEnd, RunPort, StartedRun } from './types.ts'
 
 export interface Runner {
   /** Something may start. */
@@ -29,8 +30,6 @@ export interface RunnerOptions {
   clock: Clock
   timers: Timers
   onError(error: Error): void
-  /** Told of each piece of text a model gives, for who watches. */
-  onText?(run: string, delta: string): void
   /** Told of each run that has ended, however; must not take long, and is not waited for. */
   finished?(run: string): void
 }
@@ -48,7 +47,16 @@ export function startRunner(options: RunnerOptions): Runner {
   const underWay = new Map<string, AbortController>()
   const work = new Set<Promise<void>>()
   const looking = createLooking({ look, timers, onError })
+  const freed = createFreed(timers)
 
+  /** What a call did not cost is free once its step is written. */
+  const telling: RunPort = {
+    ...port,
+    recordSteps: async (run, steps) => {
+      await port.recordSteps(run, steps)
+      if (steps.some(({ kind }) => kind === 'model')) freed.tell()
+    },
+  }
   const tell = (error: unknown) => onError(error instanceof Error ? error : new Error(String(error)))
 
   /** A fault of who is told is none of the run. */
@@ -60,15 +68,15 @@ export function startRunner(options: RunnerOptions): Runner {
     }
   }
 
-  async function look(): Promise<null> {
+  async function look(): Promise<number | null> {
     const free = MAX_RUNS - underWay.size
     if (free === 0) return null
-    const { started, ended } = await port.claimRuns(free, [...underWay.keys()])
+    const { started, ended, nextAt } = await port.claimRuns(free, [...underWay.keys()])
     for (const run of started) take(run)
     for (const run of ended) tellFinished(run)
     // What is started may let others start.
     if (started.length) looking.nudge()
-    return null
+    return nextAt === null ? null : Math.max(0, nextAt - clock.now())
   }
 
   function take(run: StartedRun): void {
@@ -79,6 +87,7 @@ export function startRunner(options: RunnerOptions): Runner {
       .finally(() => {
         underWay.delete(run.id)
         work.delete(promise)
+        freed.tell()
         looking.nudge()
       })
     work.add(promise)
@@ -93,20 +102,33 @@ export function startRunner(options: RunnerOptions): Runner {
       const servers = run.definition.mcp_servers ?? []
       tools = servers.length ? await options.connect(servers, signal) : NO_TOOLS
       const end = await runLoop(run, {
-        port,
+        port: telling,
         models: run.tape ? tapeModels(run.tape) : options.models,
         tools,
         clock,
         signal,
-        ...(options.onText ? { onText: options.onText } : {}),
+        moneyFreed: () => freed.wait(signal),
       })
-      await finish(run, end, tools)
+      const over = end.event === 'park' ? await park(run, end) : end
+      if (over) await finish(run, over, tools)
     } catch (error) {
       await ended(run, error, signal, tools)
     } finally {
       cancel()
       await tools?.close()
     }
+  }
+
+  /** @returns how it ends where it must not wait any longer; null: it waits */
+  async function park(
+    run: StartedRun,
+    { why, otherwise }: Extract<LoopEnd, { event: 'park' }>,
+  ): Promise<RunEnd | null> {
+    const refusal = await port.parkRun(run.id, why)
+    if (refusal === null) return null
+    return otherwise.event === 'succeed'
+      ? otherwise
+      : { ...otherwise, reason: `${otherwise.reason}; ${refusal}` }
   }
 
   async function finish(run: StartedRun, end: RunEnd, tools: ExternalTools | null): Promise<void> {

@@ -1,12 +1,13 @@
 /**
- * Runs as they are started: those that a stopped daemon left first, then those that wait, in turn
- * (waiting.ts).
+ * Runs as they are started: those that a stopped daemon left first, then those that waited for a model
+ * (parking.ts), then those that wait, in turn (waiting.ts).
  */
 import type { AgentSpec } from '../../schemas/types.ts'
 import { move } from '../lifecycle/advance.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
 import { markerOf } from './fence.ts'
 import type { Finishing } from './finishing.ts'
+import type { Parking } from './parking.ts'
 import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
 import type { Claimed, Origin, StartedRun, Step, StepData } from './types.ts'
@@ -19,7 +20,7 @@ const CHAIN_MAX = 3
 
 const stepOf = ({ data, ...step }: StepRow): Step => ({ ...step, data: JSON.parse(data) }) as unknown as Step
 
-export function createStarting(parts: RunsParts, finishing: Finishing) {
+export function createStarting(parts: RunsParts, finishing: Finishing, parking: Parking) {
   const { store, clock, queries } = parts
   const { db } = store
 
@@ -108,10 +109,10 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     return null
   }
 
-  /** On the tape, behind what a stop came between: that it did, and when the run went on. */
-  function noteStop(id: string, now: number): void {
+  /** On the tape, behind what came between: that it did, and when the run went on. */
+  function noteStop(id: string, text: string, now: number): void {
     const last = queries.lastStep.get(id)
-    const data: StepData['note'] = { text: 'the service stopped; the run goes on from here', resumed: true }
+    const data: StepData['note'] = { text, resumed: true }
     queries.saveStep.run(id, (last?.n ?? 0) + 1, 'note', last?.round ?? 0, now, 0, JSON.stringify(data))
   }
 
@@ -121,9 +122,14 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
       finishing.close(row.id, 'it was interrupted again and again', now)
       return null
     }
-    queries.extend.run(now + DEADLINE_MS, row.id)
-    noteStop(row.id, now)
-    return startedOf(queries.byId.get(row.id)!, queries.steps.all(row.id))
+    queries.assume.run({ id: row.id, at: now })
+    return takenUp(row.id, 'the service stopped; the run goes on from here', now)
+  }
+
+  function takenUp(id: string, why: string, now: number): StartedRun {
+    queries.extend.run(now + DEADLINE_MS, id)
+    noteStop(id, why, now)
+    return startedOf(queries.byId.get(id)!, queries.steps.all(id))
   }
 
   /** A run that a finding woke goes on that finding's chain; known only once the finding's run has ended. */
@@ -156,7 +162,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
   return {
     /** @param underWay runs that somebody follows already */
     claimRuns: (limit: number, underWay: readonly string[]): Claimed => {
-      const claimed: Claimed = { started: [], ended: [] }
+      const claimed: Claimed = { started: [], ended: [], nextAt: null }
       if (!queries.hasOpen.get()) return claimed
       return store.tx(() => {
         const now = clock.now()
@@ -174,8 +180,15 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
           if (followed.has(row.id) || claimed.started.length >= most) continue
           add(row, resume(row, now))
         }
+        claimed.nextAt = queries.nextParked.get(now) ?? null
+        const parked = queries.parked.all()
+        const due = queries.dueParked.all(now, Math.max(0, most - claimed.started.length))
+        for (const { id } of due) {
+          parking.goOn(id, now)
+          claimed.started.push(takenUp(id, 'its model is tried again; the run goes on from here', now))
+        }
         if (claimed.started.length >= most) return claimed
-        for (const row of inTurn(queries, running)) {
+        for (const row of inTurn(queries, running, parked)) {
           add(row, start(row, now))
           if (claimed.started.length >= most) break
         }

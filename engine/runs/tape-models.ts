@@ -6,6 +6,8 @@ import { ModelFault, type ModelMessage, type ModelReply, type Models } from '../
 import { Tape } from './tape.ts'
 import type { Step } from './types.ts'
 
+/** No reply of a tape is made longer by it. */
+const MOST_TOKENS = 1_000_000
 /** Named as the source of the key that no call had. */
 const KEY_SOURCE = 'tape'
 
@@ -13,7 +15,9 @@ const KEY_SOURCE = 'tape'
 export function tapeModels({ run, steps }: { run: string; steps: readonly Step[] }): Models {
   const prompt = new Tape([...steps]).prompt
   const calls = steps.flatMap((step, at) =>
-    step.kind === 'model' && step.data.reply ? [{ reply: step.data.reply, before: steps.slice(0, at) }] : [],
+    step.kind === 'model' && (step.data.reply || step.data.error?.code === 'overflow')
+      ? [{ ...step.data, before: steps.slice(0, at) }]
+      : [],
   )
   let next = 0
   const unfit = (why: string) => new ModelFault('malformed', `the tape of ${run} no longer fits: ${why}`)
@@ -28,6 +32,8 @@ export function tapeModels({ run, steps }: { run: string; steps: readonly Step[]
         if (was !== is) throw unfit(differing(`message ${i + 1}`, was, is))
       }
       next++
+      // What it was told in short since depends on it.
+      if (!call.reply) throw new ModelFault('overflow', call.error?.message ?? '')
       const nothing = {
         input_tokens: 0,
         output_tokens: 0,
@@ -45,7 +51,7 @@ export function tapeModels({ run, steps }: { run: string; steps: readonly Step[]
       }
     },
     ceilingUsd: async () => 0,
-    resolve: async (provider, model) => ({ provider, kind: KEY_SOURCE, model }),
+    resolve: async (provider, model) => ({ provider, kind: KEY_SOURCE, model, outputTokens: MOST_TOKENS }),
   }
 }
 

@@ -1,9 +1,16 @@
 /** The steps of a run read back: what was said so far, and what is still to be done. */
 import type { ModelMessage, ToolCall } from '../models/types.ts'
-import type { Shown, Step, StepKind, StepWrite } from './types.ts'
+import { shortened } from './compact.ts'
+import type { Shown, Step, StepKind, StepWrite, StoredReply } from './types.ts'
 
 /** Told of an external call that a stop came between: it may have happened, so it is not made again. */
 const INTERRUPTED = 'interrupted: the service stopped during this call; its outcome is unknown'
+
+/** Whether a reply ended before it was over: in its text, or in one of its calls. */
+export const isCut = ({ stop, calls }: Pick<StoredReply, 'stop' | 'calls'>): boolean =>
+  stop === 'length' && (calls.length === 0 || calls.some(({ cut }) => cut))
+
+const isCutText = (reply: StoredReply): boolean => isCut(reply) && reply.calls.length === 0
 
 type StepOf<K extends StepKind> = Extract<Step, { kind: K }>
 
@@ -14,9 +21,18 @@ export class Tape {
     return this.steps.find((step) => step.kind === 'prompt')?.data ?? null
   }
 
-  /** Model calls that came to something. */
+  /** Model calls that came to something: a reply that was cut off is none by itself. */
   get rounds(): number {
-    return this.steps.filter(({ kind, ms }) => kind === 'model' && ms !== null).length
+    return this.replies().filter((reply) => !isCut(reply)).length
+  }
+
+  /** Replies that were cut off. */
+  get cuts(): number {
+    return this.replies().filter(isCut).length
+  }
+
+  private replies(): StoredReply[] {
+    return this.steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply ?? []) : []))
   }
 
   /** The last thing said, asked or answered. */
@@ -37,11 +53,17 @@ export class Tape {
     return last?.data.reply ?? null
   }
 
-  /** The last text a model gave, for what remains of a run that did not conclude. */
+  /** The last text a model gave, for what remains of a run that did not conclude; of several where it was cut. */
   get lastText(): string | null {
-    for (const step of [...this.steps].reverse())
-      if (step.kind === 'model' && step.data.reply?.text.trim()) return step.data.reply.text
-    return null
+    const replies = this.replies()
+    const last = replies.findLastIndex(({ text }) => text.trim() !== '')
+    if (last < 0) return null
+    let first = last
+    while (first > 0 && isCutText(replies[first - 1]!)) first--
+    return replies
+      .slice(first, last + 1)
+      .map(({ text }) => text)
+      .join('')
   }
 
   get toolCalls(): number {
@@ -55,7 +77,8 @@ export class Tape {
 
   /** How often it was told something besides. */
   get told(): number {
-    return this.steps.filter((step) => step.kind === 'note' && step.data.say !== undefined).length
+    return this.steps.filter((step) => step.kind === 'note' && step.data.say !== undefined && !step.data.cut)
+      .length
   }
 
   /** Calls of the last reply without an answer. */
@@ -76,8 +99,33 @@ export class Tape {
     return all
   }
 
+  /** Answers of tools up to the step of this number are told in short. */
+  get compacted(): number {
+    return this.steps.reduce(
+      (n, step) => Math.max(n, step.kind === 'note' ? (step.data.compacted ?? 0) : 0),
+      0,
+    )
+  }
+
+  /**
+   * Up to which step answers may be told in short that are not yet: those before the last reply, then all.
+   * Null: there is nothing to gain any more.
+   */
+  toCompact(): number | null {
+    const done = this.compacted
+    const isLong = (upTo: number) =>
+      this.steps.some((step) => {
+        const answer = step.n > done && step.n <= upTo ? answerTo(step) : null
+        return answer !== null && shortened(answer.content) !== answer.content
+      })
+    const before = this.lastReplied()
+    if (isLong(before)) return before
+    return isLong(this.next - 1) ? this.next - 1 : null
+  }
+
   /** The conversation as a model is given it. */
   messages(): ModelMessage[] {
+    const { compacted } = this
     const messages: ModelMessage[] = []
     let results: { id: string; content: string; isError?: boolean }[] = []
     const flush = () => {
@@ -89,13 +137,16 @@ export class Tape {
       else if (step.kind === 'model' && step.data.reply) {
         flush()
         const { text, calls, raw } = step.data.reply
+        // Cut off before it said anything: there is no such message.
+        if (text === '' && calls.length === 0) continue
         messages.push({ role: 'assistant', text, calls, raw })
       } else if (step.kind === 'note' && step.data.say !== undefined) {
         flush()
         messages.push({ role: 'user', text: step.data.say })
       } else {
         const answer = answerTo(step)
-        if (answer) results.push(answer)
+        if (answer)
+          results.push(step.n <= compacted ? { ...answer, content: shortened(answer.content) } : answer)
       }
     }
     flush()
@@ -126,6 +177,10 @@ export class Tape {
   private lastReply(): StepOf<'model'> | null {
     const last = [...this.steps].reverse().find((step) => step.kind === 'model')
     return last?.kind === 'model' && last.data.reply ? last : null
+  }
+
+  private lastReplied(): number {
+    return this.steps.findLast((step) => step.kind === 'model' && step.data.reply)?.n ?? 0
   }
 
   private after(n: number): Step[] {

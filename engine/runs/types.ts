@@ -9,6 +9,7 @@ import type {
   StatsResult,
 } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
+import type { CallRefusal } from '../models/daily-budget.ts'
 import type { ModelReply, ToolCall, ToolSpec } from '../models/types.ts'
 
 /** Events that were shown, with how many each stood for. */
@@ -39,8 +40,12 @@ export interface StepData {
   }
   refused: { call: ToolCall; reason: string }
   conclude: { call: ToolCall; fault: string | null; claims: CheckedClaim[] }
-  /** `say` is what the model was told besides; `resumed`: a stop of the service came before it. */
-  note: { text: string; say?: string; resumed?: true }
+  /**
+   * `say` is what the model was told besides; `resumed`: a stop of the service, or a wait for the model,
+   * came before it; `cut`: it goes on after a reply that was cut off; `compacted`: answers of tools up to
+   * the step of this number are told in short from here on.
+   */
+  note: { text: string; say?: string; resumed?: true; cut?: true; compacted?: number }
 }
 
 export type StepKind = keyof StepData
@@ -156,10 +161,22 @@ export type RunEnd =
     }
   | { event: 'empty' | 'exhaust' | 'cap' | 'fail' | 'deadline'; reason: string; note: string | null }
 
+/** What a run cannot go on without for now. */
+export interface Unavailable {
+  reason: string
+  /** As the provider asks, from now; null: it did not say. */
+  waitMs: number | null
+}
+
+/** What the loop comes to: an end, or a wait, with the end where no wait is left. */
+export type LoopEnd = RunEnd | { event: 'park'; why: Unavailable; otherwise: RunEnd }
+
 export interface Claimed {
   started: StartedRun[]
   /** Ids of those that ended instead: a cap or a budget does not let them start. */
   ended: string[]
+  /** Epoch ms at which one that is parked is due; null: none is. */
+  nextAt: number | null
 }
 
 /** What the loop asks of the store. Any call may throw SvcError wrong_state: the run was ended meanwhile. */
@@ -169,7 +186,12 @@ export interface RunPort {
   /** Writes steps, their tokens and cost; gives back what was reserved for a call that is complete. */
   recordSteps(run: string, steps: readonly StepWrite[]): Promise<void>
   /** Reserves what a call may cost, and writes its step. @returns why it must not be made; null: it may */
-  beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<string | null>
+  beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<CallRefusal | null>
+  /**
+   * Its model is not to be had: it waits on its tape, and is claimed again when it is tried anew.
+   * @returns why it must not wait any longer; null: it waits
+   */
+  parkRun(run: string, why: Unavailable): Promise<string | null>
   finishRun(
     run: string,
     end: RunEnd,

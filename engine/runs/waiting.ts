@@ -28,9 +28,13 @@ const entityOf = ({ agent, label, entity }: Taken): string => JSON.stringify([ag
 /**
  * Runs in the order of their turns, each counted at work once it is given. While they are taken, those given
  * may change state and others may come.
- * @param running those at work already
+ * @param running those at work already. @param parked those that wait for a model: their entities are busy
  */
-export function* inTurn(queries: RunQueries, running: readonly Taken[]): Generator<RunRow> {
+export function* inTurn(
+  queries: RunQueries,
+  running: readonly Taken[],
+  parked: readonly Taken[],
+): Generator<RunRow> {
   const atWork = new Map<string, number>()
   const busy = new Set<string>()
   const countOf = (agent: string) => atWork.get(agent) ?? 0
@@ -40,6 +44,7 @@ export function* inTurn(queries: RunQueries, running: readonly Taken[]): Generat
     if (!run.practice) busy.add(entityOf(run))
   }
   for (const run of running) take(run)
+  for (const run of parked) if (!run.practice) busy.add(entityOf(run))
   const lines = linesOf(queries)
   /** The first of the line whose entity is free; an entity that is busy stays so until the claim ends. */
   const headOf = (line: Line): WaitingRow | null => {

@@ -152,6 +152,8 @@ describe('prices and bounds', () => {
       env: null,
       daily_budget_usd: 3,
       concurrency: 8,
+      fallback_provider: '',
+      fallback_model: '',
     }
     const before = limitsDraft(stored)
     expect(limitsWrite(before, before)).toEqual({})

@@ -262,7 +262,7 @@ const calls = (to: string, round: number, is_last: boolean): Taken => ({
 })
 const capped = ended('capped', 'budget reached', { reason: 'budget reached' })
 const failed = ended('failed', 'no model provider', { reason: 'no model provider' })
-const cancelled = ended('failed', 'cancelled')
+const cancelled = ended('cancelled')
 const going = {
   succeed: ended('succeeded'),
   empty: ended('empty'),
@@ -270,6 +270,7 @@ const going = {
   fail: failed,
   deadline: ended('failed', 'deadline'),
   cancel: cancelled,
+  park: 'parked',
 }
 const resumed = (rounds: number, resume: number): Taken => ({
   to: 'running',
@@ -297,7 +298,8 @@ const run: Situation[] = [
     context: at(2, 3),
     takes: { exhaust: ended('exhausted'), ...going, interrupted: ended('failed', 'interrupted') },
   },
-  ...finals(['succeeded', 'exhausted', 'failed', 'capped', 'empty'], at(1)),
+  { state: 'parked', context: at(1), takes: { go_on: 'running', cancel: cancelled } },
+  ...finals(['succeeded', 'exhausted', 'failed', 'cancelled', 'capped', 'empty'], at(1)),
 ]
 
 const tried = (tries: number, due_at: number | null = null) => ({ tries, max_tries: 3, due_at })

@@ -1,6 +1,6 @@
 /** Endpoints that lie: sizes, numbers and formats that are none. A call then fails, or is uncosted. */
 import { describe, expect, it } from 'vitest'
-import { costOf, priceOf, withOwnPrices } from '../../engine/models/prices.ts'
+import { costOf, likelyTokens, priceOf, withOwnPrices } from '../../engine/models/prices.ts'
 import type { ScriptedReply } from './scripted-server.ts'
 import { hello, KINDS, modelsOf, providerAt, readTool, world } from './setup.ts'
 
@@ -140,9 +140,9 @@ describe('the ceiling of a call', () => {
   it('is above what it costs, and none without a price', async () => {
     const { models } = modelsOf({ providers: [providerAt({ url: 'http://127.0.0.1:1' }, 'providera')] })
     const ask = { ...hello, tools: [readTool], maxTokens: 1_000 }
-    const bytes = Buffer.byteLength(JSON.stringify([ask.system, ask.messages, ask.tools]))
+    const tokens = likelyTokens(JSON.stringify([ask.system, ask.messages, ask.tools]))
     expect(await models.ceilingUsd({ ...ask, model: 'claude-sonnet-5-5' })).toBeCloseTo(
-      (bytes * 2 * 1.25 + 1_000 * 10) / 1e6,
+      (tokens * 2 * 1.25 + 1_000 * 10) / 1e6,
       12,
     )
     expect(await models.ceilingUsd({ ...ask, model: 'unknown' })).toBe(null)

@@ -30,10 +30,16 @@ export interface ScriptedReply {
   stop?: 'end' | 'tools' | 'length' | 'refusal'
   /** Named in the reply; that of the request unless said. */
   model?: string
-  /** Provider A: a block of thinking before the text. */
+  /** A block of thinking before the text; of chat completions the field that most endpoints send. */
   thinking?: string
-  /** The connection is closed: before the head, or after the first piece of text. */
+  /** The connection is closed: before the head, or at the place. */
   cut?: 'before' | 'within'
+  /** Where `cut`, `fault`, `ended` and `stalled` come in: after the first piece of text unless said. */
+  place?: Place
+  /** The body ends there, as if it were complete. */
+  ended?: boolean
+  /** Nothing more comes from there on; told when it is so. */
+  stalled?(): void
   /** An event that is no JSON, after the first piece of text. */
   malformed?: boolean
   /** An error event, after the first piece of text. */
@@ -43,6 +49,9 @@ export interface ScriptedReply {
   /** A plain answer to a request for a stream. */
   plain?: boolean
 }
+
+/** Before anything is said, within the thinking, the text, or the arguments of a tool. */
+export type Place = 'start' | 'thinking' | 'text' | 'tool'
 
 export interface ScriptedRequest {
   method: string

@@ -13,11 +13,11 @@
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Script, ScriptedReply, ScriptedRequest, Wire } from './script.ts'
+import type { Place, Script, ScriptedReply, ScriptedRequest, Wire } from './script.ts'
 import { chatWire } from './wire-chat.ts'
 import { messagesWire } from './wire-messages.ts'
 
-export type { Script, ScriptedReply, ScriptedRequest } from './script.ts'
+export type { Place, Script, ScriptedReply, ScriptedRequest } from './script.ts'
 
 export interface ScriptedModels {
   /** Without a trailing slash. */
@@ -123,6 +123,14 @@ async function stream(
   model: string,
 ): Promise<void> {
   const { open, text, close, broken, fault } = wire.stream(reply, model)
+  if (reply.place)
+    return streamUpTo(
+      response,
+      reply,
+      reply.place,
+      [...open, ...piecesOf(reply.text ?? '').map(text), ...close],
+      fault,
+    )
   for (const event of open) response.write(event)
   const [first, ...rest] = piecesOf(reply.text ?? '')
   // Handed to the system before anything is cut off: what a program holds is lost with a connection.
@@ -143,6 +151,32 @@ async function stream(
   }
   for (const event of close) response.write(event)
   response.end()
+}
+
+/** What an event at a place holds. */
+const AT: Record<Place, RegExp> = {
+  start: /./,
+  thinking: /thinking_delta|reasoning_content/,
+  text: /text_delta|"content":"[^"]/,
+  tool: /input_json_delta|"arguments"/,
+}
+
+/** Sends all events up to the first of the place, and then what goes wrong there. */
+async function streamUpTo(
+  response: ServerResponse,
+  reply: ScriptedReply,
+  place: Place,
+  events: string[],
+  fault: string,
+): Promise<void> {
+  const at = events.findIndex((event) => AT[place].test(event))
+  if (at < 0) throw new Error(`the reply has no ${place}`)
+  // Handed to the system before anything is cut off: what a program holds is lost with a connection.
+  const head = events.slice(0, at + 1).join('')
+  await new Promise<void>((resolve) => response.write(head, () => resolve()))
+  if (reply.stalled) return reply.stalled()
+  if (reply.cut) return void response.destroy()
+  response.end(reply.fault ? fault : '')
 }
 
 /** Two pieces, so that a reader has to put them together; a large text in more. */

@@ -11,16 +11,16 @@ import { type ScriptedModels, startScriptedModels } from './scripted-server.ts'
 export const KEY = 'sk-canary-0123456789'
 export const KINDS: ProviderKind[] = ['providera', 'providerb', 'compatible']
 
-export const hello: ModelRequest = {
+export const hello = {
   provider: '',
   model: 'm1',
   system: 'Be short.',
-  messages: [{ role: 'user', text: 'hello' }],
-  tools: [],
-  choice: 'auto',
+  messages: [{ role: 'user', text: 'hello' }] as ModelRequest['messages'],
+  tools: [] as ModelRequest['tools'],
+  choice: 'auto' as ModelRequest['choice'],
   maxTokens: 100,
   timeoutMs: 60_000,
-}
+} satisfies ModelRequest
 
 export const readTool = {
   name: 'read',
@@ -70,12 +70,15 @@ export function modelsOf(config: Partial<ProviderConfig>, http?: typeof fetch) {
   return { models, time, ask }
 }
 
+/** As models.ts has it; time stands still within a try. */
+export const IDLE_MS = 120_000
+
 /** Waits until a call sleeps between two tries. @returns for how long, ms. */
-export async function sleeping(time: ManualTime, timeoutMs = hello.timeoutMs): Promise<number> {
+export async function sleeping(time: ManualTime): Promise<number> {
   for (;;) {
-    const [wait] = time.waits()
-    // The deadline of the call is a timer too.
-    if (time.waits().length > 1 && wait! < timeoutMs) return wait!
+    const waits = time.waits()
+    // The deadline of the call is a timer too, and within a try how long nothing may come.
+    if (waits.length > 1 && !waits.includes(IDLE_MS)) return waits[0]!
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -132,7 +132,14 @@ describe('bounds of agents', () => {
   it('are the console, the environment, the default, in that order', async () => {
     const { svc } = await instance({ SVC_AGENT_DAILY_CAP: '7' })
     const put = (body: object) => svc.put('/api/settings/agents', body)
-    const base = { default: 50, env: 7, daily_budget_usd: null, concurrency: 8 }
+    const base = {
+      default: 50,
+      env: 7,
+      daily_budget_usd: null,
+      concurrency: 8,
+      fallback_provider: '',
+      fallback_model: '',
+    }
     expect(await svc.get('/api/settings/agents')).toEqual({ ...base, daily_cap: 7, daily_cap_source: 'env' })
     expect(await put({ daily_cap: 3 })).toEqual({ ...base, daily_cap: 3, daily_cap_source: 'console' })
     expect(await put({ daily_budget_usd: 2.5, concurrency: 8 })).toEqual({

@@ -84,7 +84,11 @@ export const chatWire: Wire = {
       )
     close.push('data: [DONE]\n\n')
     return {
-      open: [': here it comes\n\n', chunk({ role: 'assistant', content: '' })],
+      open: [
+        ': here it comes\n\n',
+        chunk({ role: 'assistant', content: '' }),
+        ...(reply.thinking === undefined ? [] : [chunk({ reasoning_content: reply.thinking })]),
+      ],
       text: (content) => chunk({ content }),
       close,
       broken: 'data: {"id":"chatcmpl-1","choices":[\n\n',

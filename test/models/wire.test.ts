@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { ModelMessage } from '../../engine/models/types.ts'
 import { hello, KEY, KINDS, providerAt, readTool, world } from './setup.ts'
 
+/** A breakpoint of provider A's prompt cache. */
+const KEPT = { cache_control: { type: 'ephemeral' } }
+
 describe.each(KINDS)('%s', (kind) => {
   const isA = kind === 'providera'
 
@@ -34,7 +37,11 @@ describe.each(KINDS)('%s', (kind) => {
       model: 'm1',
       stream: true,
       ...(isA
-        ? { system: 'Be short.', max_tokens: 100, messages: [{ role: 'user', content: 'hello' }] }
+        ? {
+            system: [{ type: 'text', text: 'Be short.', ...KEPT }],
+            max_tokens: 100,
+            messages: [{ role: 'user', content: [{ type: 'text', text: 'hello', ...KEPT }] }],
+          }
         : {
             messages: [
               { role: 'system', content: 'Be short.' },
@@ -116,7 +123,7 @@ describe.each(KINDS)('%s', (kind) => {
               role: 'user',
               content: [
                 { type: 'tool_result', tool_use_id: a, content: 'result 0' },
-                { type: 'tool_result', tool_use_id: b, content: 'result 1', is_error: true },
+                { type: 'tool_result', tool_use_id: b, ...KEPT, content: 'result 1', is_error: true },
               ],
             },
           ]

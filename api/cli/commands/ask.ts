@@ -127,7 +127,9 @@ function text(io: Io): (frame: AskFrame) => void {
     }
     if (frame.type === 'start') return
     breakLine()
-    if (frame.type === 'tool')
+    if (frame.type === 'again')
+      io.err(paint(io, 'dim', '· cut off by the provider; what was said is void, it is asked again\n'))
+    else if (frame.type === 'tool')
       names.set(frame.id, `${frame.name} ${JSON.stringify(frame.input).slice(0, 160)}`)
     else if (frame.type === 'tool_done')
       io.err(

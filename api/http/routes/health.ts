@@ -1,5 +1,6 @@
 /** GET /health, identity, capabilities and usage. */
 import type { FastifyInstance } from 'fastify'
+import type { EngineStatus } from '../../../engine/index.ts'
 import type { Health } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { answers } from '../validate.ts'
@@ -48,6 +49,7 @@ export function healthRoutes(
         pct_used: status.pctUsed,
         ingest_paused: status.ingestPaused,
         ...(detail ? { detail } : {}),
+        ...(status.parked ? { parked_runs: parkedOf(status.parked) } : {}),
         ...(unreadable.length ? { unreadable_secrets: unreadable.slice(0, SECRETS_NAMED) } : {}),
       } satisfies Health
     },
@@ -110,6 +112,15 @@ export function healthRoutes(
 }
 
 /** @param silence for how long nothing was written, ms. @returns what is wrong, or null */
+function parkedOf({
+  runs,
+  since,
+  until,
+  reason,
+}: NonNullable<EngineStatus['parked']>): Health['parked_runs'] {
+  return { runs, since: new Date(since).toISOString(), until: new Date(until).toISOString(), reason }
+}
+
 function stuckWriter(silence: number): string | null {
   if (silence < STUCK_MS) return null
   const seconds = Math.floor(silence / 1_000)

@@ -43,6 +43,11 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
     'event_loop_lag_seconds',
     'Delay of the main thread, 99th percentile since the last scrape.',
   )
+  const parked = gauge('agent_runs_parked', 'Runs that wait because their model is not to be had.', ['agent'])
+  const parkedSince = gauge(
+    'agent_runs_parked_since_seconds',
+    'Since when the first of them waits, seconds since 1970; 0: none does.',
+  )
   const requests = counter('http_requests_total', 'Requests answered.', ['route', 'method', 'status'])
   gauge('info', 'Version.', ['version']).set({ version: config.version }, 1)
   const delay = monitorEventLoopDelay({ resolution: 20 })
@@ -78,6 +83,9 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
           state.set({ source: source.source, state: name }, Number(source.state === name))
       }
       for (const { name, labels, value } of status.tallies) set(tallies[name], name, labels, value)
+      parked.reset()
+      for (const [agent, runs] of Object.entries(status.parked?.byAgent ?? {})) parked.set({ agent }, runs)
+      parkedSince.set((status.parked?.since ?? 0) / 1_000)
       set(duplicates, 'duplicates', {}, status.counters.duplicates)
       set(commits, 'commits', {}, status.counters.commits)
       set(reads, 'reads', {}, status.counters.reads)

@@ -25,7 +25,7 @@ const page = {
 }
 const STATUSES = [
   ...['successful', 'unsuccessful', 'failed', 'open'],
-  ...['queued', 'running', 'succeeded', 'exhausted', 'capped', 'empty', 'ok'],
+  ...['queued', 'running', 'parked', 'succeeded', 'exhausted', 'cancelled', 'capped', 'empty', 'ok'],
 ]
 const narrowed = { status: { type: 'string', enum: STATUSES }, project: word }
 

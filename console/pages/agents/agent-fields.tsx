@@ -94,6 +94,15 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
           set('model', model)
         }}
       />
+      <ModelPicker
+        names={{ provider: 'Fallback provider', model: 'Fallback model' }}
+        blank="That of the settings"
+        value={{ provider: draft.fallback_provider, model: draft.fallback_model }}
+        onChange={({ provider, model }) => {
+          set('fallback_provider', provider)
+          set('fallback_model', model)
+        }}
+      />
       <BoundFields
         draft={draft}
         set={set}

@@ -9,6 +9,7 @@ import {
   durationOf,
   money,
   runPath,
+  savedWords,
   slackWords,
   tokenWords,
   wokenWords,
@@ -61,7 +62,16 @@ export function RunFacts({ run }: { run: RunDetail }) {
         <Line title="Model">
           {run.model ? `${run.model}${run.provider ? ` of ${run.provider}` : ''}` : 'none was asked yet'}
         </Line>
-        <Line title="Tokens">{tokenWords(run)}</Line>
+        {run.fallback_for && (
+          <Line title="Instead of">
+            {run.fallback_for.model} of {run.fallback_for.provider}, which was unavailable:{' '}
+            {run.fallback_for.reason}
+          </Line>
+        )}
+        <Line title="Tokens">
+          {tokenWords(run)}
+          {savedWords(run)}
+        </Line>
         {run.projects.length > 0 && (
           <Line title="Projects">
             <ProjectLinks ids={run.projects} />

@@ -13,6 +13,7 @@ import { PageHead } from '../../parts/page.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { When } from '../../parts/when.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import { CompareButton } from './compare-dialog.tsx'
 import { KeepExample } from './keep-example.tsx'
@@ -60,15 +61,13 @@ function Story({ run }: { run: RunDetail }) {
       </PageHead>
       <Stack gap="lg" maw={1180}>
         {error && (
-          <Alert
-            color={status === 'capped' || status === 'exhausted' ? 'yellow' : 'red'}
-            title={`It ${ENDED[status]}`}
-          >
+          <Alert color={MILD.includes(status) ? 'yellow' : 'red'} title={`It ${ENDED[status]}`}>
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
               {error}
             </Text>
           </Alert>
         )}
+        {run.parked && <Parked parked={run.parked} />}
         <div role="status">
           {isOpen(run) && (
             <Text size="sm" c="dimmed">
@@ -87,14 +86,30 @@ function Story({ run }: { run: RunDetail }) {
   )
 }
 
+/** Ends that are no fault. */
+const MILD: RunDetail['status'][] = ['capped', 'exhausted', 'cancelled']
+
 const ENDED: Record<RunDetail['status'], string> = {
   queued: 'waits',
   running: 'is at work',
+  parked: 'waits for its model',
   succeeded: 'succeeded',
   exhausted: 'used up its rounds',
   failed: 'failed',
+  cancelled: 'was cancelled',
   capped: 'was capped',
   empty: 'ended with nothing',
+}
+
+function Parked({ parked: { reason, since, until, tries } }: { parked: NonNullable<RunDetail['parked']> }) {
+  return (
+    <Alert color="yellow" title="It waits for its model">
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {reason}. Since <When at={since} />; tried again <When at={until} />
+        {tries > 1 && `, for the ${tries}th time`}. What it did so far stays.
+      </Text>
+    </Alert>
+  )
 }
 
 function Moves({ run }: { run: RunDetail }) {

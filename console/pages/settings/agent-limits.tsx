@@ -1,11 +1,12 @@
 /** Bounds that hold for all agents: runs of a day, dollars of a day, runs at the same time. */
-import { Button, Group, NumberInput, Stack } from '@mantine/core'
+import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AgentSettings } from '../../../schemas/types.ts'
 import { capWords, type LimitsDraft, limitsDraft, limitsWrite } from '../../lib/model-settings.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { ModelPicker } from '../../parts/model-picker.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { settings, skeys } from '../../settings-client.ts'
@@ -27,7 +28,7 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
     onDone: onSaved,
     quiet: true,
   })
-  const number = (field: keyof LimitsDraft) => ({
+  const number = (field: 'daily_cap' | 'daily_budget_usd' | 'concurrency') => ({
     value: draft[field] ?? '',
     onChange: (value: string | number) =>
       setDraft((now) => ({ ...now, [field]: value === '' ? null : Number(value) })),
@@ -64,6 +65,17 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
           allowDecimal={false}
           {...number('concurrency')}
         />
+        <ModelPicker
+          names={{ provider: 'Fallback provider', model: 'Fallback model' }}
+          blank="None"
+          value={{ provider: draft.fallback_provider, model: draft.fallback_model }}
+          onChange={({ provider, model }) =>
+            setDraft((now) => ({ ...now, fallback_provider: provider, fallback_model: model }))
+          }
+        />
+        <Text size="xs" c="dimmed">
+          Asked while another is unavailable: by agents that name none, Ask and guided setup.
+        </Text>
         <Refusal error={save.error} />
         <Group>
           <Button type="submit" loading={save.isPending} disabled={Object.keys(write).length === 0}>

@@ -100,11 +100,11 @@ export const liveSql = {
   // Of all agents: narrowed to some, SQLite would go through all runs they ever had. What was made today
   // is open, or ended today.
   runs: `SELECT agent AS name, sum(made_at >= @midnight) AS today, sum(state = 'running') AS running,
-      sum(state = 'queued') AS queued, ${dollarsSql('sum(cost_usd)')} AS spend,
+      sum(state IN ('queued', 'parked')) AS queued, ${dollarsSql('sum(cost_usd)')} AS spend,
       sum(cost_usd > 0 OR (rounds > 0 AND uncosted_calls = 0)) AS priced
     FROM (
       SELECT agent, made_at, state, cost_usd, rounds, uncosted_calls FROM runs
-      WHERE state IN ('queued', 'running') AND ${WORK}
+      WHERE state IN ('queued', 'running', 'parked') AND ${WORK}
       UNION ALL
       SELECT agent, made_at, state, cost_usd, rounds, uncosted_calls FROM runs
       WHERE finished_at >= @midnight AND ${WORK})

@@ -3,6 +3,7 @@
  * finds is given back, until there is nothing more to fix or no round is left.
  */
 import type { Clock } from '../../clock.ts'
+import { roomAfter } from '../../models/output-bounds.ts'
 import {
   ModelFault,
   type ModelMessage,
@@ -11,6 +12,7 @@ import {
   type ToolCall,
 } from '../../models/types.ts'
 import type { UsageEntry } from '../../models/usage.ts'
+import { shortened } from '../../runs/compact.ts'
 import { callInText } from '../../runs/text-call.ts'
 import type { PlanningJob, PlanningPort } from './port.ts'
 import { firstMessage, PLANNING_RULES } from './prompt.ts'
@@ -20,7 +22,8 @@ import { lookAt, type PlanningReads, PROPOSE, planningTools } from './tools.ts'
 const CALLS_MAX = 4
 const FIXES_MAX = 3
 const OUTPUT_TOKENS = 8_000
-const CALL_MS = 120_000
+/** Plans that were cut off; one more, and there is none. */
+const CUTS_MAX = 2
 
 export interface TurnParts {
   port: PlanningPort & PlanningReads & { recordModelUsage(entry: UsageEntry): Promise<void> }
@@ -38,6 +41,7 @@ class Turn {
   private readonly messages: ModelMessage[]
   private readonly tools
   private calls = 0
+  private cuts = 0
 
   constructor(
     private readonly job: PlanningJob,
@@ -108,20 +112,37 @@ class Turn {
     }
   }
 
+  /** A reply that came whole: one that was cut off is asked for again, with more room. */
   private async ask(choice: 'any' | { tool: string }): Promise<ModelReply> {
+    const n = this.calls++
+    for (;;) {
+      const reply = await this.askOnce(choice, `${n}${this.cuts ? `.${this.cuts}` : ''}`)
+      if (reply.stop === 'refusal') throw new ModelFault('refused', 'the model refused to write a plan')
+      if (reply.stop !== 'length') return withNames(reply, this.tools, n)
+      if (++this.cuts > CUTS_MAX)
+        throw new ModelFault(
+          'malformed',
+          'the plan was longer than the model may write at once; narrow the goal, or choose a model that may write more',
+        )
+    }
+  }
+
+  private async askOnce(choice: 'any' | { tool: string }, n: string): Promise<ModelReply> {
     const { models, signal, clock, port } = this.parts
     signal.throwIfAborted()
-    const n = this.calls++
-    const reply = await models.call({
+    const { outputTokens } = await models.resolve('', '')
+    const request = {
       provider: '',
       model: '',
       system: PLANNING_RULES,
-      messages: this.messages,
       tools: this.tools,
       choice,
-      maxTokens: OUTPUT_TOKENS,
-      timeoutMs: CALL_MS,
+      maxTokens: roomAfter(OUTPUT_TOKENS, this.cuts, outputTokens),
       signal,
+    }
+    const reply = await models.call({ ...request, messages: this.messages }).catch((error: unknown) => {
+      if (!(error instanceof ModelFault) || error.code !== 'overflow' || !this.compact()) throw error
+      return models.call({ ...request, messages: this.messages })
     })
     await port.recordModelUsage({
       id: `setup ${this.job.project} ${this.job.attempt} ${n}`,
@@ -138,12 +159,19 @@ class Turn {
       costUsd: reply.costUsd,
     })
     signal.throwIfAborted()
-    if (reply.stop === 'length')
-      throw new ModelFault(
-        'malformed',
-        'the plan was longer than the model may write at once; narrow the goal',
-      )
-    return withNames(reply, this.tools, n)
+    return reply
+  }
+
+  /** What was said is longer than the model takes. @returns whether it is shorter now */
+  private compact(): boolean {
+    let isShorter = false
+    for (const [i, message] of this.messages.entries()) {
+      if (message.role !== 'tool') continue
+      const results = message.results.map((result) => ({ ...result, content: shortened(result.content) }))
+      isShorter ||= results.some(({ content }, at) => content !== message.results[at]!.content)
+      this.messages[i] = { role: 'tool', results }
+    }
+    return isShorter
   }
 }
 

@@ -226,7 +226,19 @@ describe('a call', () => {
     [
       'several blocks',
       { content: [...textResult('a').content, { type: 'image', data: 'AA==', mimeType: 'image/png' }] },
-      'a\n{"type":"image","data":"AA==","mimeType":"image/png"}',
+      'a\n[image left out: image/png, 3 bytes; it is not shown to you]',
+      false,
+    ],
+    [
+      'resources',
+      {
+        content: [
+          { type: 'resource', resource: { uri: 'doc://a', text: 'how to' } },
+          { type: 'resource', resource: { uri: 'doc://b', blob: 'AAAA', mimeType: 'application/pdf' } },
+          { type: 'resource_link', uri: 'doc://c', name: 'more' },
+        ],
+      },
+      '[resource doc://a]\nhow to\n[resource doc://b left out: application/pdf, 3 bytes; it is not shown to you]\n[resource doc://c: more]',
       false,
     ],
     ['an error', textResult('no such ticket', { isError: true }), 'no such ticket', true],

@@ -375,7 +375,7 @@ describe('a run ends', () => {
     ])
   })
 
-  it('failed, when a person cancels it', async () => {
+  it('cancelled, when a person cancels it, and says by whom', async () => {
     const { agent, models, post, settled, engine, runner } = await open()
     await agent({ name: 'first-look', trigger: 't', model: 'm1' })
     const asked = new Promise<void>((resolve) => {
@@ -389,7 +389,9 @@ describe('a run ends', () => {
     const { runs } = await engine.listRuns({ limit: 1, offset: 0 })
     await engine.cancelRun(runs[0]!.id, BY.caller)
     runner.cut(runs[0]!.id)
-    expect(await settled()).toMatchObject([{ status: 'failed', error: 'cancelled by test', accepts: [] }])
+    expect(await settled()).toMatchObject([
+      { status: 'cancelled', cancelled_by: 'test', error: 'cancelled by test', accepts: [] },
+    ])
     await expect(engine.cancelRun(runs[0]!.id, BY.caller)).rejects.toMatchObject({ code: 'wrong_state' })
   })
 })

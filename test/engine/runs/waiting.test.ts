@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFinishing } from '../../../engine/runs/finishing.ts'
 import { createMaking } from '../../../engine/runs/making.ts'
+import { createParking } from '../../../engine/runs/parking.ts'
 import type { RunsParts } from '../../../engine/runs/parts.ts'
 import { type NewRun, type RunQueries, runQueries, waitingSql } from '../../../engine/runs/queries.ts'
 import { createStarting } from '../../../engine/runs/starting.ts'
@@ -39,7 +40,7 @@ function openClaims(limits: Partial<ReturnType<RunsParts['limits']>> = {}) {
     onPending: () => undefined,
     secret: 'secret',
   } as unknown as RunsParts
-  const starting = createStarting(parts, createFinishing(parts, createMaking(parts)))
+  const starting = createStarting(parts, createFinishing(parts, createMaking(parts)), createParking(parts))
   let made = 0
   const wait = ({ agent, entity, practice = false, ...spec }: Waiting): string => {
     const definition = JSON.stringify({ ...spec, prompt: `Look as ${agent}.` } satisfies Partial<AgentSpec>)

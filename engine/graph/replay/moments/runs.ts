@@ -15,7 +15,7 @@ export const MADE_RUNS = `SELECT ${COLUMNS} FROM run_projects p JOIN runs r ON r
     AND (r.finished_at IS NULL OR r.finished_at >= ?) ORDER BY p.run_id LIMIT ?`
 export const ENDED_RUNS = `SELECT ${COLUMNS} FROM runs r WHERE r.finished_at >= ? AND r.finished_at <= ?
   AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ORDER BY r.finished_at, r.id LIMIT ?`
-export const OPEN_RUNS = `SELECT ${COLUMNS} FROM runs r WHERE r.state IN ('queued', 'running') AND r.made_at <= ?
+export const OPEN_RUNS = `SELECT ${COLUMNS} FROM runs r WHERE r.state IN ('queued', 'running', 'parked') AND r.made_at <= ?
   AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ORDER BY r.seq LIMIT ?`
 export const WRITTEN_BACK = `SELECT ${COLUMNS} FROM runs r WHERE r.delivery_at >= ? AND r.delivery_at <= ?
   AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ORDER BY r.delivery_at, r.id LIMIT ?`
