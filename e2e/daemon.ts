@@ -67,7 +67,8 @@ export async function startDaemon(
       return `/ingest/${((await answer.json()) as { ingest_key: string }).ingest_key}`
     },
     stop: async () => {
-      child.kill('SIGTERM')
+      // Nothing of it is kept, and how a daemon ends well is stated elsewhere.
+      child.kill('SIGKILL')
       if (child.exitCode === null) await once(child, 'exit')
       rmSync(home, { recursive: true, force: true })
     },

@@ -3,6 +3,7 @@ import { Alert, Button, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Agent, AgentForecast } from '../../../schemas/types.ts'
+import { SHOWN_FIRST } from '../../lib/agent-form.ts'
 import { triggerPath } from '../../lib/firings.ts'
 import { forecastWords, spendShare } from '../../lib/forecast.ts'
 import { agentPath, freshMs, money } from '../../lib/runs.ts'
@@ -36,7 +37,11 @@ export function AgentOverview({ agent }: { agent: Agent }) {
   )
 }
 
-function Wakes({ agent: { triggers, handoffs, verdicts, model, provider, prompt } }: { agent: Agent }) {
+function Wakes({
+  agent: { triggers, handoffs, verdicts, context, model, provider, prompt },
+}: {
+  agent: Agent
+}) {
   return (
     <dl className="facts">
       <div>
@@ -76,6 +81,10 @@ function Wakes({ agent: { triggers, handoffs, verdicts, model, provider, prompt 
                 </div>
               ))}
         </dd>
+      </div>
+      <div>
+        <dt>Shown first</dt>
+        <dd>{SHOWN_FIRST[context]}</dd>
       </div>
       <div>
         <dt>Model</dt>
