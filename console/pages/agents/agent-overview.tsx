@@ -89,7 +89,7 @@ function Wakes({
       <div>
         <dt>Model</dt>
         <dd>
-          {model || 'the default'} of {provider || 'the default provider'}
+          {model || 'the default model'} of {provider || 'the default provider'}
         </dd>
       </div>
       <div>
@@ -158,7 +158,7 @@ function LastRuns({ agent }: { agent: string }) {
     return (
       <Stack gap="xs" align="flex-start">
         <Text size="sm" c="dimmed">
-          It has not run yet. A firing that was shows what it would be told.
+          It has not run yet. Preview shows what it would be told of a past firing.
         </Text>
         <Button component={Link} to="?tab=preview" variant="default" size="xs">
           Preview
