@@ -67,8 +67,7 @@ export async function startDaemon(
       return `/ingest/${((await answer.json()) as { ingest_key: string }).ingest_key}`
     },
     stop: async () => {
-      // Nothing of it is kept, and how a daemon ends well is stated elsewhere.
-      child.kill('SIGKILL')
+      child.kill('SIGTERM')
       if (child.exitCode === null) await once(child, 'exit')
       rmSync(home, { recursive: true, force: true })
     },

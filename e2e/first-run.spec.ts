@@ -47,7 +47,7 @@ test('a machine without a network makes a source in its own daemon, and reads it
   await page.getByRole('button', { name: 'Create source' }).click()
   await expect(page.getByText('Waiting for the first event…')).toBeVisible()
   await page.getByRole('link', { name: 'Open the source' }).click()
-  await expect(page.getByText('Ingest URL')).toBeVisible()
+  await expect(page.getByText('Events stored')).toBeVisible()
 })
 
 test('signed GitHub webhooks and the logs of a program are one timeline, the same rows in Explore and in a read', async ({

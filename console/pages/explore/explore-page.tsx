@@ -27,6 +27,7 @@ import {
   writeState,
 } from '../../lib/explore-state.ts'
 import { count, fromLocalInput, toLocalInput } from '../../lib/time.ts'
+import { useStillHere } from '../../lib/use-still-here.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -147,7 +148,10 @@ function Controls({
   const names = [...new Set([...state.sources, ...(sources.data ?? []).map((source) => source.name)])]
   const [text, setText] = useState(state.text)
   useEffect(() => setText(state.text), [state.text])
-  const search = useDebouncedCallback((value: string) => change({ text: value }), 300)
+  const isHere = useStillHere()
+  const search = useDebouncedCallback((value: string) => {
+    if (isHere()) change({ text: value })
+  }, 300)
   return (
     <Group gap="sm" align="flex-end">
       <SegmentedControl
