@@ -33,11 +33,14 @@ const theme = createTheme({
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
+      // A machine without a network reaches its own daemon all the same: what browsers call offline stops nothing.
+      networkMode: 'always',
       staleTime: 5_000,
       refetchOnWindowFocus: true,
       // A refusal stays a refusal; only a daemon that does not answer is asked again.
       retry: (failures, error) => error instanceof ApiError && error.status === 0 && failures < 2,
     },
+    mutations: { networkMode: 'always' },
   },
 })
 

@@ -33,7 +33,7 @@ test('a key is made, shown once, and revoked', async ({ page, daemon }) => {
   const secret = await page.locator('pre').first().textContent()
   expect(secret).toMatch(/^svc_[0-9a-f]{8}_/)
   await page.getByRole('button', { name: 'Done' }).click()
-  expect(await page.content()).not.toContain(secret!)
+  await expect.poll(() => page.content()).not.toContain(secret!)
   await page.getByRole('button', { name: 'Revoke assistant' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
   await expect(page.getByRole('cell', { name: 'revoked' })).toBeVisible()

@@ -3,6 +3,7 @@ import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
 import { startGithub } from './github.ts'
+import { goTo } from './go.ts'
 
 test('a person stores a token once, reads a repository with it, rotates it, and sees what a delete stops', async ({
   page,
@@ -11,7 +12,7 @@ test('a person stores a token once, reads a repository with it, rotates it, and 
   const github = await startGithub()
   try {
     github.accounts.ghp_one = 'octocat'
-    await page.goto(`${daemon.url}/settings?tab=github`)
+    await goTo(page, `${daemon.url}/settings?tab=github`)
     await page.getByRole('button', { name: 'Add credential' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('main')
@@ -22,7 +23,7 @@ test('a person stores a token once, reads a repository with it, rotates it, and 
     await expect(card).toContainText('octocat')
     await expect(card).toContainText('expires on 2031-01-31')
 
-    await page.goto(`${daemon.url}/sources/new?connector=github`)
+    await goTo(page, `${daemon.url}/sources/new?connector=github`)
     await page.getByLabel('Name').fill('code')
     await page.getByLabel('Repository').fill('acme/shop')
     await page.getByRole('combobox', { name: 'Credential' }).click()
@@ -36,7 +37,7 @@ test('a person stores a token once, reads a repository with it, rotates it, and 
     // Revoked at GitHub, then rotated here.
     delete github.accounts.ghp_one
     github.accounts.ghp_two = 'octocat'
-    await page.goto(`${daemon.url}/settings?tab=github`)
+    await goTo(page, `${daemon.url}/settings?tab=github`)
     await card.getByRole('button', { name: 'Test main' }).click()
     await expect(card.getByText('GitHub does not take the token (401)')).toBeVisible()
     expect(await accessibilityFaults(page, 'credentials')).toEqual([])
@@ -52,7 +53,7 @@ test('a person stores a token once, reads a repository with it, rotates it, and 
     await expect(dialog).toContainText('code will no longer be polled until a credential of the same name')
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await expect(page.getByText('No GitHub credential yet')).toBeVisible()
-    await page.goto(`${daemon.url}/sources/code`)
+    await goTo(page, `${daemon.url}/sources/code`)
     await expect(page.getByText(/not polled: no credential is named main/).first()).toBeVisible()
   } finally {
     github.stop()

@@ -1,6 +1,6 @@
 import { expect } from '@playwright/test'
 import { test } from './daemon.ts'
-import { press } from './go.ts'
+import { goTo, press } from './go.ts'
 
 const condition = { aggregate: 'count', predicate: '> 5', window: '5m' }
 
@@ -8,7 +8,7 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   page,
   daemon,
 }) => {
-  await page.goto(`${daemon.url}/projects`)
+  await goTo(page, `${daemon.url}/projects`)
   await page.getByRole('link', { name: 'Begin' }).click()
   await page.getByRole('link', { name: 'Use Watch a system by webhook' }).click()
   await page.getByRole('combobox', { name: 'System' }).fill('checkout')
@@ -19,7 +19,7 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   await page.getByRole('tab', { name: 'Graph' }).click()
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   await page.getByText('List', { exact: true }).click()
-  await page.getByRole('switch', { name: 'checkout-errors wakes checkout-first-look' }).click({ force: true })
+  await page.getByRole('switch', { name: 'checkout-errors wakes checkout-first-look' }).press('Space')
   await page.getByRole('button', { name: 'Apply', exact: true }).click()
   await expect(page.getByText('0 created, 1 changed, 0 deleted.')).toBeVisible()
   const { projects } = await daemon.ask<{ projects: { wiring: { wakes: unknown[] } }[] }>(
@@ -50,7 +50,7 @@ test('two people change the same field, and the second chooses; a change is undo
 }) => {
   await daemon.call('POST', '/api/sources', { name: 'gw', connector: 'webhook' })
   await daemon.call('POST', '/api/triggers', { name: 'errs', sources: ['gw'], condition })
-  await page.goto(`${daemon.url}/triggers/errs?tab=edit`)
+  await goTo(page, `${daemon.url}/triggers/errs?tab=edit`)
   await page.getByLabel('Wait before waking again').fill('1h')
   await daemon.call('PUT', '/api/triggers/errs', { name: 'errs', sources: ['gw'], condition, cooldown: '2h' })
   await page.getByRole('button', { name: 'Save' }).click()
@@ -60,7 +60,7 @@ test('two people change the same field, and the second chooses; a change is undo
   await expect(page.getByText('errs is saved')).toBeVisible()
   expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('1h')
 
-  await page.goto(`${daemon.url}/changes`)
+  await goTo(page, `${daemon.url}/changes`)
   await page
     .getByRole('button', { name: /trigger errs: cooldown/ })
     .first()
@@ -76,7 +76,7 @@ test('a catalog file shows its problems where they are, then its plan, then is a
   page,
   daemon,
 }) => {
-  await page.goto(`${daemon.url}/catalog-file?tab=import`)
+  await goTo(page, `${daemon.url}/catalog-file?tab=import`)
   const editor = page.getByRole('textbox', { name: 'Catalog file to import' })
   await editor.click()
   await page.keyboard.insertText('sources:\n  - name: gw\n    connector: pigeon\n')
@@ -90,7 +90,7 @@ test('a catalog file shows its problems where they are, then its plan, then is a
   await expect(page.getByText('The catalog is imported')).toBeVisible()
   await page.getByRole('tab', { name: 'Export' }).click()
   await expect(page.getByText('connector: webhook')).toBeVisible()
-  await page.goto(`${daemon.url}/changes`)
+  await goTo(page, `${daemon.url}/changes`)
   await expect(page.getByText('first file')).toBeVisible()
 })
 
@@ -99,7 +99,7 @@ test('a skill is written with a preview, uploaded over, and removed with its las
   daemon,
 }) => {
   await daemon.call('POST', '/api/projects', { template: 'custom', name: 'Shop' })
-  await page.goto(`${daemon.url}/skills/new`)
+  await goTo(page, `${daemon.url}/skills/new`)
   await page.getByLabel('Name').fill('roll-back')
   await page.getByRole('combobox', { name: 'Project' }).click()
   await page.getByRole('option', { name: 'Shop' }).click()
@@ -111,7 +111,7 @@ test('a skill is written with a preview, uploaded over, and removed with its las
   await expect(page.getByText('Used by Shop')).toBeVisible()
   expect(await page.title()).not.toBe('1')
 
-  await page.goto(`${daemon.url}/skills`)
+  await goTo(page, `${daemon.url}/skills`)
   await page.setInputFiles('input[type=file]', {
     name: 'SKILL.md',
     mimeType: 'text/markdown',
@@ -137,7 +137,7 @@ test('an agent outside records a finding with a project key, and a person marks 
     template: 'custom',
     name: 'Shop',
   })
-  await page.goto(`${daemon.url}/projects/${project.id}?tab=keys`)
+  await goTo(page, `${daemon.url}/projects/${project.id}?tab=keys`)
   await page.getByLabel('Name of a new key').fill('scout')
   await page.getByRole('button', { name: 'Make key' }).click()
   await expect(page.getByText('scout: shown this once')).toBeVisible()

@@ -1,7 +1,7 @@
 import { expect, type Locator, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { type RunningDaemon, startDaemon, test } from './daemon.ts'
-import { press } from './go.ts'
+import { goTo, press } from './go.ts'
 
 const PARTS = [
   [
@@ -40,7 +40,7 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   daemon,
 }) => {
   const id = await emptyProject(daemon)
-  await page.goto(`${daemon.url}/projects/${id}?tab=graph`)
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
   await expect(page.getByText('Shop has no parts yet')).toBeVisible()
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   const canvas = page.locator('.react-flow__pane')
@@ -86,11 +86,11 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   await expect(node(page, 'source:gw')).toContainText('10 events today')
   await expect(node(page, 'trigger:errs')).toContainText('1 firing today')
   await expect(node(page, 'agent:triage')).toContainText('1 run today')
-  await page.goto(`${daemon.url}/projects/${id}/replay`)
+  await goTo(page, `${daemon.url}/projects/${id}/replay`)
   await page.getByRole('button', { name: 'Next firing' }).click()
   await expect(page.getByRole('region', { name: 'Player' })).toContainText('errs fired for pay')
   await expect(node(page, 'trigger:errs')).toContainText('1 firing today')
-  await page.goto(`${daemon.url}/projects/${id}?tab=graph`)
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
 
   await node(page, 'trigger:errs').dblclick()
@@ -113,13 +113,14 @@ test('the same project is built in the list with the keyboard alone, merges with
   daemon,
 }) => {
   const id = await emptyProject(daemon)
-  await page.goto(`${daemon.url}/projects/${id}?tab=graph`)
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
   await pressOn(page.getByRole('button', { name: 'Edit', exact: true }))
   await page.getByRole('radio', { name: 'List' }).focus()
   await press(page, 'Space')
   for (const part of ['source gw', 'agent triage', 'agent digger'])
     await pressOn(page.getByRole('button', { name: `Add ${part}` }))
   await pressOn(page.getByRole('button', { name: 'New trigger' }))
+  await expect(page.getByRole('textbox', { name: 'Name' })).toBeFocused()
   await page.keyboard.type('errs')
   await press(page, 'Enter')
   await expect(page.getByText('Trigger errs is new in the project. Undo with Ctrl+Z.')).toBeAttached()
@@ -172,7 +173,8 @@ const port = (page: Page, id: string, which: string): Locator =>
 
 /** Draws a connection to a place, and holds it there. */
 async function draw(page: Page, from: Locator, to: Locator): Promise<void> {
-  const [a, b] = [await centre(from), await centre(to)]
+  const a = await centre(from)
+  const b = await centre(to)
   await page.mouse.move(a.x, a.y)
   await page.mouse.down()
   await page.mouse.move((a.x + b.x) / 2, (a.y + b.y) / 2, { steps: 4 })
@@ -184,8 +186,17 @@ async function connect(page: Page, from: Locator, to: Locator): Promise<void> {
   await page.mouse.up()
 }
 
+/** Where it is once it stands still: a canvas moves to fit what was just put on it. */
 async function centre(locator: Locator): Promise<{ x: number; y: number }> {
-  const box = (await locator.boundingBox())!
+  let at = ''
+  await expect
+    .poll(async () => {
+      const before = at
+      at = JSON.stringify(await locator.boundingBox())
+      return at === before
+    })
+    .toBe(true)
+  const box = JSON.parse(at) as { x: number; y: number; width: number; height: number }
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
 }
 

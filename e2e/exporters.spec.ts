@@ -3,12 +3,13 @@ import { expect } from '@playwright/test'
 import { RECORDED_HEADERS, recordedExport } from '../test/api/otlp/recorded/recorded.ts'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
+import { goTo } from './go.ts'
 
 test('OpenTelemetry is added, told how to reach, and its records arrive; a drain says its endpoint', async ({
   page,
   daemon,
 }) => {
-  await page.goto(`${daemon.url}/sources/new`)
+  await goTo(page, `${daemon.url}/sources/new`)
   await page.getByRole('button', { name: /^OpenTelemetry/ }).click()
   await page.getByPlaceholder('gateway').fill('telemetry')
   await expect(page.getByRole('combobox', { name: 'Payload field' })).toHaveValue(
@@ -41,11 +42,11 @@ test('OpenTelemetry is added, told how to reach, and its records arrive; a drain
       headers: RECORDED_HEADERS,
       body: new Uint8Array(recordedExport('flask', signal, Date.now())),
     })
-  await page.goto(`${daemon.url}/explore?l=service%3Dshop&q=${encodeURIComponent('card declined')}`)
+  await goTo(page, `${daemon.url}/explore?l=service%3Dshop&q=${encodeURIComponent('card declined')}`)
   await expect(page.getByText('CardDeclined: card declined: insufficient funds').first()).toBeVisible()
   await expect(page.getByText('charging customer 42')).toBeHidden()
 
-  await page.goto(`${daemon.url}/sources/new?connector=vercel`)
+  await goTo(page, `${daemon.url}/sources/new?connector=vercel`)
   await page.getByPlaceholder('gateway').fill('web')
   await page.getByLabel('Signature secret', { exact: true }).fill('drain')
   await page.getByRole('button', { name: 'Create source' }).click()

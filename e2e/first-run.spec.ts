@@ -2,12 +2,13 @@ import examples from '@octokit/webhooks-examples' with { type: 'json' }
 import { sign } from '@octokit/webhooks-methods'
 import { expect } from '@playwright/test'
 import { test } from './daemon.ts'
+import { goTo } from './go.ts'
 
 test('a new user makes a source, sees its first event arrive, and reads it on its timeline', async ({
   page,
   daemon,
 }) => {
-  await page.goto(daemon.url)
+  await goTo(page, daemon.url)
   await expect(page.getByRole('heading', { name: 'Bring in the first events' })).toBeVisible()
   await page.getByRole('link', { name: /Logs as NDJSON/ }).click()
   await expect(page.getByLabel('Name', { exact: false }).first()).toHaveValue('logs')
@@ -31,6 +32,22 @@ test('a new user makes a source, sees its first event arrive, and reads it on it
   await page.getByRole('button', { name: /^boom, logs/ }).click()
   await expect(page.getByLabel('Payload of evt_1')).toContainText('"n": 9007199254740993')
   expect(page.url()).toContain('l=service%3Dcheckout')
+})
+
+test('a machine without a network makes a source in its own daemon, and reads it', async ({
+  page,
+  daemon,
+}) => {
+  await goTo(page, `${daemon.url}/sources/new?connector=webhook`)
+  await expect(page.getByRole('button', { name: 'Create source' })).toBeVisible()
+  // As a browser says it, which reaches what is on its own machine all the same.
+  await page.evaluate(`Object.defineProperty(navigator, 'onLine', { get: () => false })
+    dispatchEvent(new Event('offline'))`)
+  await page.getByRole('textbox', { name: 'Name' }).first().fill('app')
+  await page.getByRole('button', { name: 'Create source' }).click()
+  await expect(page.getByText('Waiting for the first event…')).toBeVisible()
+  await page.getByRole('link', { name: 'Open the source' }).click()
+  await expect(page.getByText('Events stored')).toBeVisible()
 })
 
 test('signed GitHub webhooks and the logs of a program are one timeline, the same rows in Explore and in a read', async ({
@@ -66,20 +83,20 @@ test('signed GitHub webhooks and the logs of a program are one timeline, the sam
     expect(answer.status).toBe(202)
   }
   // The daemon's own structured log, as it wrote it while the webhooks came in.
+  await expect.poll(() => daemon.logLines().length).toBeGreaterThan(5)
   const log = daemon.logLines()
-  expect(log.length).toBeGreaterThan(5)
   expect((await daemon.call('POST', logs, log.join('\n'))).status).toBe(202)
   const read = (await (
     await daemon.call('POST', '/read', { selector: { service: 'svc' }, window: '1h', order: 'desc' })
   ).json()) as { sources: string[]; rows: { text: string }[] }
   expect(read.sources).toEqual(['github', 'logs'])
-  await page.goto(`${daemon.url}/explore?l=service%3Dsvc`)
+  await goTo(page, `${daemon.url}/explore?l=service%3Dsvc`)
   await expect(page.getByText(`${log.length + 4} events`, { exact: true })).toBeVisible()
   // That is said of the strip; the rows are another answer.
   await expect(page.getByText(`${log.length + 4} events, all of this window`)).toBeVisible()
-  await expect(page.locator('.row-text').first()).toBeVisible()
+  // Those in view are drawn once the list knows how high it is.
+  await expect.poll(() => page.locator('.row-text').count()).toBeGreaterThan(8)
   const shown = await page.locator('.row-text').allTextContents()
-  expect(shown.length).toBeGreaterThan(8)
   expect(shown).toEqual(read.rows.slice(0, shown.length).map((row) => row.text))
 })
 
@@ -94,7 +111,7 @@ test('live events arrive by themselves, and a long timeline keeps only what is i
   const batch = (from: number) =>
     JSON.stringify(Array.from({ length: 2_000 }, (_, i) => ({ service: 'a', msg: `event ${from + i}` })))
   for (let i = 0; i < 4; i++) expect((await daemon.call('POST', url, batch(i * 2_000))).status).toBe(202)
-  await page.goto(`${daemon.url}/explore?l=service%3Da&live=1`)
+  await goTo(page, `${daemon.url}/explore?l=service%3Da&live=1`)
   await expect(page.getByText('event 7999', { exact: true })).toBeVisible()
   expect(await page.locator('.timeline-row').count()).toBeLessThan(80)
   await daemon.call('POST', url, '{"service":"a","msg":"just now"}')
@@ -122,7 +139,7 @@ test('an event that comes after the read and before the tail listens is shown', 
     await late
     await route.continue()
   })
-  await page.goto(`${daemon.url}/explore?l=service%3Da&live=1`)
+  await goTo(page, `${daemon.url}/explore?l=service%3Da&live=1`)
   await expect(page.getByText('before', { exact: true })).toBeVisible()
   await daemon.call('POST', url, '{"service":"a","msg":"in between"}')
   listen()
@@ -135,7 +152,7 @@ test('pausing, changing and deleting a source does what it says', async ({ page,
     await daemon.source('app', { labels: [{ name: 'service', field: 'service', primary: true }] }),
     '{"service":"a","region":"eu"}',
   )
-  await page.goto(`${daemon.url}/sources/app`)
+  await goTo(page, `${daemon.url}/sources/app`)
   await page.getByRole('button', { name: 'Pause' }).click()
   await expect(page.getByText('app is paused')).toBeVisible()
   await page.getByRole('button', { name: 'Resume' }).click()
@@ -170,11 +187,11 @@ test('text from events stays text', async ({ page, daemon }) => {
     ],
   })
   await daemon.call('POST', url, JSON.stringify({ service: 'a', msg: evil }))
-  await page.goto(`${daemon.url}/explore?l=service%3Da`)
+  await goTo(page, `${daemon.url}/explore?l=service%3Da`)
   await expect(page.locator('.row-text')).toHaveText(evil)
   await page.locator('.row-open').click()
   await expect(page.locator('.payload')).toContainText('onerror')
-  await page.goto(`${daemon.url}/explore?l=${encodeURIComponent(`service=${evil}`)}`)
+  await goTo(page, `${daemon.url}/explore?l=${encodeURIComponent(`service=${evil}`)}`)
   await expect(page.getByText('No events in this window')).toBeVisible()
   expect(await page.title()).toBe('Explore · svc')
 })

@@ -1,7 +1,10 @@
 /** Going to pages of the console, and pressing keys once they listen. */
 import { expect, type Page } from '@playwright/test'
 
-/** @param url of the console; the first page is loaded, and so is one of another daemon */
+/**
+ * Goes to a page, which from then on is the one on the screen.
+ * @param url of the console; the first page is loaded, and so is one of another daemon
+ */
 export async function goTo(page: Page, url: string): Promise<void> {
   const { origin, pathname, search } = new URL(url)
   if (!page.url().startsWith(`${origin}/`)) {
@@ -11,6 +14,8 @@ export async function goTo(page: Page, url: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, '', ${JSON.stringify(pathname + search)}); dispatchEvent(new PopStateEvent('popstate'))`,
   )
+  // What the page before has is not taken for this one's.
+  await settled(page)
 }
 
 /**

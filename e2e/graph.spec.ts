@@ -142,16 +142,18 @@ test('a project is drawn, walked by keys, searched, collapsed, and saved as a pi
   const id = await imported(daemon, chain())
   await openGraph(page, daemon, id)
   await expect(nodes(page)).toHaveCount(9)
-  const [from, to] = [
-    await node(page, 'source:gateway').boundingBox(),
-    await node(page, 'agent:triage').boundingBox(),
-  ]
-  expect(from!.x + from!.width).toBeLessThan(to!.x)
+  const gap = async () => {
+    const from = (await node(page, 'source:gateway').boundingBox())!
+    return (await node(page, 'agent:triage').boundingBox())!.x - (from.x + from.width)
+  }
+  await expect.poll(gap).toBeGreaterThan(0)
   await expect(page.locator('.graph-edge-label')).toHaveText(['investigate · 1h', 'off'])
   await expect(node(page, 'agent:watch')).toContainText('Off')
 
   await press(page, '/')
+  await expect(page.getByRole('combobox', { name: 'Find a node' })).toBeFocused()
   await page.keyboard.type('gateway-e')
+  await expect(page.getByRole('option', { name: 'gateway-errors · trigger' })).toBeVisible()
   await press(page, 'ArrowDown')
   await press(page, 'Enter')
   await expect.poll(() => focused(page)).toBe('trigger:gateway-errors')
@@ -257,7 +259,8 @@ test('300 parts are drawn without overlap and found again, at a desk and on a ph
   const id = await imported(daemon, large())
   await openGraph(page, daemon, id)
   await expect(nodes(page)).toHaveCount(298)
-  expect(await page.evaluate(MISPLACED)).toEqual([])
+  // The drawing is fitted into view after its nodes are measured.
+  await expect.poll(() => page.evaluate(MISPLACED)).toEqual([])
   await page.setViewportSize({ width: 390, height: 844 })
   // A phone has the lists first.
   await page.getByText('Canvas', { exact: true }).click()

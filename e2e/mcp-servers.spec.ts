@@ -3,7 +3,7 @@ import { expect } from '@playwright/test'
 import { startMcpServer } from '../test/mcp/server.ts'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
-import { press } from './go.ts'
+import { goTo, press } from './go.ts'
 
 test('a server is tested before it is saved, a changed tool is reviewed, an agent is allowed a tool', async ({
   page,
@@ -18,7 +18,7 @@ test('a server is tested before it is saved, a changed tool is reviewed, an agen
     },
   ])
   try {
-    await page.goto(`${daemon.url}/mcp-servers/new`)
+    await goTo(page, `${daemon.url}/mcp-servers/new`)
     await page.getByLabel('Name').fill('desk')
     await page.getByLabel('Address').fill(desk.url)
     await page.getByRole('button', { name: 'Test first' }).click()
@@ -44,7 +44,7 @@ test('a server is tested before it is saved, a changed tool is reviewed, an agen
       prompt: 'Look.',
       mcp_servers: ['desk'],
     })
-    await page.goto(`${daemon.url}/agents/triage?tab=edit`)
+    await goTo(page, `${daemon.url}/agents/triage?tab=edit`)
     await page.getByRole('button', { name: 'Allow a tool' }).click()
     await page.getByRole('combobox', { name: 'Tool of line 1' }).fill('close')
     await expect(page.getByText('May write', { exact: true })).toBeVisible()

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
-import { press } from './go.ts'
+import { goTo, press } from './go.ts'
 import { startPrometheus } from './prometheus.ts'
 
 async function startApi() {
@@ -36,7 +36,7 @@ test('a person lets an API be discovered, tests and makes the source, and sees i
   daemon,
 }) => {
   const api = await startApi()
-  await page.goto(`${daemon.url}/sources/new?connector=http_poll`)
+  await goTo(page, `${daemon.url}/sources/new?connector=http_poll`)
   await page.getByRole('button', { name: 'Discover' }).click()
   await expect(page.getByRole('alert')).toContainText('url is required')
   await page.getByLabel('Name').fill('incidents')
@@ -55,11 +55,11 @@ test('a person lets an API be discovered, tests and makes the source, and sees i
   await page.getByRole('button', { name: 'Create source' }).click()
   await expect(page.getByText('Events arrive: 2 so far.')).toBeVisible()
 
-  await page.goto(`${daemon.url}/explore?source=incidents`)
+  await goTo(page, `${daemon.url}/explore?source=incidents`)
   await expect(page.getByText('Payments fail in checkout').first()).toBeVisible()
 
   api.world.isDown = true
-  await page.goto(`${daemon.url}/sources/incidents?tab=settings`)
+  await goTo(page, `${daemon.url}/sources/incidents?tab=settings`)
   await page.getByLabel('Event type', { exact: true }).fill('incident')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('tab', { name: 'Overview' }).click()
@@ -74,7 +74,7 @@ test('a person picks metrics of a Prometheus by keyboard, chooses the entity lab
   daemon,
 }) => {
   const prometheus = await startPrometheus()
-  await page.goto(`${daemon.url}/sources/new?connector=prometheus`)
+  await goTo(page, `${daemon.url}/sources/new?connector=prometheus`)
   await page.getByPlaceholder('gateway').fill('queues')
   await page.getByLabel('URL').fill(prometheus.url)
   await page.getByRole('button', { name: 'Discover' }).click()

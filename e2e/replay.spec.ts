@@ -3,6 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { ended, test, wakeChain } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
 import type { RunningDaemon } from './daemon.ts'
+import { goTo } from './go.ts'
 
 // A daemon, two agents and a browser share what the machine has.
 
@@ -23,7 +24,7 @@ test('a result is replayed from its first event to its finding, and a permalink 
   await wakeChain(daemon, models)
   const project = await projectOf(daemon)
   const faults: string[] = []
-  await page.goto(`${daemon.url}/projects/${project}?tab=results`)
+  await goTo(page, `${daemon.url}/projects/${project}?tab=results`)
   await page.getByRole('link', { name: 'Replay The deploy broke pay' }).click()
   await expect(page.getByRole('heading', { name: 'Replay of Default' })).toBeVisible()
   await expect(player(page)).toContainText('gateway: pay answered 200')
@@ -83,7 +84,7 @@ test('what if: another threshold would not have fired, another prompt finds anot
   models,
 }) => {
   const [triage] = await wakeChain(daemon, models)
-  await page.goto(`${daemon.url}/runs/${triage!.id}`)
+  await goTo(page, `${daemon.url}/runs/${triage!.id}`)
   await page.getByRole('link', { name: 'Replay' }).click()
   await page.getByRole('button', { name: 'Next firing' }).click()
   await page.getByRole('button', { name: 'What if…' }).click()

@@ -15,7 +15,7 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   models,
 }) => {
   const [triage, digger] = await wakeChain(daemon, models)
-  await page.goto(`${daemon.url}/runs`)
+  await goTo(page, `${daemon.url}/runs`)
   await expect(rows(page, 'Runs')).toHaveCount(3)
   await expect(rows(page, 'Runs').filter({ hasText: 'triage' })).toContainText('$0.0055')
   await expect(rows(page, 'Runs').filter({ hasText: 'digger' })).toContainText('1 of 2 claims hold')
@@ -51,7 +51,7 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   await expect(page.getByRole('region', { name: 'Payload of evt_2' })).toContainText('"status": 500')
   expect(page.url()).toContain('l=service%3Dpay')
 
-  await page.goto(`${daemon.url}/runs/${triage!.id}`)
+  await goTo(page, `${daemon.url}/runs/${triage!.id}`)
   const chain = page.getByRole('list', { name: 'Runs of the chain' })
   await expect(chain.getByRole('listitem')).toHaveText([/^triage \(this run\)/, /^digger/])
   await expect(page.getByRole('list', { name: 'Handoffs' })).toContainText('On investigate to digger')
@@ -84,11 +84,11 @@ test('a run is repeated with another prompt, and both are looked at side by side
   models,
 }) => {
   const [triage] = await wakeChain(daemon, models)
-  await page.goto(`${daemon.url}/runs/${triage!.id}`)
+  await goTo(page, `${daemon.url}/runs/${triage!.id}`)
   await page.getByRole('button', { name: 'Rerun…' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('switch', { name: 'Practice' }).click({ force: true })
-  await dialog.getByRole('switch', { name: 'With another prompt, for this run alone' }).click({ force: true })
+  await dialog.getByRole('switch', { name: 'Practice' }).press('Space')
+  await dialog.getByRole('switch', { name: 'With another prompt, for this run alone' }).press('Space')
   await dialog.getByRole('textbox', { name: 'Prompt' }).fill('Say whether it is worth a person’s time.')
   await dialog.getByRole('button', { name: 'Rerun', exact: true }).click()
   await dialog.getByRole('link', { name: 'Compare both' }).click()
@@ -102,9 +102,9 @@ test('a run is repeated with another prompt, and both are looked at side by side
   await expect(page.getByText('pay fails, said another way')).toBeVisible()
   await expect(page.getByText('pay fails on every order')).toBeVisible()
 
-  await page.goto(`${daemon.url}/runs`)
+  await goTo(page, `${daemon.url}/runs`)
   await expect(rows(page, 'Runs')).toHaveCount(3)
-  await page.getByRole('switch', { name: 'Practice runs too' }).click({ force: true })
+  await page.getByRole('switch', { name: 'Practice runs too' }).press('Space')
   await expect(rows(page, 'Runs').filter({ hasText: 'practice' })).not.toHaveCount(0)
   expect(page.url()).toContain('practice=1')
 })
@@ -116,7 +116,7 @@ test('a run is followed while it is at work, and ended by hand', async ({ page, 
     answer = resolve
   })
   models.reply('model-triage', () => ({ text: 'late', delayUntil: waits }))
-  await page.goto(`${daemon.url}/runs`)
+  await goTo(page, `${daemon.url}/runs`)
   await expect(page.getByText('No runs yet')).toBeVisible()
   await trip(daemon, url)
   try {
@@ -142,7 +142,7 @@ test('a run that failed says why, and the run of an outside agent is one to look
   models.reply('model-triage', () => ({ status: 401, error: 'invalid key' }))
   await trip(daemon, url)
   const [failed] = await ended(daemon, 1)
-  await page.goto(`${daemon.url}/runs/${failed!.id}`)
+  await goTo(page, `${daemon.url}/runs/${failed!.id}`)
   await expect(page.getByRole('alert')).toContainText('It failed')
   await expect(page.getByRole('alert')).toContainText('invalid key')
   await expect(steps(page).last()).toContainText('Round 1: the model did not answer')
@@ -153,7 +153,7 @@ test('a run that failed says why, and the run of an outside agent is one to look
     finding: '# Payments time out',
     agent: 'scout',
   })
-  await page.goto(`${daemon.url}/runs`)
+  await goTo(page, `${daemon.url}/runs`)
   await page.getByRole('link', { name: 'Run of scout for pay, succeeded' }).click()
   await expect(page.getByText('an outside agent')).toBeVisible()
   await expect(page.getByText('No steps are kept of it.')).toBeVisible()
@@ -166,7 +166,7 @@ test('an agent says what it costs and what it would be told, and its form keeps 
   models,
 }) => {
   await wakeChain(daemon, models)
-  await page.goto(`${daemon.url}/agents`)
+  await goTo(page, `${daemon.url}/agents`)
   const row = rows(page, 'Agents').filter({ hasText: 'triage' })
   await expect(row).toContainText('$0.0055 of $5.00')
   await expect(row).toContainText('1 of 1 succeeded')
@@ -209,7 +209,7 @@ test('a model provider is added, tested and deleted; its key is not shown again;
   models,
 }) => {
   await wakeChain(daemon, models)
-  await page.goto(`${daemon.url}/settings`)
+  await goTo(page, `${daemon.url}/settings`)
   await expect(page.getByText('environment: PROVIDERA_API_KEY')).toBeVisible()
   await page.getByRole('button', { name: 'Add provider' }).click()
   const dialog = page.getByRole('dialog')
@@ -257,7 +257,7 @@ test('a model provider is added, tested and deleted; its key is not shown again;
     own: [{ prefix: 'model-digger', input: 2, output: 8 }],
   })
 
-  await page.goto(`${daemon.url}/usage`)
+  await goTo(page, `${daemon.url}/usage`)
   await expect(page.getByText(/^\d+ of \d+ calls have no known price/)).toBeVisible()
   await expect(rows(page, 'By what asked').filter({ hasText: 'agents' })).toContainText(
     '$0.0055, and 4 calls without a price',
@@ -298,15 +298,15 @@ test('runs, agents, settings and usage have no accessibility fault, light or dar
   const all = await ended(daemon, 4)
   const again = all.find(({ id, agent }) => agent === 'triage' && id !== triage!.id)!
   await visit('/runs?practice=1', () => page.getByRole('table', { name: 'Runs' }).waitFor())
-  await page.goto(`${daemon.url}/runs/${digger!.id}`)
+  await goTo(page, `${daemon.url}/runs/${digger!.id}`)
   await page.getByText('First message').click()
   await page.getByText('Result').first().click()
   await check('a run')
   await page.getByRole('button', { name: 'Rerun…' }).click()
-  await page.getByRole('switch', { name: /^With another prompt/ }).click({ force: true })
+  await page.getByRole('switch', { name: /^With another prompt/ }).press('Space')
   await page.getByRole('textbox', { name: 'Prompt' }).waitFor()
   await check('the dialog that repeats a run')
-  await page.goto(`${daemon.url}/runs/${triage!.id}`)
+  await goTo(page, `${daemon.url}/runs/${triage!.id}`)
   await page.getByRole('button', { name: 'Compare…' }).click()
   await page.getByRole('list', { name: 'Other runs' }).waitFor()
   await check('the runs to compare with')
@@ -337,7 +337,7 @@ test('runs, agents, settings and usage have no accessibility fault, light or dar
   await visit('/settings?tab=observability', () => text('Off: nothing is exported.'))
   await visit('/settings?tab=prices', () => text('Prices that come with svc'))
   await visit('/settings?tab=agents', () => text('Dollars of all agents in a day'))
-  await page.goto(`${daemon.url}/usage`)
+  await goTo(page, `${daemon.url}/usage`)
   await page.getByText('Each day').click()
   await page.getByRole('table', { name: 'Each day' }).waitFor()
   await check('/usage')
@@ -346,7 +346,7 @@ test('runs, agents, settings and usage have no accessibility fault, light or dar
 
 test('a run is kept as an example, and its agent is tested by it', async ({ page, daemon, models }) => {
   const [triage] = await wakeChain(daemon, models)
-  await page.goto(`${daemon.url}/runs/${triage!.id}`)
+  await goTo(page, `${daemon.url}/runs/${triage!.id}`)
   await page.getByRole('button', { name: 'Keep as example…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('textbox', { name: 'Name' }).fill('pay fails')

@@ -1,6 +1,7 @@
 /** A search by text through more events than one page looks at. */
 import { expect } from '@playwright/test'
 import { test } from './daemon.ts'
+import { goTo } from './go.ts'
 
 const HALF = 50_050
 
@@ -26,7 +27,7 @@ test('a search that stopped says so, and goes on back until it has found the res
     const fine = await post(Array.from({ length: HALF }, (_, n) => `fine ${half}.${n}`))
     expect(fine.status).toBe(202)
   }
-  await page.goto(`${daemon.url}/explore?l=service%3Dshop&q=declined`)
+  await goTo(page, `${daemon.url}/explore?l=service%3Dshop&q=declined`)
   await expect(page.getByText('The search stopped before the start of the window')).toBeVisible()
   await expect(page.getByText('Nothing found so far')).toBeVisible()
   await page.getByRole('button', { name: 'Search further back' }).click()

@@ -3,6 +3,7 @@ import { expect } from '@playwright/test'
 import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
 import { accessibilityFaults } from './axe.ts'
 import { test as base, startDaemon } from './daemon.ts'
+import { goTo } from './go.ts'
 
 // A daemon, a browser and its audits share what the machine has.
 base.setTimeout(120_000)
@@ -70,7 +71,7 @@ test('a goal becomes a plan, the plan a project, and the project finds something
       ],
     },
   ])
-  await page.goto(`${daemon.url}/projects/new`)
+  await goTo(page, `${daemon.url}/projects/new`)
   await page.getByRole('textbox', { name: 'What do you want?' }).fill('Tell me when the gateway fails')
   await page.getByRole('button', { name: 'Write the plan' }).click()
   await expect(page.getByRole('heading', { name: 'The plan is being written' })).toBeVisible()
@@ -108,7 +109,7 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   await expect(watches).not.toContainText('dsn is required')
   await watches.getByRole('button', { name: 'Take orders out' }).click()
   await expect(apply).toBeEnabled()
-  await page.goto(`${daemon.url}/projects`)
+  await goTo(page, `${daemon.url}/projects`)
   await page.getByRole('article').getByRole('link', { name: 'Tell me when the gateway fails' }).click()
   await apply.click()
 

@@ -6,6 +6,7 @@ import { expect } from '@playwright/test'
 import { test as base, ended, prepareChain, trip } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
 import { startDaemon } from './daemon.ts'
+import { goTo } from './go.ts'
 
 // A daemon, two agents and a browser share what the machine has.
 base.setTimeout(60_000)
@@ -69,7 +70,7 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
   slack,
 }) => {
   const ingest = await prepareChain(daemon, models)
-  await page.goto(`${daemon.url}/settings?tab=slack`)
+  await goTo(page, `${daemon.url}/settings?tab=slack`)
   const card = page.getByRole('region', { name: 'Bot token' })
   await expect(card).toContainText('not set')
   await card.getByLabel('Bot token', { exact: true }).fill('not-a-token')
@@ -82,7 +83,7 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
   await expect(page.getByText('It is the bot svc of the workspace Acme.')).toBeVisible()
   expect(await accessibilityFaults(page, 'settings of Slack')).toEqual([])
 
-  await page.goto(`${daemon.url}/agents/triage?tab=edit`)
+  await goTo(page, `${daemon.url}/agents/triage?tab=edit`)
   await page.getByRole('combobox', { name: 'Post each finding to the Slack channel' }).click()
   await page.getByRole('option', { name: '#alerts' }).click()
   await page.getByRole('button', { name: 'Save' }).click()
@@ -90,7 +91,7 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
 
   await trip(daemon, ingest)
   const run = (await ended(daemon, 2)).find(({ agent }) => agent === 'triage')!
-  await page.goto(`${daemon.url}/runs/${run.id}`)
+  await goTo(page, `${daemon.url}/runs/${run.id}`)
   await expect(page.getByText('Posted to Slack')).toBeVisible()
   await expect(page.getByText('posted', { exact: true })).toBeVisible()
   expect(slack.posted).toHaveLength(1)

@@ -32,8 +32,11 @@ test('Explore says that no event has a label, instead of that nothing happened',
   const url = await daemon.source('gateway', {
     labels: [{ name: 'service', field: 'service', primary: true }],
   })
+  await page.goto(`${daemon.url}/explore`)
+  await expect(page.getByText('No event has a label yet')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'gateway', exact: true })).toBeVisible()
   await daemon.call('POST', url, { service: 'pay' })
-  await page.goto(`${daemon.url}/explore?l=servce%3Dpay`)
+  await goTo(page, `${daemon.url}/explore?l=servce%3Dpay`)
   await expect(page.getByText('No event has the label servce.')).toBeVisible()
   await expect(page.getByText('No events in this window')).toHaveCount(0)
   await goTo(page, `${daemon.url}/explore?l=service%3Dcart`)

@@ -30,6 +30,12 @@ export interface AgentDraft {
   webhook_token: string
 }
 
+/** What an agent is shown first, in words. */
+export const SHOWN_FIRST: Record<AgentDraft['context'], string> = {
+  brief: 'Brief: what is unusual',
+  plain: 'Plain: the timeline',
+}
+
 export const NEW_AGENT: AgentDraft = {
   name: '',
   prompt: '',

@@ -7,7 +7,9 @@ export function PageHead({ title, children }: { title: string; children?: ReactN
   useDocumentTitle(`${title} · svc`)
   return (
     <Group justify="space-between" mb="md" gap="sm">
-      <Title order={1}>{title}</Title>
+      <Title order={1} style={{ overflowWrap: 'anywhere' }}>
+        {title}
+      </Title>
       <Group gap="xs">{children}</Group>
     </Group>
   )

@@ -6,10 +6,13 @@ import { fieldName, valueText } from '../lib/fields.ts'
 
 export function Refusal({
   error,
+  title = 'It was not saved',
   onTakeTheirs,
   onKeepMine,
 }: {
   error: Error | null
+  /** What did not happen. */
+  title?: string
   /** Reads what is stored now, and gives mine up. */
   onTakeTheirs?: () => void
   /** Saves mine over theirs. */
@@ -22,7 +25,7 @@ export function Refusal({
       color="red"
       role="alert"
       icon={<CircleAlert size={18} aria-hidden />}
-      title={conflicts.length ? 'Somebody else changed the same field' : 'It was not saved'}
+      title={conflicts.length ? 'Somebody else changed the same field' : title}
     >
       {conflicts.length === 0 ? (
         <Text size="sm">{error.message}</Text>

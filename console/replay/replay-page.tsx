@@ -6,6 +6,7 @@ import { useCallback, useEffect, useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import type { Replay } from '../../schemas/types.ts'
 import { runPath } from '../lib/runs.ts'
+import { useStillHere } from '../lib/use-still-here.ts'
 import { PageHead } from '../parts/page.tsx'
 import { Empty, Failed } from '../parts/states.tsx'
 import { type Address, PANELS, type Panel, placeOf, readAddress, writeAddress } from './address.ts'
@@ -238,6 +239,7 @@ const SETTLE_MS = 250
 
 function useToldAddress(opened: Address, playing: Playing, selected: string | null, panel: Panel): void {
   const [, setQuery] = useSearchParams()
+  const isHere = useStillHere()
   const { player, frame, instant } = playing
   const isAtStart = player.index < 0 && player.position === 0
   const text = writeAddress({
@@ -249,6 +251,6 @@ function useToldAddress(opened: Address, playing: Playing, selected: string | nu
   }).toString()
   const [settled] = useDebouncedValue(player.isPlaying ? null : text, SETTLE_MS)
   useEffect(() => {
-    if (settled !== null) setQuery(new URLSearchParams(settled), { replace: true })
-  }, [settled, setQuery])
+    if (settled !== null && isHere()) setQuery(new URLSearchParams(settled), { replace: true })
+  }, [settled, setQuery, isHere])
 }

@@ -30,9 +30,12 @@ function warningOf(place: SecretPlace, env: Env): Pick<CatalogProblem, 'code' | 
     }
   return {
     code: 'plain_secret',
-    message: `${field} is a secret in plain text; refer to a variable as \${${field.toUpperCase()}} instead`,
+    message: `${field} is a secret in plain text; refer to a variable as \${${variableFor(field)}} instead`,
   }
 }
+
+/** A name that an instance opens without being told to. */
+const variableFor = (field: string): string => `SVC_SECRET_${field.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}`
 
 /** Said to whoever may not learn whether a secret is the one that is stored. */
 export function notCompared(places: readonly SecretPlace[], locate: Locate): CatalogProblem[] {

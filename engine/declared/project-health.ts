@@ -110,7 +110,7 @@ function missingIssues({ projects }: Declared, id: string): Issue[] {
     .filter(({ state }) => state === 'missing')
     .map(({ kind, name }) => ({
       severity: 'error',
-      message: `${kindWord(kind as PartKind)} ${name} is missing`,
+      message: `${capital(kindWord(kind as PartKind))} ${name} is missing`,
       fix: 'Repair makes it again from the plan',
       view: `/projects/${id}?tab=parts`,
     }))
@@ -236,3 +236,5 @@ function driftIssues(declared: Declared, doc: ProjectDoc): Issue[] {
       ),
   )
 }
+
+const capital = (word: string): string => `${word[0]!.toUpperCase()}${word.slice(1)}`

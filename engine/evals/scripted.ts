@@ -46,7 +46,7 @@ export function scriptedModels(name: ScriptedName, told: Told = { causes: [] }):
   return {
     call: async (request) => (name === 'told' ? tell(request, told) : answer(request, NAMES[name])),
     ceilingUsd: async () => 0,
-    resolve: async () => ({ provider: 'scripted', kind: 'scripted', model: name }),
+    resolve: async () => ({ provider: 'scripted', kind: 'scripted', model: name, outputTokens: 4_096 }),
   }
 }
 
@@ -54,7 +54,7 @@ export function scriptedModels(name: ScriptedName, told: Told = { causes: [] }):
 export const silentModels: Models = {
   call: async (request) => reply(request, [conclude('no_op', [])]),
   ceilingUsd: async () => 0,
-  resolve: async () => ({ provider: 'scripted', kind: 'scripted', model: 'silent' }),
+  resolve: async () => ({ provider: 'scripted', kind: 'scripted', model: 'silent', outputTokens: 4_096 }),
 }
 
 function answer(request: ModelRequest, names: Names): ModelReply {

@@ -6,7 +6,8 @@ import type { Database } from '../store/handle.ts'
 
 /**
  * Removes the firings of triggers, with their deliveries and what was noted of them, and the runs that
- * are of no other project that is there. Runs that wait or are at work, and those that are examples of an agent, stay.
+ * are of no other project that is there. Runs that wait or are at work, and those that are examples of an agent, stay;
+ * so do the firings of these, which its tests are told of.
  * @param triggers ids of the triggers that were deleted
  * @returns how many firings and runs are gone
  */
@@ -16,11 +17,15 @@ export function purgeRecords(
   triggers: readonly number[],
 ): { firings: number; runs: number } {
   const ids = JSON.stringify(triggers)
-  const ofTriggers = (table: string) =>
+  const firings = db
+    .prepare<[string]>(
+      `DELETE FROM firings WHERE trigger_id IN (SELECT value FROM json_each(?))
+         AND id NOT IN (SELECT r.firing_id FROM agent_examples e JOIN runs r ON r.id = e.run_id
+                        WHERE r.firing_id IS NOT NULL)`,
+    )
+    .run(ids).changes
+  for (const table of TRIGGER_TABLES)
     db.prepare<[string]>(`DELETE FROM ${table} WHERE trigger_id IN (SELECT value FROM json_each(?))`).run(ids)
-      .changes
-  const firings = ofTriggers('firings')
-  for (const table of TRIGGER_TABLES) ofTriggers(table)
   const isPurged = `state NOT IN ('queued', 'running', 'parked') AND id NOT IN (SELECT run_id FROM agent_examples)
     AND id IN (SELECT run_id FROM run_projects WHERE project = @project)
     AND id NOT IN (SELECT run_id FROM run_projects WHERE project <> @project

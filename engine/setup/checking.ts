@@ -4,7 +4,7 @@ import { Edit } from '../changes/edit.ts'
 import type { Declared } from '../declared/declared.ts'
 import { SvcError } from '../errors.ts'
 import { checkPlan, withoutSecrets } from './check/check-plan.ts'
-import { withStandIns } from './check/watches.ts'
+import { STAND_IN_NAME, withStandIns } from './check/watches.ts'
 import { worldOf } from './check/world.ts'
 import { stagePlan } from './stage.ts'
 
@@ -34,7 +34,16 @@ export function checkWhole(declared: Declared, given: unknown, of: OfDraft): Set
   const changes = planned(declared, withStandIns(plan), of.project)
   return changes instanceof SvcError
     ? { plan, problems: [{ where: 'plan', message: changes.message }], changes: null }
-    : { plan, problems, changes }
+    : { plan, problems, changes: withoutStandIns(changes) }
+}
+
+/** What stands in for a secret is not read from anywhere. */
+function withoutStandIns(plan: ChangePlan): ChangePlan {
+  const changes = plan.changes.map(({ variables, ...change }) => {
+    const read = variables?.filter(({ variable }) => variable !== STAND_IN_NAME) ?? []
+    return read.length ? { ...change, variables: read } : change
+  })
+  return { ...plan, changes }
 }
 
 function planned(declared: Declared, plan: Plan, project: string | null): ChangePlan | SvcError {

@@ -20,7 +20,7 @@ export function healthOf(
   drift: readonly string[] = [],
 ): SourceHealth {
   const [status, reason] = statusOf(row, live, storageReason, poll, credentials)
-  const drifts = drift.map((sentence) => `${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`)
+  const drifts = drift.map((sentence) => `Its ${sentence}.`)
   const { untimed } = live.counters
   const times = untimed ? [untimedHealth(untimed)] : []
   const notices = [poll?.restarted, poll?.notice, ...times, ...drifts].filter(

@@ -12,6 +12,7 @@ import {
 } from '../../console/lib/explore-state.ts'
 import { groupRows } from '../../console/lib/group-rows.ts'
 import { indentJson } from '../../console/lib/json-text.ts'
+import { mergeRows } from '../../console/lib/merge-rows.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
 import { relative } from '../../console/lib/time.ts'
 import type { Event as ApiEvent, HistogramResult } from '../../schemas/types.ts'
@@ -130,6 +131,25 @@ describe('rows and times', () => {
       'b:1',
       '2',
     ])
+  })
+
+  it('that come live are where a read has them, whatever was read meanwhile, and there once', () => {
+    const at = (n: number, ms = n) =>
+      ({ id: `evt_${n}`, event_time: new Date(Date.UTC(2026, 10, 20) + ms).toISOString() }) as ApiEvent
+    const ids = (live: ApiEvent[], stored: ApiEvent[]) => mergeRows(live, stored).map(({ id }) => id)
+    // A burst of one instant, told by the tail, of which a read made anew has the newest page.
+    const burst = [1, 2, 3, 9, 10].map((n) => at(n, 0))
+    expect(ids(burst.toReversed(), burst.slice(3).toReversed())).toEqual([
+      'evt_10',
+      'evt_9',
+      'evt_3',
+      'evt_2',
+      'evt_1',
+    ])
+    // One that was stored last although it happened before.
+    expect(ids([at(4, 1)], [at(3), at(2)])).toEqual(['evt_3', 'evt_2', 'evt_4'])
+    expect(ids([at(5, 2)], [at(3), at(2)])).toEqual(['evt_3', 'evt_5', 'evt_2'])
+    expect(ids([], [at(2), at(1)])).toEqual(['evt_2', 'evt_1'])
   })
 
   it('say how long ago', () => {

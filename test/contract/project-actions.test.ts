@@ -1,4 +1,7 @@
 /** Actions of templates that run an agent: bootstrap and summarize (SPEC.md, Projects: actions). */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 
@@ -71,5 +74,49 @@ describe.each(ACTIONS)('D: of %s, %j, the action %s', (template, params, action,
       `action ${action}: agent ${agent} is not there; repair it first`,
     ])
     expect((await svc.get<{ total: number }>('/api/runs')).total).toBe(0)
+  })
+})
+
+describe('A13: the log of a project', () => {
+  it('has the actions that ask another system, those that failed too, and those that run an agent', async () => {
+    const asked: unknown[] = []
+    const shop = createServer(async (request, response) => {
+      const parts: Buffer[] = []
+      for await (const part of request) parts.push(part as Buffer)
+      asked.push([request.url, JSON.parse(Buffer.concat(parts).toString())])
+      response.writeHead(asked.length === 1 ? 200 : 503).end()
+    })
+    shop.listen(0, '127.0.0.1')
+    await once(shop, 'listening')
+    const host = `127.0.0.1:${(shop.address() as AddressInfo).port}`
+    const made = (template: string, params: Fields) =>
+      svc.post<{ id: string }>('/api/projects', { template, name: template, params })
+    const demo = await made('ai_sre_demo', {
+      prometheus_url: 'http://127.0.0.1:9',
+      api_server_url: `http://${host}`,
+    })
+    await svc.post(`/api/projects/${demo.id}/actions/inject`, { scenario: 'latency' })
+    expect(await svc.refused('POST', `/api/projects/${demo.id}/actions/clear`)).toEqual([
+      503,
+      `action clear: ${host} answered 503`,
+    ])
+    await new Promise((resolve) => shop.close(resolve))
+    expect(asked).toEqual([
+      ['/demo/inject', { scenario: 'latency' }],
+      ['/demo/inject', { scenario: 'clear' }],
+    ])
+    const sessions = await made('challenger_workflow', {})
+    await svc.post(`/api/projects/${sessions.id}/actions/summarize`, { session: 'ses_1' })
+    const logged = async (id: string) =>
+      (await svc.get<{ log: { detail: string }[] }>(`/api/projects/${id}/summary`)).log
+        .map(({ detail }) => detail)
+        .filter((detail) => detail.includes('action '))
+    expect(await logged(demo.id)).toEqual([
+      expect.stringContaining(`action clear failed: ${host} answered 503`),
+      expect.stringContaining(`action inject (scenario: latency): ${host} answered 200`),
+    ])
+    expect(await logged(sessions.id)).toEqual([
+      expect.stringMatching(/action summarize \(session: ses_1\): .+ looks at ses_1/),
+    ])
   })
 })

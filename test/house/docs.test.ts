@@ -75,6 +75,24 @@ describe('every document', () => {
   })
 })
 
+describe('CHANGELOG.md', () => {
+  it('has the release of package.json, each with its day, the newest first, and what is to come above them', () => {
+    const headings = all(/^## (.+)$/gm, rawTextOf('CHANGELOG.md'))
+    const { version } = JSON.parse(textOf('package.json')) as { version: string }
+    const releases = headings.filter((heading) => heading !== 'Unreleased')
+    expect(headings.indexOf('Unreleased')).toBeLessThan(1)
+    expect(releases[0]).toMatch(new RegExp(`^${version.replaceAll('.', '\\.')} - `))
+    for (const release of releases) expect(release).toMatch(/^\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d$/)
+    const days = releases.map((release) => release.split(' - ')[1]!)
+    expect(days).toEqual([...days].sort().reverse())
+  })
+
+  it('leads to docs/upgrade.md, which says of both ways here what to do', () => {
+    expect(rawTextOf('CHANGELOG.md')).toContain('(docs/upgrade.md)')
+    expect(all(/^## (.+)$/gm, rawTextOf('docs/upgrade.md'))).toEqual(['From 0.x', 'From 1.x'])
+  })
+})
+
 describe('docs/errors.md', () => {
   it('is the table of errors, status and fixer included', () => {
     const rows = textOf('docs/errors.md')

@@ -3,7 +3,7 @@ import { Checkbox, Group, MultiSelect, PasswordInput, Select, Textarea, TextInpu
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { declared, dkeys } from '../../declared-client.ts'
-import type { AgentDraft } from '../../lib/agent-form.ts'
+import { type AgentDraft, SHOWN_FIRST } from '../../lib/agent-form.ts'
 import { type FieldErrors, faultAt } from '../../lib/field-errors.ts'
 import { ModelPicker } from '../../parts/model-picker.tsx'
 import { SlackChannelSelect } from '../../parts/slack-channel-select.tsx'
@@ -78,10 +78,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
       <Select
         label="Shown first"
         description="What is unusual in all that it may read, or the timeline of its entity alone."
-        data={[
-          { value: 'brief', label: 'Brief: what is unusual' },
-          { value: 'plain', label: 'Plain: the timeline' },
-        ]}
+        data={Object.entries(SHOWN_FIRST).map(([value, label]) => ({ value, label }))}
         value={draft.context}
         onChange={(value) => set('context', value === 'plain' ? 'plain' : 'brief')}
         error={faultAt(errors, 'context')}

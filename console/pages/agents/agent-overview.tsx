@@ -3,6 +3,7 @@ import { Alert, Button, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Agent, AgentForecast } from '../../../schemas/types.ts'
+import { SHOWN_FIRST } from '../../lib/agent-form.ts'
 import { triggerPath } from '../../lib/firings.ts'
 import { forecastWords, spendShare } from '../../lib/forecast.ts'
 import { agentPath, freshMs, money } from '../../lib/runs.ts'
@@ -36,7 +37,11 @@ export function AgentOverview({ agent }: { agent: Agent }) {
   )
 }
 
-function Wakes({ agent: { triggers, handoffs, verdicts, model, provider, prompt } }: { agent: Agent }) {
+function Wakes({
+  agent: { triggers, handoffs, verdicts, context, model, provider, prompt },
+}: {
+  agent: Agent
+}) {
   return (
     <dl className="facts">
       <div>
@@ -78,9 +83,13 @@ function Wakes({ agent: { triggers, handoffs, verdicts, model, provider, prompt 
         </dd>
       </div>
       <div>
+        <dt>Shown first</dt>
+        <dd>{SHOWN_FIRST[context]}</dd>
+      </div>
+      <div>
         <dt>Model</dt>
         <dd>
-          {model || 'the default'} of {provider || 'the default provider'}
+          {model || 'the default model'} of {provider || 'the default provider'}
         </dd>
       </div>
       <div>
@@ -149,7 +158,7 @@ function LastRuns({ agent }: { agent: string }) {
     return (
       <Stack gap="xs" align="flex-start">
         <Text size="sm" c="dimmed">
-          It has not run yet. A firing that was shows what it would be told.
+          It has not run yet. Preview shows what it would be told of a past firing.
         </Text>
         <Button component={Link} to="?tab=preview" variant="default" size="xs">
           Preview

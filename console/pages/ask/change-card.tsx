@@ -74,7 +74,7 @@ export function ChangeCard({ proposal, applied, isAdmin, onApplied }: Props) {
             ))}
           </Stack>
         )}
-        <Refusal error={apply.error} />
+        <Refusal error={apply.error} title="It was not applied" />
         {applied !== undefined ? (
           <Group>
             <Button component={Link} to={madePath(proposal, applied)} variant="default" size="xs">
@@ -133,7 +133,7 @@ function LeaveToOthers({ proposal }: { proposal: AskProposal }) {
     )
   return (
     <>
-      <Refusal error={leave.error} />
+      <Refusal error={leave.error} title="It was not proposed" />
       <Group>
         <Button
           variant="default"

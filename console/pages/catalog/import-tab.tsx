@@ -1,5 +1,16 @@
 /** A catalog file imported: its problems and warnings where they are, its plan, then that plan or nothing. */
-import { Alert, Anchor, Button, Checkbox, FileButton, Group, List, Stack, TextInput } from '@mantine/core'
+import {
+  Alert,
+  Anchor,
+  Button,
+  Checkbox,
+  FileButton,
+  Group,
+  List,
+  NumberInput,
+  Stack,
+  TextInput,
+} from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Upload } from 'lucide-react'
@@ -15,16 +26,24 @@ import { Failed, LoadingRows } from '../../parts/states.tsx'
 
 const CodeEditor = lazy(() => import('../../parts/code-editor.tsx'))
 const CHECKED = 'catalog-check'
+/** What an import deletes at most unless it is told otherwise. */
+const DELETIONS = 10
 
 export function ImportTab() {
   const [yaml, setYaml] = useState('')
   const [file, setFile] = useState<string | null>(null)
   const [prune, setPrune] = useState(false)
+  const [deletions, setDeletions] = useState(DELETIONS)
   const [why, setWhy] = useState('')
   const [settled] = useDebouncedValue(yaml, 400)
   const place = useRef<EditorPlace>(null)
   const queries = useQueryClient()
-  const body = { yaml: settled, prune, ...(file ? { file } : {}) }
+  const body = {
+    yaml: settled,
+    prune,
+    ...(prune && deletions !== DELETIONS ? { max_deletions: deletions } : {}),
+    ...(file ? { file } : {}),
+  }
   const checked = useQuery({
     queryKey: [CHECKED, body],
     queryFn: () => declared.checkCatalog(body),
@@ -39,7 +58,14 @@ export function ImportTab() {
     {
       said: ({ change_set }) =>
         change_set === null ? 'Nothing changed' : 'The catalog is imported; undo it under Change history',
-      onDone: () => setYaml(''),
+      // The next text is another file, with a name, a reason and a bound of its own.
+      onDone: () => {
+        setYaml('')
+        setFile(null)
+        setWhy('')
+        setPrune(false)
+        setDeletions(DELETIONS)
+      },
       quiet: true,
     },
   )
@@ -65,6 +91,18 @@ export function ImportTab() {
           onChange={(event) => setPrune(event.currentTarget.checked)}
           label="Delete what the file does not name"
         />
+        {prune && (
+          <NumberInput
+            label="Delete at most"
+            value={deletions}
+            onChange={(value) => setDeletions(typeof value === 'number' ? value : DELETIONS)}
+            min={0}
+            max={100_000}
+            allowDecimal={false}
+            clampBehavior="strict"
+            w={140}
+          />
+        )}
       </Group>
       {apply.data?.ingest_keys && <IngestKeysOnce keys={apply.data.ingest_keys} />}
       <Suspense fallback={<LoadingRows />}>
@@ -97,7 +135,7 @@ export function ImportTab() {
         </Alert>
       )}
       {plan && <PlanView plan={plan} />}
-      <Refusal error={apply.error} />
+      <Refusal error={apply.error} title="It was not imported" />
       {fingerprint && changes > 0 && (
         <Group align="flex-end">
           <TextInput

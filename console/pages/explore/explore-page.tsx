@@ -2,7 +2,6 @@
 import {
   Alert,
   Button,
-  Code,
   Group,
   Kbd,
   Modal,
@@ -12,13 +11,12 @@ import {
   Stack,
   Switch,
   Table,
-  Text,
   TextInput,
 } from '@mantine/core'
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import { Link, useSearchParams } from 'react-router'
+import { useSearchParams } from 'react-router'
 import { api, keys } from '../../client.ts'
 import {
   type ExploreState,
@@ -29,15 +27,17 @@ import {
   writeState,
 } from '../../lib/explore-state.ts'
 import { count, fromLocalInput, toLocalInput } from '../../lib/time.ts'
+import { useStillHere } from '../../lib/use-still-here.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
-import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { DensityStrip } from './density-strip.tsx'
 import { EntityPicker } from './entity-picker.tsx'
 import { EventRow } from './event-row.tsx'
 import { NoRows } from './no-rows.tsx'
+import { PickOne } from './pick-one.tsx'
 import { SearchStopped } from './search-stopped.tsx'
 import { TimelineList } from './timeline-list.tsx'
 import { type Timeline, useTimeline } from './use-timeline.ts'
@@ -148,7 +148,10 @@ function Controls({
   const names = [...new Set([...state.sources, ...(sources.data ?? []).map((source) => source.name)])]
   const [text, setText] = useState(state.text)
   useEffect(() => setText(state.text), [state.text])
-  const search = useDebouncedCallback((value: string) => change({ text: value }), 300)
+  const isHere = useStillHere()
+  const search = useDebouncedCallback((value: string) => {
+    if (isHere()) change({ text: value })
+  }, 300)
   return (
     <Group gap="sm" align="flex-end">
       <SegmentedControl
@@ -270,7 +273,11 @@ function Rows({
   return (
     <>
       {timeline.missed > 0 && (
-        <Alert color="yellow" title={`${count(timeline.missed)} live events were skipped`}>
+        <Alert
+          color="yellow"
+          title={`${count(timeline.missed)} live events were skipped`}
+          style={{ flex: 'none' }}
+        >
           They are stored; this view was too slow to show them as they came.{' '}
           <Button size="compact-xs" variant="default" onClick={timeline.reload}>
             Read them
@@ -310,81 +317,7 @@ function Rows({
 
 /** A label that no event has looks like silence otherwise. */
 const Notice = ({ said }: { said: string }) => (
-  <Alert color="yellow" role="status">
+  <Alert color="yellow" role="status" style={{ flex: 'none' }}>
     {said.charAt(0).toUpperCase() + said.slice(1)}.
   </Alert>
 )
-
-/** Without an entity: the ones there are, or how to get some. */
-function PickOne({
-  onPick,
-  onSource,
-}: {
-  onPick: (name: string, value: string) => void
-  onSource: (source: string) => void
-}) {
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
-  const { data, isPending, error, refetch } = useQuery({
-    queryKey: keys.entities,
-    queryFn: () => api.entities(12),
-    refetchOnMount: 'always',
-    refetchInterval: 5_000,
-  })
-  if (isPending) return <LoadingRows rows={4} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
-  if (data.labels.length === 0)
-    return (
-      <Empty title="No timelines yet">
-        <Text c="dimmed" maw={520}>
-          A timeline holds everything that happened to one entity, such as <Code>service=checkout</Code>, from
-          all sources that label it. Add a source with a label first.
-        </Text>
-        <Button component={Link} to="/sources/new">
-          Add a source
-        </Button>
-      </Empty>
-    )
-  return (
-    <Stack gap="md" style={{ overflow: 'auto' }}>
-      {data.labels.map((facet) => (
-        <div key={facet.label}>
-          <Text fw={600} size="sm" mb={6}>
-            {facet.label}{' '}
-            <Text span size="xs" c="dimmed">
-              {count(facet.distinct)} {facet.distinct === 1 ? 'value' : 'values'}
-              {facet.primary ? ' · entity key' : ''}
-            </Text>
-          </Text>
-          <Group gap="xs">
-            {facet.values.map((value) => (
-              <Button
-                key={value.value}
-                size="compact-sm"
-                variant="default"
-                fw={400}
-                onClick={() => onPick(facet.label, value.value)}
-              >
-                {value.value}
-                <Text span size="xs" c="dimmed" ml={6}>
-                  {count(value.events)}
-                </Text>
-              </Button>
-            ))}
-          </Group>
-        </div>
-      ))}
-      <div>
-        <Text fw={600} size="sm" mb={6}>
-          All events of a source
-        </Text>
-        <Group gap="xs">
-          {(sources.data ?? []).map(({ name }) => (
-            <Button key={name} size="compact-sm" variant="default" fw={400} onClick={() => onSource(name)}>
-              {name}
-            </Button>
-          ))}
-        </Group>
-      </div>
-    </Stack>
-  )
-}

@@ -12,7 +12,7 @@ export function SearchStopped({
   const now = useNow()
   if (searchedTo === null) return null
   return (
-    <Alert color="yellow" title="The search stopped before the start of the window">
+    <Alert color="yellow" title="The search stopped before the start of the window" style={{ flex: 'none' }}>
       <Group gap="sm">
         <Text size="sm" role="status">
           It looked at 100,000 events, back to {clock(searchedTo, now)}.

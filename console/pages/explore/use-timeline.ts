@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { type ApiEvent, api, tailUrl } from '../../client.ts'
 import { type ExploreState, isChosen, readRequest } from '../../lib/explore-state.ts'
+import { mergeRows } from '../../lib/merge-rows.ts'
 
 /** Live rows kept in front of the pages; older ones are read again when asked for. */
 const LIVE_MAX = 20_000
@@ -50,11 +51,7 @@ export function useTimeline(state: ExploreState): Timeline {
   const { references, rows } = useMemo(() => {
     const all = pages.data?.pages.flatMap((page) => page.rows) ?? []
     const stored = all.filter((row) => !row.reference)
-    const known = new Set(stored.map((row) => row.id))
-    return {
-      references: all.filter((row) => row.reference),
-      rows: [...live.rows.filter((row) => !known.has(row.id)), ...stored],
-    }
+    return { references: all.filter((row) => row.reference), rows: mergeRows(live.rows, stored) }
   }, [pages.data, live.rows])
   return {
     rows,

@@ -6,6 +6,7 @@ import { Search } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
+import { useStillHere } from '../../lib/use-still-here.ts'
 import { FIRING_STATES, readFiringFilter, SINCE, withWord } from '../../lib/work-filters.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
@@ -81,7 +82,10 @@ export default function FiringsPage() {
 function Key({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value)
   useEffect(() => setText(value), [value])
-  const settle = useDebouncedCallback(onChange, 300)
+  const isHere = useStillHere()
+  const settle = useDebouncedCallback((value: string) => {
+    if (isHere()) onChange(value)
+  }, 300)
   return (
     <TextInput
       size="xs"

@@ -21,13 +21,26 @@ export function HealthLine({ id, detailed = false }: { id: string; detailed?: bo
   })
   if (!data) return null
   const { Icon, color } = MARKS[data.state]
+  // One that is all there is to say is said once.
+  const [only, ...more] = data.issues
+  const isSaid = detailed && only !== undefined && more.length === 0 && only.message === data.message
   return (
     <div>
       <Group gap={6} wrap="nowrap">
         <Icon size={16} color={color} aria-hidden style={{ flexShrink: 0 }} />
-        <Text size="sm">{data.message}</Text>
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {data.message}
+          {isSaid && (
+            <>
+              {'. '}
+              <Anchor component={Link} to={only.view} size="sm">
+                {only.fix}
+              </Anchor>
+            </>
+          )}
+        </Text>
       </Group>
-      {detailed && data.issues.length > 0 && <Issues issues={data.issues} />}
+      {detailed && !isSaid && data.issues.length > 0 && <Issues issues={data.issues} />}
     </div>
   )
 }

@@ -49,7 +49,7 @@ function PartsOfKind({
       <Title order={2} mb={4}>
         {KIND_WORDS[kind]!.many}
       </Title>
-      <Table.ScrollContainer minWidth={420}>
+      <Table.ScrollContainer minWidth={300}>
         <Table verticalSpacing={6}>
           <Table.Tbody>
             {parts.map((part) => (

@@ -71,7 +71,7 @@ function ActionDialog({
             )}
           </Text>
         )}
-        <Refusal error={run.error} />
+        <Refusal error={run.error} title="It was not done" />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Close

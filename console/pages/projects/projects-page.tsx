@@ -65,7 +65,11 @@ function ProjectCard({ project }: { project: Project }) {
             {project.status === 'draft' ? 'Draft' : project.template_title}
           </Badge>
         </Group>
-        {project.goal && project.goal !== project.name && <Text size="sm">{project.goal}</Text>}
+        {project.goal && project.goal !== project.name && (
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {project.goal}
+          </Text>
+        )}
         <HealthLine id={project.id} />
         {project.accepts.includes('try') && project.state !== 'done' && (
           <Anchor component={Link} to={`/projects/${project.id}/setup`} size="sm" underline="always">

@@ -52,7 +52,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
               )}
             />
           ))}
-        <Refusal error={approve.error} />
+        <Refusal error={approve.error} title="It was not approved" />
         {proposal.state === 'open' ? (
           <Group>
             <Button loading={approve.isPending} onClick={() => approve.mutate(undefined)}>

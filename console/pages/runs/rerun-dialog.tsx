@@ -85,7 +85,7 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
             />
           )}
           <ModelPicker value={choice} onChange={setChoice} blank="As the agent says" />
-          <Refusal error={rerun.error} />
+          <Refusal error={rerun.error} title="It was not repeated" />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Leave it

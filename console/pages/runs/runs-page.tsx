@@ -7,6 +7,7 @@ import { useEffect, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { RUN_STATUSES, readRunFilter, withFilter } from '../../lib/run-filters.ts'
+import { useStillHere } from '../../lib/use-still-here.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
 import { RunList } from './run-list.tsx'
@@ -73,7 +74,10 @@ export default function RunsPage() {
 function Entity({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value)
   useEffect(() => setText(value), [value])
-  const settle = useDebouncedCallback(onChange, 300)
+  const isHere = useStillHere()
+  const settle = useDebouncedCallback((value: string) => {
+    if (isHere()) onChange(value)
+  }, 300)
   return (
     <TextInput
       size="xs"

@@ -135,7 +135,7 @@ export function GoalForm() {
             </Accordion.Item>
           </Accordion>
           {hasModel === false && <NoModel />}
-          <Refusal error={start.error ?? byHand.error} />
+          <Refusal error={start.error ?? byHand.error} title="It was not begun" />
           <Group>
             {hasModel !== false && (
               <Button

@@ -106,7 +106,7 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
             </>
           )
         )}
-        <Refusal error={apply.error ?? error} />
+        <Refusal error={apply.error ?? error} {...(apply.error ? { title: 'It was not applied' } : {})} />
         <Button
           size="md"
           loading={apply.isPending}
@@ -156,7 +156,7 @@ function Instruct({ setup, plan }: { setup: Setup; plan: Plan }) {
             autosize
             minRows={2}
           />
-          <Refusal error={change.error} />
+          <Refusal error={change.error} title="It was not changed" />
           <Group>
             <Button
               type="submit"

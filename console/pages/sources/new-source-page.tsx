@@ -174,10 +174,11 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
   })
   const create = useMutation({
     mutationFn: () => api.createSource({ ...body(), ...(project ? { project } : {}) }),
-    onSuccess: async (result) => {
-      await queries.invalidateQueries({ queryKey: keys.sources })
-      await queries.invalidateQueries({ queryKey: dkeys.all })
+    onSuccess: (result) => {
+      // Its key is told once, and must not wait for lists to be read again.
       onCreated(result)
+      void queries.invalidateQueries({ queryKey: keys.sources })
+      void queries.invalidateQueries({ queryKey: dkeys.all })
     },
   })
   const test = useMutation({ mutationFn: () => api.testSource(body()) })

@@ -109,7 +109,7 @@ function SourceRow({ source }: { source: Source }) {
           <Anchor component={Link} to={path} fw={600}>
             {source.name}
           </Anchor>
-          <Badge variant="default" size="sm" tt="none">
+          <Badge variant="default" size="sm" tt="none" style={{ flexShrink: 0 }}>
             {source.connector}
           </Badge>
         </Group>

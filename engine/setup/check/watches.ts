@@ -5,8 +5,9 @@ import { normaliseSource } from '../../sources/check-write.ts'
 import { heeding, type Report, tellDuplicates } from './found.ts'
 import type { SetupWorld } from './world.ts'
 
-/** Stands for a secret that is not entered yet while the rest is checked. */
-const STAND_IN = `\${SVC_SECRET_NOT_ENTERED}`
+/** Named by what stands for a secret that is not entered yet while the rest is checked; no variable of anybody's. */
+export const STAND_IN_NAME = 'SVC_SECRET_NOT_ENTERED'
+const STAND_IN = `\${${STAND_IN_NAME}}`
 
 /** @param withSecrets whether what cannot be made without its secret is a problem. */
 export function checkWatches(

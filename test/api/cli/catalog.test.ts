@@ -129,7 +129,10 @@ describe('a secret in plain text in a catalog file', () => {
     const checked = await run(`catalog check ${file}`)
     expect([checked.code, checked.err]).toEqual([
       0,
-      expect.stringContaining('signature_secret is a secret in plain text; refer to a variable'),
+      expect.stringContaining(
+        'signature_secret is a secret in plain text; refer to a variable as $' +
+          '{SVC_SECRET_SIGNATURE_SECRET} instead',
+      ),
     ])
     expect((await run(`catalog check ${file} --strict`)).code).toBe(65)
     expect((await run(`catalog plan ${file} --strict`)).code).toBe(65)

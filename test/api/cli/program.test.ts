@@ -40,6 +40,17 @@ describe('the command line', () => {
     expect(ran.err).toContain(message)
   })
 
+  it.each([
+    [['send', 'logs', 'missing.json', '--json'], 66, 'there is no file missing.json'],
+    [['read', 'service', '--json'], 64, '"service" is not of the form label=value'],
+    [['up', '--nope', '--json'], 64, "unknown option '--nope'"],
+    [['sources', '--json', '--svcd', 'http://127.0.0.1:9'], 69, 'http://127.0.0.1:9'],
+  ])('F: %j tells its mistake as JSON, alone on standard error, with %d', async (argv, code, error) => {
+    const ran = await svc(argv)
+    expect([ran.code, ran.out]).toEqual([code, ''])
+    expect(JSON.parse(ran.err)).toMatchObject({ error: expect.stringContaining(error), exit_code: code })
+  })
+
   it('exits with 66 for a file that is not there', async () => {
     const ran = await svc(['send', 'logs', 'missing.json'])
     expect([ran.code, ran.err]).toEqual([66, 'svc: there is no file missing.json\n'])

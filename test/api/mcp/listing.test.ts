@@ -80,6 +80,17 @@ describe('docs/mcp.md', () => {
     )
   })
 
+  it('names for each part of the specification that is served a test that there is', () => {
+    const [, section] = /^## Conformance\n([\s\S]*?)^## /m.exec(textOf('docs/mcp.md'))!
+    const rows = [...section!.matchAll(/^\| (.+) \| (.+) \| (.+) \|$/gm)].slice(2)
+    expect(rows.length).toBeGreaterThan(20)
+    for (const [, part, here, held] of rows) {
+      const [, file, title] = /^`([a-z]+\.test\.ts)`: (.+)$/.exec(held!) ?? []
+      if (file) expect(rawTextOf(`test/api/mcp/${file}`), part).toContain(`'${title}'`)
+      else expect([held, here], part).toEqual(['—', expect.stringMatching(/^(no|not)\b/)])
+    }
+  })
+
   it('has each resource', () => {
     for (const { uriTemplate } of TEMPLATES) expect(textOf('docs/mcp.md')).toContain(`| \`${uriTemplate}\` |`)
   })

@@ -70,7 +70,7 @@ describe('OTLP on a secured instance', () => {
 })
 
 describe('OTLP/gRPC on a full store', () => {
-  it('A9: is refused with RetryInfo, after which an exporter tries again', async () => {
+  it('A9: is refused with RetryInfo, which says when to come again', async () => {
     const receiver = await openReceiver({ maxDbSize: 1 })
     await receiver.source('otlp', 'otlp')
     const { status, details } = await callGrpc(receiver.grpcPort)

@@ -110,4 +110,24 @@ describe('what a project’s summary says', () => {
     expect(firings.map(({ trigger }) => trigger)).toEqual(['t', 't'])
     expect((await engine.listRuns({ limit: 10, offset: 0 })).total).toBe(0)
   })
+
+  it('leaves the examples of an agent that stays, with the firing its tests are told of', async () => {
+    const { engine, models, post, settled, firings, other } = await open()
+    models.reply('m1', () => conclude({ outcome: 'no_op' }))
+    models.reply('m2', () => conclude({ summary: 'The disk is full.' }))
+    const theirs = { name: 'theirs', sources: ['app'], condition: { event: 'any' as const }, cooldown: '1s' }
+    await engine.createTrigger({ ...theirs, project: other }, BY)
+    const wakes = [{ trigger: 'theirs', agent: 'digger', enabled: true }]
+    await engine.wireProject(other, { wakes, handoffs: [] }, BY)
+    await post({ service: 'a', msg: 'it broke' })
+    const run = (await settled()).find(({ agent }) => agent === 'digger')!
+    const example = { name: 'disk', run_id: run.id, mentions: ['disk'] }
+    await engine.addAgentExample('digger', example, BY.caller)
+    const gone = await engine.deleteProject(other, { purgeEvents: true, picked: 'trigger:theirs' }, BY)
+    expect(gone).toMatchObject({ purged_firings: 0, purged_runs: 0 })
+    expect((await firings()).map(({ dispatch_id: id }) => id)).toContain(run.dispatch_id)
+    const { id } = await engine.startAgentTest('digger', {}, BY.caller)
+    await settled()
+    expect(await engine.getAgentTest('digger', id)).toMatchObject({ examples: [{ result: 'pass' }] })
+  })
 })

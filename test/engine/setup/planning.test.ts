@@ -148,6 +148,10 @@ it('keeps no secret that is typed into a plan, and tells it no model', async () 
     needs: 'credential',
     secrets: [{ field: 'dsn', required: true }],
   })
+  // What stands for it while the rest is checked is no variable that anything is read from.
+  const orders = saved.changes!.changes.find(({ kind, name }) => kind === 'source' && name === 'orders')
+  expect(orders).toMatchObject({ action: 'create' })
+  expect(orders).not.toHaveProperty('variables')
   await world.engine.planDraft(
     id,
     { instruction: 'Use the password=canary-2-secret of sk-test-canary3canary3canary3', plan },

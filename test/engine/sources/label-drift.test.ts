@@ -168,7 +168,7 @@ describe('label drift is told', () => {
     const { engine, post } = await worldWithEvents()
     await post([1, 2, 3].map(() => ({ type: 'TargetDown' })))
     expect((await engine.getSource('app')).health.notice).toBe(
-      'Config.labels[0] names label service, the entity, which is on 3 of the last 6 events of app; the others are on no timeline and wake nobody.',
+      'Its config.labels[0] names label service, the entity, which is on 3 of the last 6 events of app; the others are on no timeline and wake nobody.',
     )
   })
 

@@ -14,9 +14,10 @@ import {
 import { X } from 'lucide-react'
 import { useState } from 'react'
 import type { Plan, PlanAgent } from '../../../../schemas/types.ts'
+import { withAgent } from '../../../lib/plan-edit.ts'
 import { Fold, TextBlock } from '../../../parts/fold.tsx'
 import type { EditedPlan } from '../use-plan.ts'
-import { Card, Entry, EntryDialog, freeKey, Problems, withoutRow, withRow } from './card.tsx'
+import { Card, Entry, EntryDialog, freeKey, Problems, withoutRow } from './card.tsx'
 
 const AGENTS_MAX = 3
 
@@ -24,7 +25,7 @@ export function AgentsCard(edited: EditedPlan) {
   const { plan, problems, edit } = edited
   const [open, setOpen] = useState<PlanAgent | null>(null)
   if (plan.who === 'own') return <OwnCard {...edited} />
-  const put = (agent: PlanAgent) => edit((now) => ({ ...now, agents: withRow(now.agents, agent) }))
+  const put = (agent: PlanAgent) => edit((now) => withAgent(now, agent))
   return (
     <Card
       title="Agents"

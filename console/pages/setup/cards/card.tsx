@@ -168,10 +168,6 @@ export function EntryDialog({ title, onClose, onKeep, isComplete = true, childre
 }
 
 /** Rows with one of them changed, taken out, or added. */
-export const withRow = <T extends { key: string }>(rows: readonly T[], row: T): T[] =>
-  rows.some(({ key }) => key === row.key)
-    ? rows.map((other) => (other.key === row.key ? row : other))
-    : [...rows, row]
 export const withoutRow = <T extends { key: string }>(rows: readonly T[], key: string): T[] =>
   rows.filter((row) => row.key !== key)
 

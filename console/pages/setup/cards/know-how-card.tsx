@@ -2,10 +2,11 @@
 import { Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PlanSkill } from '../../../../schemas/types.ts'
+import { withRow } from '../../../lib/plan-edit.ts'
 import { Fold } from '../../../parts/fold.tsx'
 import { MarkdownText } from '../../../parts/markdown.tsx'
 import type { EditedPlan } from '../use-plan.ts'
-import { Card, Entry, EntryDialog, freeKey, withoutRow, withRow } from './card.tsx'
+import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
 
 const SKILLS_MAX = 2
 

@@ -1,8 +1,9 @@
 /** Tools the agents can use: MCP servers. One that is here is on, a new one is off until it is turned on. */
 import { Switch, Text, TextInput } from '@mantine/core'
 import type { PlanTool } from '../../../../schemas/types.ts'
+import { withRow } from '../../../lib/plan-edit.ts'
 import type { EditedPlan } from '../use-plan.ts'
-import { Card, Entry, withoutRow, withRow } from './card.tsx'
+import { Card, Entry, withoutRow } from './card.tsx'
 
 export function ToolsCard({ plan, problems, edit }: EditedPlan) {
   if (plan.tools.length === 0) return null

@@ -3,12 +3,13 @@ import { Group, NumberInput, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PlanKnob, PlanWake } from '../../../../schemas/types.ts'
 import { TriggerForm } from '../../../graph/editor/forms/trigger-form.tsx'
+import { withWake } from '../../../lib/plan-edit.ts'
 import type { EditedPlan } from '../use-plan.ts'
-import { Card, Entry, EntryDialog, freeKey, withoutRow, withRow } from './card.tsx'
+import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
 
 export function WakesCard({ plan, problems, edit }: EditedPlan) {
   const [open, setOpen] = useState<PlanWake | null>(null)
-  const put = (wake: PlanWake) => edit((now) => ({ ...now, wakes: withRow(now.wakes, wake) }))
+  const put = (wake: PlanWake) => edit((now) => withWake(now, wake))
   return (
     <Card
       title="Wakes when"

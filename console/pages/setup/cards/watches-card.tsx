@@ -5,13 +5,14 @@ import { useRef, useState } from 'react'
 import type { PlanWatch } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { SourceFields } from '../../../graph/editor/forms/source-fields.tsx'
+import { withWatch } from '../../../lib/plan-edit.ts'
 import { Fold, TextBlock } from '../../../parts/fold.tsx'
 import type { EditedPlan } from '../use-plan.ts'
-import { Card, Entry, EntryDialog, freeKey, withoutRow, withRow } from './card.tsx'
+import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
 
 export function WatchesCard({ plan, problems, edit }: EditedPlan) {
   const [open, setOpen] = useState<PlanWatch | null>(null)
-  const put = (watch: PlanWatch) => edit((now) => ({ ...now, watches: withRow(now.watches, watch) }))
+  const put = (watch: PlanWatch) => edit((now) => withWatch(now, watch))
   return (
     <Card
       title="Watches"

@@ -1,0 +1,87 @@
+/** Explore without an entity: the ones there are, what sources brought, or how to get some. */
+import { Button, Code, Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import { api, keys } from '../../client.ts'
+import { count } from '../../lib/time.ts'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+
+export function PickOne({
+  onPick,
+  onSource,
+}: {
+  onPick: (name: string, value: string) => void
+  onSource: (source: string) => void
+}) {
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const { data, isPending, error, refetch } = useQuery({
+    queryKey: keys.entities,
+    queryFn: () => api.entities(12),
+    refetchOnMount: 'always',
+    refetchInterval: 5_000,
+  })
+  if (isPending || sources.isPending) return <LoadingRows rows={4} />
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  const named = sources.data ?? []
+  if (data.labels.length === 0 && named.length === 0)
+    return (
+      <Empty title="No timelines yet">
+        <Text c="dimmed" maw={520}>
+          A timeline holds everything that happened to one entity, such as <Code>service=checkout</Code>, from
+          all sources that label it. Add a source with a label first.
+        </Text>
+        <Button component={Link} to="/sources/new">
+          Add a source
+        </Button>
+      </Empty>
+    )
+  return (
+    <Stack gap="md" style={{ overflow: 'auto' }}>
+      {data.labels.length === 0 && (
+        <Text c="dimmed" maw={620}>
+          No event has a label yet, so there is no timeline of an entity. Labels are given by a source, under
+          its Settings; what comes without is read by its source.
+        </Text>
+      )}
+      {data.labels.map((facet) => (
+        <div key={facet.label}>
+          <Text fw={600} size="sm" mb={6}>
+            {facet.label}{' '}
+            <Text span size="xs" c="dimmed">
+              {count(facet.distinct)} {facet.distinct === 1 ? 'value' : 'values'}
+              {facet.primary ? ' · entity key' : ''}
+            </Text>
+          </Text>
+          <Group gap="xs">
+            {facet.values.map((value) => (
+              <Button
+                key={value.value}
+                size="compact-sm"
+                variant="default"
+                fw={400}
+                onClick={() => onPick(facet.label, value.value)}
+              >
+                {value.value}
+                <Text span size="xs" c="dimmed" ml={6}>
+                  {count(value.events)}
+                </Text>
+              </Button>
+            ))}
+          </Group>
+        </div>
+      ))}
+      <div>
+        <Text fw={600} size="sm" mb={6}>
+          All events of a source
+        </Text>
+        <Group gap="xs">
+          {named.map(({ name }) => (
+            <Button key={name} size="compact-sm" variant="default" fw={400} onClick={() => onSource(name)}>
+              {name}
+            </Button>
+          ))}
+        </Group>
+      </div>
+    </Stack>
+  )
+}
