@@ -2,7 +2,7 @@
 import { ascending, quantile, ratioDown, ratioUp } from './measures.ts'
 import { covered } from './streams.ts'
 import type { Stream } from './types.ts'
-import { BASELINE, FOCUS, RATE_WINDOWS } from './windows.ts'
+import type { Windows } from './windows.ts'
 
 /** Less covered time, seconds, is no baseline, and no window. */
 const COVERED_BEFORE = 40
@@ -24,18 +24,22 @@ export interface Rate {
 }
 
 /** The window in which the rate moved most. @param times of the group, ascending, seconds before now. */
-export function strongestRate(times: readonly number[], stream: Stream): Rate {
+export function strongestRate(
+  times: readonly number[],
+  stream: Stream,
+  { focus, baseline, rates }: Windows,
+): Rate {
   const gap95 = usualGap(times)
   const quiet = -times.at(-1)!
-  let best: Rate = { surprise: 0, isUp: true, window: FOCUS, found: 0, expected: 0, before: 0 }
+  let best: Rate = { surprise: 0, isUp: true, window: focus, found: 0, expected: 0, before: 0 }
   let before = times.length
-  for (const window of RATE_WINDOWS) {
+  for (const window of rates) {
     while (before > 0 && times[before - 1]! >= -window) before--
     const found = times.length - before
     const now = covered(stream, -window, 0)
-    const past = covered(stream, -BASELINE - FOCUS, -window)
+    const past = covered(stream, -baseline - focus, -window)
     if (past < COVERED_BEFORE || now < COVERED_NOW) {
-      if (found && window === FOCUS && !best.surprise)
+      if (found && window === focus && !best.surprise)
         best = { surprise: 0, isUp: true, window, found, expected: null, before: 0 }
       continue
     }
@@ -46,7 +50,7 @@ export function strongestRate(times: readonly number[], stream: Stream): Rate {
       before >= STOPPED.lines && found <= STOPPED.share * expected && quiet > STOPPED.gaps * gap95
     const down = isSilent ? ratioDown(found, expected) / phi : 0
     const surprise = Math.max(up, down)
-    const isFirst = window === FOCUS && !best.found && !best.surprise
+    const isFirst = window === focus && !best.found && !best.surprise
     if (surprise > best.surprise + 0.5 || isFirst)
       best = { surprise, isUp: up >= down, window, found, expected, before }
   }
