@@ -121,6 +121,8 @@ export const environment: readonly EnvironmentVariable[] = [
   now('SVC_MCP_TRANSPORT', mcp, 'stdio', 'stdio, streamable-http or sse'),
   now('SVC_MCP_HOST', mcp, '127.0.0.1', 'bind address of the MCP server'),
   now('SVC_MCP_PORT', mcp, '8788', 'bind port of the MCP server'),
+  now('SVC_MCP_TOOLSETS', mcp, 'all', 'sets of tools that the MCP server offers, comma separated'),
+  now('SVC_MCP_READ_ONLY', mcp, null, 'if on, the MCP server offers only tools that change nothing'),
 ]
 
 /** Names that tests and scripts of this project read; never the daemon. */

@@ -50,7 +50,7 @@ import { type InnerCall, Pipeline } from './pipeline.ts'
 import { openPolling } from './polling/open.ts'
 import { openTemplates } from './projects/templates.ts'
 import { proposalCalls } from './proposals/proposals.ts'
-import { createReads } from './reads.ts'
+import { createReads, readsAsOf } from './reads.ts'
 import { carriedOf, newestOf, recentOf } from './recent.ts'
 import { Records } from './records.ts'
 import { remember } from './remember.ts'
@@ -255,11 +255,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const hasProvider = () => stored.ofAgents().key_configured
   const engine: Omit<LocalEngine, keyof AskTurnCalls> = {
     ...reads,
-    read: (request) => {
-      if (request.as_of !== undefined && request.cursor === undefined)
-        closeInstant(request.as_of, clock, stamp)
-      return reads.read(request)
-    },
+    ...readsAsOf(reads, (asOf) => closeInstant(asOf, clock, stamp)),
     ...declaredCalls({
       declared,
       findings,

@@ -12,6 +12,8 @@ import type {
   HistogramRequest,
   HistogramResult,
   IngestResult,
+  InspectRequest,
+  InspectResult,
   Key,
   KeyCreate,
   KeyCreated,
@@ -165,6 +167,8 @@ export interface EngineCore {
   read(request: ReadRequest, asked?: Asked): Promise<ReadAnswer>
   stats(request: StatsRequest, asked?: Asked): Promise<StatsResult>
   histogram(request: HistogramRequest, asked?: Asked): Promise<HistogramResult>
+  /** One of the tools that look, for models. @throws SvcError invalid, not_found */
+  inspect(request: InspectRequest, asked?: Asked): Promise<InspectResult>
   entities(limit: number): Promise<EntitiesResult>
   entityValues(label: string, limit: number, prefix?: string): Promise<LabelFacet>
   /** One event with its payload; 404 when unknown or purged. */

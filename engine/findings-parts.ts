@@ -7,11 +7,13 @@ import type { Caller } from './engine.ts'
 import { SvcError } from './errors.ts'
 import { type FindingsParts, primaryOf } from './findings/findings.ts'
 import { findingQueries } from './findings/queries.ts'
+import { readable } from './inspect/records.ts'
 import type { InnerCall } from './pipeline.ts'
 import { requireKnownAgent } from './runs/known-agent.ts'
 import { setupQueries } from './setup/queries.ts'
 import { answersPractice } from './setup/tryout/practice.ts'
 import type { ReadContext } from './timeline/context.ts'
+import { parseEventId } from './timeline/present.ts'
 
 const FINDINGS_SOURCE = 'findings'
 const SERVICE: Caller = { id: 'svc', name: 'svc' }
@@ -35,6 +37,10 @@ export function findingsParts(
         .filter(({ name }) => projects.users('source', name).includes(project))
         .flatMap(({ config }) => primaryOf((config.labels ?? []) as Label[]) ?? []),
     isKnownLabel: (name, value) => ctx.dictionary.find(name, value) !== undefined,
+    events: (ids, project) => {
+      const numbers = ids.flatMap((id) => parseEventId(id) ?? [])
+      return readable(ctx, project === null ? [] : [project], numbers)
+    },
     answersPractice: (project, writer) => answersPractice(declared, project, writer),
     practiceAnswered: (project, run) => void setupQueries(store.db).found(project, run),
     append: async (item, alongside) => {

@@ -5,6 +5,7 @@
 import type { Clock } from './clock.ts'
 import type { EngineCore, Row, TailFilter } from './engine.ts'
 import { fail } from './errors.ts'
+import { inspectInSteps } from './inspect/index.ts'
 import { snapshotsOf } from './snapshot.ts'
 import { eachPosition, firstPositions } from './store/scan.ts'
 import type { ReadContext } from './timeline/context.ts'
@@ -31,7 +32,7 @@ export interface Backlog {
 
 export type Reads = Pick<
   EngineCore,
-  'read' | 'stats' | 'histogram' | 'entities' | 'entityValues' | 'event'
+  'read' | 'stats' | 'histogram' | 'inspect' | 'entities' | 'entityValues' | 'event'
 > & {
   /**
    * Rows stored after an event id that fit a tail's filter, oldest first, how many older ones are left out, and
@@ -63,17 +64,38 @@ export function createReads(
   }
   return {
     read: (request) =>
-      request.text === undefined
+      request.text === undefined && request.max_tokens === undefined
         ? snapshot(() => answerRead(ctx, request, clock.now()))
         : wide(readInSteps(ctx, request, clock.now())),
     stats: (request) => wide(statsInSteps(ctx, request, clock.now())),
     histogram: (request) => wide(histogramInSteps(ctx, request, clock.now())),
+    inspect: ({ project, ...question }) =>
+      wide(
+        inspectInSteps(ctx, question, {
+          ...{ projects: project === undefined ? [] : [project], now: clock.now(), isRedacted: false },
+        }),
+      ),
     entities: (limit) => snapshot(() => answerEntities(ctx, limit)),
     entityValues: (label, limit, prefix) => snapshot(() => answerEntityValues(ctx, label, limit, prefix)),
     event: (id) => snapshot(() => readEvent(ctx, id, clock.now())),
     backlog: (filter) => snapshot(() => readBacklog(ctx, filter, clock.now())),
   }
 }
+
+/** Reads that may speak for an instant. @param close promises that nothing is stored any more with a time up to it */
+export const readsAsOf = (
+  { read, inspect }: Pick<Reads, 'read' | 'inspect'>,
+  close: (asOf: string | undefined) => void,
+): Pick<Reads, 'read' | 'inspect'> => ({
+  read: (request) => {
+    if (request.cursor === undefined) close(request.as_of)
+    return read(request)
+  },
+  inspect: (request) => {
+    close(request.as_of)
+    return inspect(request)
+  },
+})
 
 function readEvent(ctx: ReadContext, id: string, now: number): Row {
   const number = parseEventId(id) ?? fail('invalid', 'an event id is evt_ and a number', { field: 'id' })

@@ -35,8 +35,9 @@ export function requestPurge(store: OpenStore, sourceId: number, now: number): n
   return (events ?? 0) + documents
 }
 
-/** Promises what `as_of` of a read says. @throws SvcError invalid for an instant to come */
-export function closeInstant(asOf: string, clock: Clock, stamp: Stamp): void {
+/** Promises what `as_of` of a read says, if it does. @throws SvcError invalid for an instant to come */
+export function closeInstant(asOf: string | undefined, clock: Clock, stamp: Stamp): void {
+  if (asOf === undefined) return
   const instant = Date.parse(asOf)
   if (instant > clock.now()) fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
   stamp.close(instant)

@@ -256,7 +256,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before.",
+     "description": "next_cursor of the page before.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -317,6 +317,124 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "changed": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool changed.",
+   "properties": {
+    "selector": {
+     "type": "object",
+     "description": "Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.",
+     "minProperties": 1,
+     "maxProperties": 16,
+     "propertyNames": {
+      "pattern": "^[A-Za-z0-9_]{1,64}$"
+     },
+     "additionalProperties": {
+      "anyOf": [
+       {
+        "type": "string"
+       },
+       {
+        "type": "number"
+       },
+       {
+        "type": "boolean"
+       }
+      ]
+     }
+    },
+    "sources": {
+     "type": "array",
+     "description": "Only these sources.",
+     "items": {
+      "type": "string"
+     },
+     "maxItems": 100
+    },
+    "window": {
+     "type": "string",
+     "description": "Length of the window: 15m (the default), 2h.",
+     "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+    },
+    "from": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Start (ISO 8601)."
+    },
+    "to": {
+     "type": "string",
+     "format": "date-time",
+     "description": "End; now when absent."
+    },
+    "baseline": {
+     "type": "string",
+     "description": "How long before it is compared with, such as 2h.",
+     "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+    },
+    "max_tokens": {
+     "type": "integer",
+     "description": "Largest answer, in tokens.",
+     "minimum": 200,
+     "maximum": 25000,
+     "default": 6000
+    },
+    "project": {
+     "type": "string",
+     "description": "Project (id or name).",
+     "minLength": 1,
+     "maxLength": 200
+    }
+   },
+   "required": [],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool changed answers.",
+   "properties": {
+    "heading": {
+     "type": "string",
+     "description": "What it is, in one line."
+    },
+    "text": {
+     "type": "string",
+     "description": "The lines; each event with its id."
+    },
+    "from": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Start of the window."
+    },
+    "to": {
+     "type": "string",
+     "format": "date-time",
+     "description": "End of the window."
+    },
+    "next_cursor": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Pass as cursor for the next page; null: this was the last."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    }
+   },
+   "required": [
+    "heading",
+    "text",
+    "next_cursor"
+   ],
+   "additionalProperties": false
+  }
+ },
  "conclude": {
   "input": {
    "type": "object",
@@ -339,12 +457,12 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "verdict": {
      "type": "string",
-     "description": "no_op: nothing to report. Else one lowercase word, as record_finding takes it.",
+     "description": "no_op: nothing to report. Else one lowercase word.",
      "pattern": "^[a-z][a-z0-9_-]{0,39}$"
     },
     "finding": {
      "type": "string",
-     "description": "The finding, Markdown, with ids of events that show it. Not with no_op.",
+     "description": "The finding, Markdown. Not with no_op.",
      "minLength": 1,
      "maxLength": 65536,
      "pattern": "\\S"
@@ -373,9 +491,71 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "maxLength": 300,
      "pattern": "^[^\\r\\n]*$"
     },
+    "claims": {
+     "type": "array",
+     "description": "What you claim, each checked against its events.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "text": {
+        "type": "string",
+        "description": "One sentence.",
+        "minLength": 1,
+        "maxLength": 500
+       },
+       "role": {
+        "type": "string",
+        "enum": [
+         "cause",
+         "effect",
+         "ruled_out",
+         "context"
+        ],
+        "description": "Absent: the first is the cause."
+       },
+       "events": {
+        "type": "array",
+        "items": {
+         "type": "string",
+         "description": "Event id."
+        },
+        "minItems": 1,
+        "maxItems": 50,
+        "description": "Ids."
+       },
+       "quote": {
+        "type": "string",
+        "description": "Words they have.",
+        "maxLength": 500
+       },
+       "number": {
+        "type": "number",
+        "description": "A number they have."
+       },
+       "count": {
+        "type": "integer",
+        "description": "How many they are."
+       },
+       "was": {
+        "type": "number",
+        "description": "With now: a number before."
+       },
+       "now": {
+        "type": "number",
+        "description": "And after."
+       }
+      },
+      "required": [
+       "text",
+       "events"
+      ],
+      "additionalProperties": false
+     },
+     "maxItems": 50
+    },
     "project": {
      "type": "string",
-     "description": "Project of the firing; left out with a project key.",
+     "description": "Project of the firing.",
      "minLength": 1,
      "maxLength": 200
     }
@@ -442,6 +622,57 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       }
      ],
      "description": "The same as event_id, by its older name."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    },
+    "claims": {
+     "type": "array",
+     "description": "Claims, and whether their events hold them.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "text": {
+        "type": "string",
+        "description": "Claim."
+       },
+       "ok": {
+        "type": "boolean",
+        "description": "It holds."
+       },
+       "unproved": {
+        "type": "boolean",
+        "description": "It gives nothing to compare."
+       },
+       "why": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "What does not hold."
+       }
+      },
+      "required": [
+       "text",
+       "ok",
+       "unproved",
+       "why"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "notices": {
+     "type": "array",
+     "description": "What should be known of it.",
+     "items": {
+      "type": "string",
+      "description": "One of them."
+     }
     }
    },
    "required": [
@@ -748,6 +979,86 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "document": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool document.",
+   "properties": {
+    "document_id": {
+     "type": "string",
+     "description": "Its event id. Absent: lists documents.",
+     "minLength": 1,
+     "maxLength": 200
+    },
+    "cursor": {
+     "type": "string",
+     "description": "next_cursor of the page before.",
+     "minLength": 1,
+     "maxLength": 200
+    },
+    "max_tokens": {
+     "type": "integer",
+     "description": "Largest answer, in tokens.",
+     "minimum": 200,
+     "maximum": 25000,
+     "default": 6000
+    },
+    "project": {
+     "type": "string",
+     "description": "Project (id or name).",
+     "minLength": 1,
+     "maxLength": 200
+    }
+   },
+   "required": [],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool document answers.",
+   "properties": {
+    "heading": {
+     "type": "string",
+     "description": "What it is, in one line."
+    },
+    "text": {
+     "type": "string",
+     "description": "The lines; each event with its id."
+    },
+    "from": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Start of the window."
+    },
+    "to": {
+     "type": "string",
+     "format": "date-time",
+     "description": "End of the window."
+    },
+    "next_cursor": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Pass as cursor for the next page; null: this was the last."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    }
+   },
+   "required": [
+    "heading",
+    "text",
+    "next_cursor"
+   ],
+   "additionalProperties": false
+  }
+ },
  "extend_lease": {
   "input": {
    "type": "object",
@@ -810,7 +1121,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project, by id or name. Leave it out with a project key, or where there is only one project.",
+     "description": "Project (id or name), where there are several.",
      "minLength": 1,
      "maxLength": 200
     },
@@ -886,10 +1197,22 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.",
+     "description": "Largest answer, in tokens.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
+    },
+    "cursor": {
+     "type": "string",
+     "description": "next_cursor: goes on in the payload.",
+     "minLength": 1,
+     "maxLength": 200
+    },
+    "project": {
+     "type": "string",
+     "description": "Project (id or name).",
+     "minLength": 1,
+     "maxLength": 200
     }
    },
    "required": [
@@ -982,7 +1305,22 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "cut": {
      "type": "boolean",
-     "description": "True when payload is not the whole."
+     "description": "True when payload is not the whole; next_cursor leads on."
+    },
+    "next_cursor": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Pass as cursor for the rest of the payload; null: this was the end."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -997,7 +1335,8 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "text",
     "payload",
     "payload_bytes",
-    "cut"
+    "cut",
+    "next_cursor"
    ],
    "additionalProperties": false
   }
@@ -1015,13 +1354,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project, by id or name. Leave it out with a project key, or where there is only one project.",
+     "description": "Project (id or name), where there are several.",
      "minLength": 1,
      "maxLength": 200
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.",
+     "description": "Largest answer, in tokens.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
@@ -1116,6 +1455,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "cut": {
      "type": "boolean",
      "description": "True when note is not the whole."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -1210,6 +1553,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       }
      ],
      "description": "Pass as cursor for more names."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -1339,6 +1686,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "more": {
      "type": "integer",
      "description": "Changes that are not shown."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -1370,7 +1721,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.",
+     "description": "Largest answer, in tokens.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
@@ -1585,6 +1936,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "cut": {
      "type": "boolean",
      "description": "True when the budget left later steps out."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -1622,7 +1977,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project, by id or name. Leave it out where there is only one project.",
+     "description": "Project (id or name), where there are several.",
      "minLength": 1,
      "maxLength": 200
     }
@@ -1681,7 +2036,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project, by id or name. Leave it out with a project key, or where there is only one project.",
+     "description": "Project (id or name), where there are several.",
      "minLength": 1,
      "maxLength": 200
     }
@@ -1764,13 +2119,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "name": {
      "type": "string",
-     "description": "Only this connector.",
+     "description": "Only this one.",
      "minLength": 1,
      "maxLength": 64
     },
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before, with the other arguments unchanged.",
+     "description": "next_cursor of the page before.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -1901,7 +2256,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before, with the other arguments unchanged.",
+     "description": "next_cursor of the page before.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -2002,7 +2357,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project, by id or name. Leave it out with a project key, or where there is only one project.",
+     "description": "Project (id or name), where there are several.",
      "minLength": 1,
      "maxLength": 200
     },
@@ -2027,7 +2382,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before, with the other arguments unchanged.",
+     "description": "next_cursor of the page before.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -2166,6 +2521,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       }
      ],
      "description": "Pass as cursor for the next page; null: this was the last."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -2183,7 +2542,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before, with the other arguments unchanged.",
+     "description": "next_cursor of the page before.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -2302,7 +2661,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Only runs for this project (id or name).",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
@@ -2335,7 +2694,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before, with the other arguments unchanged.",
+     "description": "next_cursor of the page before.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -2512,6 +2871,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       }
      ],
      "description": "Pass as cursor for the next page; null: this was the last."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -2528,13 +2891,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Only the skills of this project (id or name).",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before, with the other arguments unchanged.",
+     "description": "next_cursor of the page before.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -2599,13 +2962,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Only the sources of this project (id or name).",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before, with the other arguments unchanged.",
+     "description": "next_cursor of the page before.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -2738,7 +3101,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project, by id or name. Leave it out with a project key, or where there is only one project.",
+     "description": "Project (id or name), where there are several.",
      "minLength": 1,
      "maxLength": 200
     },
@@ -2756,7 +3119,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before, with the other arguments unchanged.",
+     "description": "next_cursor of the page before.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -2908,6 +3271,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       }
      ],
      "description": "Pass as cursor for the next page; null: this was the last."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -3097,6 +3464,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "more": {
      "type": "integer",
      "description": "Changes that are not shown."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -3144,22 +3515,22 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "window": {
      "type": "string",
-     "description": "How far back from now: 15m, 6h, 7d. 15m when neither window nor from is given.",
+     "description": "How far back from now, such as 6h; 15m without from.",
      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
     },
     "from": {
      "type": "string",
      "format": "date-time",
-     "description": "Start, instead of window (ISO 8601 with time zone)."
+     "description": "Start (ISO 8601)."
     },
     "to": {
      "type": "string",
      "format": "date-time",
-     "description": "End; now when absent (ISO 8601 with time zone)."
+     "description": "End; now when absent."
     },
     "project": {
      "type": "string",
-     "description": "Only what this project reads: its sources, and the findings recorded in it (id or name).",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
@@ -3181,13 +3552,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "text": {
      "type": "string",
-     "description": "Only events whose text contains this, in any case.",
+     "description": "Only events whose text contains this.",
      "minLength": 1,
      "maxLength": 200
     },
     "order": {
      "type": "string",
-     "description": "asc pages from the oldest event, desc from the newest. Absent: the newest, shown oldest first.",
+     "description": "Absent: the newest, oldest first.",
      "enum": [
       "asc",
       "desc"
@@ -3195,30 +3566,30 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "limit": {
      "type": "integer",
-     "description": "Most events of a page, the newest, or the oldest with asc; max_tokens may hold fewer.",
+     "description": "Most events of a page.",
      "minimum": 1,
      "maximum": 1000
     },
     "as_of": {
      "type": "string",
      "format": "date-time",
-     "description": "Only what had been ingested by this instant (ISO 8601 with time zone)."
+     "description": "Only what was ingested by then (ISO 8601)."
     },
     "include_payload": {
      "type": "boolean",
-     "description": "Add each event as it was received. Costs tokens; get_event does it for one.",
+     "description": "Add each event as received. Costs tokens.",
      "default": false
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.",
+     "description": "Largest answer, in tokens.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
     },
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before, with the other arguments unchanged.",
+     "description": "next_cursor of the page before, or first..last of a fold.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -3232,7 +3603,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "timeline": {
      "type": "string",
-     "description": "One line per event in time order: [age] [source] text · labels (event id)."
+     "description": "One line per event in time order: [age] [source] type: text · labels (event id)."
     },
     "count": {
      "type": "integer",
@@ -3348,6 +3719,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       }
      ],
      "description": "Where the answer has no events: time of the newest event with these labels, in whatever window and source; null: there is none."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -3371,7 +3746,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "entity": {
      "type": "string",
-     "description": "Value of the entity it is about, such as checkout.",
+     "description": "Value of the entity, such as checkout.",
      "minLength": 1,
      "maxLength": 512,
      "pattern": "\\S"
@@ -3383,7 +3758,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "finding": {
      "type": "string",
-     "description": "The finding, Markdown, up to 64 KB: what happened, why, and the ids of the events that show it.",
+     "description": "The finding, Markdown: what happened, why, and the ids of events that show it.",
      "minLength": 1,
      "maxLength": 65536,
      "pattern": "\\S"
@@ -3402,12 +3777,74 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "verdict": {
      "type": "string",
-     "description": "One lowercase word, such as investigate or known. Not no_op: with nothing to report there is no finding.",
+     "description": "One lowercase word, such as investigate or known.",
      "pattern": "^[a-z][a-z0-9_-]{0,39}$"
+    },
+    "claims": {
+     "type": "array",
+     "description": "What you claim, each checked against its events.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "text": {
+        "type": "string",
+        "description": "One sentence.",
+        "minLength": 1,
+        "maxLength": 500
+       },
+       "role": {
+        "type": "string",
+        "enum": [
+         "cause",
+         "effect",
+         "ruled_out",
+         "context"
+        ],
+        "description": "Absent: the first is the cause."
+       },
+       "events": {
+        "type": "array",
+        "items": {
+         "type": "string",
+         "description": "Event id."
+        },
+        "minItems": 1,
+        "maxItems": 50,
+        "description": "Ids."
+       },
+       "quote": {
+        "type": "string",
+        "description": "Words they have.",
+        "maxLength": 500
+       },
+       "number": {
+        "type": "number",
+        "description": "A number they have."
+       },
+       "count": {
+        "type": "integer",
+        "description": "How many they are."
+       },
+       "was": {
+        "type": "number",
+        "description": "With now: a number before."
+       },
+       "now": {
+        "type": "number",
+        "description": "And after."
+       }
+      },
+      "required": [
+       "text",
+       "events"
+      ],
+      "additionalProperties": false
+     },
+     "maxItems": 50
     },
     "project": {
      "type": "string",
-     "description": "Project, by id or name. Leave it out with a project key, or where there is only one project.",
+     "description": "Project (id or name), where there are several.",
      "minLength": 1,
      "maxLength": 200
     }
@@ -3460,6 +3897,57 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       }
      ],
      "description": "Verdict."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    },
+    "claims": {
+     "type": "array",
+     "description": "Claims, and whether their events hold them.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "text": {
+        "type": "string",
+        "description": "Claim."
+       },
+       "ok": {
+        "type": "boolean",
+        "description": "It holds."
+       },
+       "unproved": {
+        "type": "boolean",
+        "description": "It gives nothing to compare."
+       },
+       "why": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "What does not hold."
+       }
+      },
+      "required": [
+       "text",
+       "ok",
+       "unproved",
+       "why"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "notices": {
+     "type": "array",
+     "description": "What should be known of it.",
+     "items": {
+      "type": "string",
+      "description": "One of them."
+     }
     }
    },
    "required": [
@@ -3482,7 +3970,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project, by id or name. Leave it out with a project key, or where there is only one project.",
+     "description": "Project (id or name), where there are several.",
      "minLength": 1,
      "maxLength": 200
     }
@@ -3529,7 +4017,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "entity": {
      "type": "string",
-     "description": "Value of the entity it is about, such as checkout.",
+     "description": "Value of the entity, such as checkout.",
      "minLength": 1,
      "maxLength": 1024
     },
@@ -3607,6 +4095,133 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "series": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool series.",
+   "properties": {
+    "selector": {
+     "type": "object",
+     "description": "Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.",
+     "minProperties": 1,
+     "maxProperties": 16,
+     "propertyNames": {
+      "pattern": "^[A-Za-z0-9_]{1,64}$"
+     },
+     "additionalProperties": {
+      "anyOf": [
+       {
+        "type": "string"
+       },
+       {
+        "type": "number"
+       },
+       {
+        "type": "boolean"
+       }
+      ]
+     }
+    },
+    "sources": {
+     "type": "array",
+     "description": "Only these sources.",
+     "items": {
+      "type": "string"
+     },
+     "maxItems": 100
+    },
+    "event_types": {
+     "type": "array",
+     "description": "Only these types.",
+     "items": {
+      "type": "string"
+     },
+     "maxItems": 100
+    },
+    "label": {
+     "type": "string",
+     "description": "Name of the number: a label, or a series. Absent: all.",
+     "minLength": 1,
+     "maxLength": 128
+    },
+    "window": {
+     "type": "string",
+     "description": "Length of the window; 1h when absent.",
+     "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$"
+    },
+    "from": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Start (ISO 8601)."
+    },
+    "to": {
+     "type": "string",
+     "format": "date-time",
+     "description": "End; now when absent."
+    },
+    "max_tokens": {
+     "type": "integer",
+     "description": "Largest answer, in tokens.",
+     "minimum": 200,
+     "maximum": 25000,
+     "default": 6000
+    },
+    "project": {
+     "type": "string",
+     "description": "Project (id or name).",
+     "minLength": 1,
+     "maxLength": 200
+    }
+   },
+   "required": [],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool series answers.",
+   "properties": {
+    "heading": {
+     "type": "string",
+     "description": "What it is, in one line."
+    },
+    "text": {
+     "type": "string",
+     "description": "The lines; each event with its id."
+    },
+    "from": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Start of the window."
+    },
+    "to": {
+     "type": "string",
+     "format": "date-time",
+     "description": "End of the window."
+    },
+    "next_cursor": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Pass as cursor for the next page; null: this was the last."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    }
+   },
+   "required": [
+    "heading",
+    "text",
+    "next_cursor"
+   ],
+   "additionalProperties": false
+  }
+ },
  "skill": {
   "input": {
    "type": "object",
@@ -3620,7 +4235,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project that uses it (id or name); any, when absent.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     }
@@ -3681,7 +4296,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "cursor": {
      "type": "string",
-     "description": "next_cursor of the answer before, with the other arguments unchanged.",
+     "description": "next_cursor of the page before.",
      "minLength": 1,
      "maxLength": 4096
     }
@@ -3777,7 +4392,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "window": {
      "type": "string",
-     "description": "Length of the window that ends now, such as 1h; it is compared with the one before it.",
+     "description": "Length of the window that ends now, such as 1h.",
      "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$",
      "default": "30m"
     },
@@ -3819,7 +4434,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Only what this project reads (id or name).",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     }
@@ -3903,6 +4518,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "notice": {
      "type": "string",
      "description": "What should be known of an answer without events, such as a label that no event has."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -3994,6 +4613,88 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "trace": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool trace.",
+   "properties": {
+    "trace_id": {
+     "type": "string",
+     "description": "Trace id, or its first 8 characters.",
+     "minLength": 8,
+     "maxLength": 128
+    },
+    "cursor": {
+     "type": "string",
+     "description": "next_cursor of the page before.",
+     "minLength": 1,
+     "maxLength": 200
+    },
+    "max_tokens": {
+     "type": "integer",
+     "description": "Largest answer, in tokens.",
+     "minimum": 200,
+     "maximum": 25000,
+     "default": 6000
+    },
+    "project": {
+     "type": "string",
+     "description": "Project (id or name).",
+     "minLength": 1,
+     "maxLength": 200
+    }
+   },
+   "required": [
+    "trace_id"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool trace answers.",
+   "properties": {
+    "heading": {
+     "type": "string",
+     "description": "What it is, in one line."
+    },
+    "text": {
+     "type": "string",
+     "description": "The lines; each event with its id."
+    },
+    "from": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Start of the window."
+    },
+    "to": {
+     "type": "string",
+     "format": "date-time",
+     "description": "End of the window."
+    },
+    "next_cursor": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Pass as cursor for the next page; null: this was the last."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    }
+   },
+   "required": [
+    "heading",
+    "text",
+    "next_cursor"
+   ],
+   "additionalProperties": false
+  }
+ },
  "wait_for_firing": {
   "input": {
    "type": "object",
@@ -4007,13 +4708,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project, by id or name. Leave it out with a project key, or where there is only one project.",
+     "description": "Project (id or name), where there are several.",
      "minLength": 1,
      "maxLength": 200
     },
     "name": {
      "type": "string",
-     "description": "Name of the queue, one line. Who waits with the same credential and name shares it: each firing goes to one.",
+     "description": "Name of the queue, one line; shared by who waits with the same credential and name.",
      "maxLength": 80,
      "pattern": "^[^\\r\\n]*$"
     },
@@ -4186,6 +4887,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "additionalProperties": false
       }
      ]
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -4291,6 +4996,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       ],
       "additionalProperties": false
      }
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
     }
    },
    "required": [
@@ -4446,6 +5155,56 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
   "properties": {},
   "additionalProperties": false
  },
+ "changed": {
+  "type": "object",
+  "description": "What is unusual of a window against the time before it: requests that took another path, changes, numbers that moved, lines that are new, risen or stopped. The quickest way to a cause.",
+  "properties": {
+   "selector": {
+    "type": "object",
+    "description": "Labels that must all hold, such as {\"service\": \"checkout\"}; without it all that may be read.",
+    "additionalProperties": {
+     "type": "string",
+     "maxLength": 1024
+    }
+   },
+   "sources": {
+    "type": "array",
+    "description": "Only these sources.",
+    "items": {
+     "type": "string",
+     "description": "Source.",
+     "maxLength": 64
+    },
+    "maxItems": 100
+   },
+   "window": {
+    "type": "string",
+    "description": "Length of the window, such as 15m, 2h; 15m without it.",
+    "maxLength": 20
+   },
+   "from": {
+    "type": "string",
+    "description": "Start of the window instead of its length, ISO 8601.",
+    "maxLength": 40
+   },
+   "to": {
+    "type": "string",
+    "description": "End of the window, ISO 8601; now without it.",
+    "maxLength": 40
+   },
+   "baseline": {
+    "type": "string",
+    "description": "How long before it is compared with, such as 2h; eight times the window without it.",
+    "maxLength": 20
+   },
+   "project": {
+    "type": "string",
+    "description": "Only what this project reads, by name or id.",
+    "maxLength": 200
+   }
+  },
+  "additionalProperties": false
+ },
  "describe": {
   "type": "object",
   "description": "One declared object as it is, secrets masked, or one run or firing.",
@@ -4478,6 +5237,36 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
   ],
   "additionalProperties": false
  },
+ "document": {
+  "type": "object",
+  "description": "A reference document (a runbook, a service description), whole, in pages. Without id: those there are.",
+  "properties": {
+   "id": {
+    "type": "string",
+    "description": "Event id of the document, or the name of a skill.",
+    "maxLength": 100
+   },
+   "selector": {
+    "type": "object",
+    "description": "Labels that must all hold, such as {\"service\": \"checkout\"}; without it all that may be read.",
+    "additionalProperties": {
+     "type": "string",
+     "maxLength": 1024
+    }
+   },
+   "cursor": {
+    "type": "string",
+    "description": "Cursor of the answer before: its next page.",
+    "maxLength": 200
+   },
+   "project": {
+    "type": "string",
+    "description": "Only what this project reads, by name or id.",
+    "maxLength": 200
+   }
+  },
+  "additionalProperties": false
+ },
  "entities": {
   "type": "object",
   "description": "Labels with their most frequent values; with a label its values.",
@@ -4499,6 +5288,31 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
     "maximum": 200
    }
   },
+  "additionalProperties": false
+ },
+ "event": {
+  "type": "object",
+  "description": "One event, whole: its labels and its payload as it was received, in pages. For stack traces, diffs and what a line cuts off.",
+  "properties": {
+   "id": {
+    "type": "string",
+    "description": "Event id, such as evt_12.",
+    "maxLength": 40
+   },
+   "cursor": {
+    "type": "string",
+    "description": "Cursor of the answer before: its next page.",
+    "maxLength": 200
+   },
+   "project": {
+    "type": "string",
+    "description": "Only what this project reads, by name or id.",
+    "maxLength": 200
+   }
+  },
+  "required": [
+   "id"
+  ],
   "additionalProperties": false
  },
  "findings": {
@@ -4558,6 +5372,46 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
     "description": "How many, 20 unless said.",
     "minimum": 1,
     "maximum": 50
+   }
+  },
+  "additionalProperties": false
+ },
+ "labels": {
+  "type": "object",
+  "description": "Labels that events have, with how many values and the most frequent.",
+  "properties": {
+   "selector": {
+    "type": "object",
+    "description": "Labels that must all hold, such as {\"service\": \"checkout\"}; without it all that may be read.",
+    "additionalProperties": {
+     "type": "string",
+     "maxLength": 1024
+    }
+   },
+   "sources": {
+    "type": "array",
+    "description": "Only these sources.",
+    "items": {
+     "type": "string",
+     "description": "Source.",
+     "maxLength": 64
+    },
+    "maxItems": 100
+   },
+   "window": {
+    "type": "string",
+    "description": "How far back; 24h without it.",
+    "maxLength": 20
+   },
+   "to": {
+    "type": "string",
+    "description": "End of the window, ISO 8601; now without it.",
+    "maxLength": 40
+   },
+   "project": {
+    "type": "string",
+    "description": "Only what this project reads, by name or id.",
+    "maxLength": 200
    }
   },
   "additionalProperties": false
@@ -5603,11 +6457,11 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
  },
  "read": {
   "type": "object",
-  "description": "Events of everything that has all the given labels, across all sources, in time order. Each begins with its id.",
+  "description": "Events of everything that has all the given labels, or of sources, across all sources, in time order. Each begins with its id.",
   "properties": {
    "selector": {
     "type": "object",
-    "description": "Labels that must all hold, such as {\"service\": \"checkout\"}; at least one.",
+    "description": "Labels that must all hold, such as {\"service\": \"checkout\"}; without one name sources.",
     "additionalProperties": {
      "type": "string",
      "maxLength": 1024
@@ -5652,11 +6506,18 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
     "type": "string",
     "description": "Only what this project reads, by name or id.",
     "maxLength": 200
+   },
+   "from": {
+    "type": "string",
+    "description": "Start of the window instead of its length, ISO 8601.",
+    "maxLength": 40
+   },
+   "cursor": {
+    "type": "string",
+    "description": "Cursor of the answer before: its next page, or a fold unfolded.",
+    "maxLength": 4200
    }
   },
-  "required": [
-   "selector"
-  ],
   "additionalProperties": false
  },
  "recent_events": {
@@ -5719,6 +6580,66 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
   },
   "additionalProperties": false
  },
+ "series": {
+  "type": "object",
+  "description": "A number over time: percentiles, when it changed, its range by parts of the window. Without numbers: how many events there were.",
+  "properties": {
+   "selector": {
+    "type": "object",
+    "description": "Labels that must all hold, such as {\"service\": \"checkout\"}; without it all that may be read.",
+    "additionalProperties": {
+     "type": "string",
+     "maxLength": 1024
+    }
+   },
+   "sources": {
+    "type": "array",
+    "description": "Only these sources.",
+    "items": {
+     "type": "string",
+     "description": "Source.",
+     "maxLength": 64
+    },
+    "maxItems": 100
+   },
+   "event_types": {
+    "type": "array",
+    "description": "Only these types.",
+    "items": {
+     "type": "string",
+     "description": "Type.",
+     "maxLength": 200
+    },
+    "maxItems": 50
+   },
+   "label": {
+    "type": "string",
+    "description": "Name of the number: a label that has it, or a series; all there are without it.",
+    "maxLength": 128
+   },
+   "window": {
+    "type": "string",
+    "description": "Length of the window, such as 1h; 1h without it.",
+    "maxLength": 20
+   },
+   "from": {
+    "type": "string",
+    "description": "Start of the window instead of its length, ISO 8601.",
+    "maxLength": 40
+   },
+   "to": {
+    "type": "string",
+    "description": "End of the window, ISO 8601; now without it.",
+    "maxLength": 40
+   },
+   "project": {
+    "type": "string",
+    "description": "Only what this project reads, by name or id.",
+    "maxLength": 200
+   }
+  },
+  "additionalProperties": false
+ },
  "source_fields": {
   "type": "object",
   "description": "Payload fields of a source in its newest events: in how many each is, how many different values it has, with examples.",
@@ -5777,6 +6698,41 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
   },
   "required": [
    "by"
+  ],
+  "additionalProperties": false
+ },
+ "trace": {
+  "type": "object",
+  "description": "All events and spans of one trace id, of all sources, in order.",
+  "properties": {
+   "id": {
+    "type": "string",
+    "description": "Trace id, or its first 8 characters.",
+    "maxLength": 200
+   },
+   "window": {
+    "type": "string",
+    "description": "How far back to look for it in texts; 36h without it.",
+    "maxLength": 20
+   },
+   "to": {
+    "type": "string",
+    "description": "End of the window, ISO 8601; now without it.",
+    "maxLength": 40
+   },
+   "cursor": {
+    "type": "string",
+    "description": "Cursor of the answer before: its next page.",
+    "maxLength": 200
+   },
+   "project": {
+    "type": "string",
+    "description": "Only what this project reads, by name or id.",
+    "maxLength": 200
+   }
+  },
+  "required": [
+   "id"
   ],
   "additionalProperties": false
  },

@@ -1805,6 +1805,45 @@ export interface AskSessionsResult {
  */
 export interface AskCallCatalog {}
 /**
+ * What is unusual of a window against the time before it: requests that took another path, changes, numbers that moved, lines that are new, risen or stopped. The quickest way to a cause.
+ */
+export interface AskCallChanged {
+  /**
+   * Labels that must all hold, such as {"service": "checkout"}; without it all that may be read.
+   */
+  selector?: {
+    [k: string]: string
+  }
+  /**
+   * Only these sources.
+   *
+   * @maxItems 100
+   *
+   * Items: Source.
+   */
+  sources?: string[]
+  /**
+   * Length of the window, such as 15m, 2h; 15m without it.
+   */
+  window?: string
+  /**
+   * Start of the window instead of its length, ISO 8601.
+   */
+  from?: string
+  /**
+   * End of the window, ISO 8601; now without it.
+   */
+  to?: string
+  /**
+   * How long before it is compared with, such as 2h; eight times the window without it.
+   */
+  baseline?: string
+  /**
+   * Only what this project reads, by name or id.
+   */
+  project?: string
+}
+/**
  * One declared object as it is, secrets masked, or one run or firing.
  */
 export interface AskCallDescribe {
@@ -1823,6 +1862,29 @@ export interface AskCallDetectTemplate {
   key: string
 }
 /**
+ * A reference document (a runbook, a service description), whole, in pages. Without id: those there are.
+ */
+export interface AskCallDocument {
+  /**
+   * Event id of the document, or the name of a skill.
+   */
+  id?: string
+  /**
+   * Labels that must all hold, such as {"service": "checkout"}; without it all that may be read.
+   */
+  selector?: {
+    [k: string]: string
+  }
+  /**
+   * Cursor of the answer before: its next page.
+   */
+  cursor?: string
+  /**
+   * Only what this project reads, by name or id.
+   */
+  project?: string
+}
+/**
  * Labels with their most frequent values; with a label its values.
  */
 export interface AskCallEntities {
@@ -1838,6 +1900,23 @@ export interface AskCallEntities {
    * How many values, 50 unless said.
    */
   limit?: number
+}
+/**
+ * One event, whole: its labels and its payload as it was received, in pages. For stack traces, diffs and what a line cuts off.
+ */
+export interface AskCallEvent {
+  /**
+   * Event id, such as evt_12.
+   */
+  id: string
+  /**
+   * Cursor of the answer before: its next page.
+   */
+  cursor?: string
+  /**
+   * Only what this project reads, by name or id.
+   */
+  project?: string
 }
 /**
  * What agents concluded, newest first.
@@ -1880,6 +1959,37 @@ export interface AskCallFirings {
    * How many, 20 unless said.
    */
   limit?: number
+}
+/**
+ * Labels that events have, with how many values and the most frequent.
+ */
+export interface AskCallLabels {
+  /**
+   * Labels that must all hold, such as {"service": "checkout"}; without it all that may be read.
+   */
+  selector?: {
+    [k: string]: string
+  }
+  /**
+   * Only these sources.
+   *
+   * @maxItems 100
+   *
+   * Items: Source.
+   */
+  sources?: string[]
+  /**
+   * How far back; 24h without it.
+   */
+  window?: string
+  /**
+   * End of the window, ISO 8601; now without it.
+   */
+  to?: string
+  /**
+   * Only what this project reads, by name or id.
+   */
+  project?: string
 }
 /**
  * Connectors that sources can have, with the fields of each.
@@ -2401,13 +2511,13 @@ export interface StormLimit {
   per: string
 }
 /**
- * Events of everything that has all the given labels, across all sources, in time order. Each begins with its id.
+ * Events of everything that has all the given labels, or of sources, across all sources, in time order. Each begins with its id.
  */
 export interface AskCallRead {
   /**
-   * Labels that must all hold, such as {"service": "checkout"}; at least one.
+   * Labels that must all hold, such as {"service": "checkout"}; without one name sources.
    */
-  selector: {
+  selector?: {
     [k: string]: string
   }
   /**
@@ -2442,6 +2552,14 @@ export interface AskCallRead {
    * Only what this project reads, by name or id.
    */
   project?: string
+  /**
+   * Start of the window instead of its length, ISO 8601.
+   */
+  from?: string
+  /**
+   * Cursor of the answer before: its next page, or a fold unfolded.
+   */
+  cursor?: string
 }
 /**
  * Newest events of one source, newest first.
@@ -2487,6 +2605,53 @@ export interface AskCallRuns {
   limit?: number
 }
 /**
+ * A number over time: percentiles, when it changed, its range by parts of the window. Without numbers: how many events there were.
+ */
+export interface AskCallSeries {
+  /**
+   * Labels that must all hold, such as {"service": "checkout"}; without it all that may be read.
+   */
+  selector?: {
+    [k: string]: string
+  }
+  /**
+   * Only these sources.
+   *
+   * @maxItems 100
+   *
+   * Items: Source.
+   */
+  sources?: string[]
+  /**
+   * Only these types.
+   *
+   * @maxItems 50
+   *
+   * Items: Type.
+   */
+  event_types?: string[]
+  /**
+   * Name of the number: a label that has it, or a series; all there are without it.
+   */
+  label?: string
+  /**
+   * Length of the window, such as 1h; 1h without it.
+   */
+  window?: string
+  /**
+   * Start of the window instead of its length, ISO 8601.
+   */
+  from?: string
+  /**
+   * End of the window, ISO 8601; now without it.
+   */
+  to?: string
+  /**
+   * Only what this project reads, by name or id.
+   */
+  project?: string
+}
+/**
  * Payload fields of a source in its newest events: in how many each is, how many different values it has, with examples.
  */
 export interface AskCallSourceFields {
@@ -2525,6 +2690,31 @@ export interface AskCallStats {
    * Items: Source.
    */
   sources?: string[]
+}
+/**
+ * All events and spans of one trace id, of all sources, in order.
+ */
+export interface AskCallTrace {
+  /**
+   * Trace id, or its first 8 characters.
+   */
+  id: string
+  /**
+   * How far back to look for it in texts; 36h without it.
+   */
+  window?: string
+  /**
+   * End of the window, ISO 8601; now without it.
+   */
+  to?: string
+  /**
+   * Cursor of the answer before: its next page.
+   */
+  cursor?: string
+  /**
+   * Only what this project reads, by name or id.
+   */
+  project?: string
 }
 /**
  * Why one event fired each trigger, or did not.
@@ -3117,6 +3307,27 @@ export interface Fold {
    * Of metric points: the largest value.
    */
   most?: number
+  /**
+   * Numbers of the events that differ, in the order of the text: of each its smallest and its largest value.
+   */
+  numbers?: {
+    /**
+     * Label that has it.
+     */
+    name?: string
+    /**
+     * The smallest value.
+     */
+    least: number
+    /**
+     * The largest value.
+     */
+    most: number
+  }[]
+  /**
+   * Gives all of these events, when it is sent as cursor with the same request.
+   */
+  cursor: string
 }
 /**
  * How the instance differs from the catalog files that were imported.
@@ -3749,6 +3960,10 @@ export interface CheckedClaim {
    */
   text: string
   /**
+   * What it is in the finding.
+   */
+  role: 'cause' | 'effect' | 'ruled_out' | 'context'
+  /**
    * Ids of the events it rests on.
    */
   events: string[]
@@ -3761,11 +3976,27 @@ export interface CheckedClaim {
    */
   number: number | null
   /**
-   * Every event exists, was read by the run, and the quote or number is there.
+   * How many events it says they are.
+   */
+  count: number | null
+  /**
+   * What a number was.
+   */
+  was: number | null
+  /**
+   * What it became.
+   */
+  now: number | null
+  /**
+   * Every event exists, was read by the run, and what is quoted, named, counted or compared is there.
    */
   ok: boolean
   /**
-   * What does not hold.
+   * It gives nothing that could be held against its events: it may be right.
+   */
+  unproved: boolean
+  /**
+   * What does not hold, or that it is unproved.
    */
   why: string | null
 }
@@ -3777,6 +4008,10 @@ export interface Claim {
    * What is claimed, in one sentence.
    */
   text: string
+  /**
+   * What it is in the finding: a cause, what followed from one, what was looked at and is none, or what one should know. Absent: the first claim is the cause, the others are context.
+   */
+  role?: 'cause' | 'effect' | 'ruled_out' | 'context'
   /**
    * Ids of the events it rests on.
    *
@@ -3791,9 +4026,21 @@ export interface Claim {
    */
   quote?: string
   /**
-   * A number that one of these events has, or how many these events are.
+   * A number that one of these events has, as it is written there.
    */
   number?: number
+  /**
+   * How many events these are, or stand for.
+   */
+  count?: number
+  /**
+   * With now: what a number was, in one of these events.
+   */
+  was?: number
+  /**
+   * With was: what it became, in another of them.
+   */
+  now?: number
 }
 /**
  * What it takes to connect an agent from outside, and who is connected.
@@ -5498,6 +5745,16 @@ export interface FindingCreated {
    * Id of its event on the timeline.
    */
   event_id: string
+  /**
+   * Its claims, and whether their events hold them.
+   */
+  claims: CheckedClaim[]
+  /**
+   * What should be known of it: an entity that no event has, an event it names that cannot be read here.
+   *
+   * Items: One of them.
+   */
+  notices: string[]
 }
 /**
  * A finding recorded in a project.
@@ -6281,6 +6538,100 @@ export interface RejectedItem {
   error: string
 }
 /**
+ * What was looked at, as text for a model. The heading is of svc; the text is data of other systems.
+ */
+export interface InspectResult {
+  /**
+   * What it is, in one line.
+   */
+  heading: string
+  /**
+   * The lines; each event with its id.
+   */
+  text: string
+  /**
+   * Tokens of heading and text, counted cautiously.
+   */
+  tokens: number
+  /**
+   * Events that the text names, with how many each stands for.
+   */
+  events: InspectedEvent[]
+  /**
+   * Of the next page; null: this is the last.
+   */
+  next_cursor: string | null
+  /**
+   * Start of the window (ISO 8601, UTC).
+   */
+  from?: string
+  /**
+   * End of the window (ISO 8601, UTC).
+   */
+  to?: string
+  record?: InspectedRecord
+}
+/**
+ * An event that an answer names.
+ */
+export interface InspectedEvent {
+  /**
+   * Event id.
+   */
+  id: string
+  /**
+   * How many events it stands for.
+   */
+  count: number
+}
+/**
+ * One event, with a page of its payload.
+ */
+export interface InspectedRecord {
+  /**
+   * Event id.
+   */
+  id: string
+  /**
+   * Source.
+   */
+  source: string
+  /**
+   * Event type.
+   */
+  event_type: string
+  /**
+   * When it happened.
+   */
+  event_time: string
+  /**
+   * When it was stored.
+   */
+  ingested_at: string
+  /**
+   * Whose timeline it is on.
+   */
+  entity: Entity | null
+  /**
+   * Labels.
+   */
+  labels: {
+    [k: string]: string | number
+  }
+  /**
+   * Its text.
+   */
+  text: string
+  /**
+   * What was received, as JSON text: this page of it.
+   */
+  payload: string
+  /**
+   * Bytes of the whole payload.
+   */
+  payload_bytes: number
+}
+/**
  * A key that opens nothing any more.
  */
 export interface KeyRevoked {
@@ -6812,9 +7163,80 @@ export interface ToolCatalogListResult {
  */
 export interface ToolCatalogList {
   /**
-   * next_cursor of the answer before.
+   * next_cursor of the page before.
    */
   cursor?: string
+}
+/**
+ * What the tool changed answers.
+ */
+export interface ToolChangedResult {
+  /**
+   * What it is, in one line.
+   */
+  heading: string
+  /**
+   * The lines; each event with its id.
+   */
+  text: string
+  /**
+   * Start of the window.
+   */
+  from?: string
+  /**
+   * End of the window.
+   */
+  to?: string
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
+}
+/**
+ * Arguments of the tool changed.
+ */
+export interface ToolChanged {
+  selector?: Selector
+  /**
+   * Only these sources.
+   *
+   * @maxItems 100
+   */
+  sources?: string[]
+  /**
+   * Length of the window: 15m (the default), 2h.
+   */
+  window?: string
+  /**
+   * Start (ISO 8601).
+   */
+  from?: string
+  /**
+   * End; now when absent.
+   */
+  to?: string
+  /**
+   * How long before it is compared with, such as 2h.
+   */
+  baseline?: string
+  /**
+   * Largest answer, in tokens.
+   */
+  max_tokens?: number
+  /**
+   * Project (id or name).
+   */
+  project?: string
+}
+/**
+ * Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.
+ */
+export interface Selector {
+  [k: string]: string | number | boolean
 }
 /**
  * What the tool conclude answers.
@@ -6844,6 +7266,37 @@ export interface ToolConcludeResult {
    * The same as event_id, by its older name.
    */
   event: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
+  /**
+   * Claims, and whether their events hold them.
+   */
+  claims?: {
+    /**
+     * Claim.
+     */
+    text: string
+    /**
+     * It holds.
+     */
+    ok: boolean
+    /**
+     * It gives nothing to compare.
+     */
+    unproved: boolean
+    /**
+     * What does not hold.
+     */
+    why: string | null
+  }[]
+  /**
+   * What should be known of it.
+   *
+   * Items: One of them.
+   */
+  notices?: string[]
 }
 /**
  * Arguments of the tool conclude.
@@ -6862,11 +7315,11 @@ export interface ToolConclude {
    */
   lease: string
   /**
-   * no_op: nothing to report. Else one lowercase word, as record_finding takes it.
+   * no_op: nothing to report. Else one lowercase word.
    */
   verdict?: string
   /**
-   * The finding, Markdown, with ids of events that show it. Not with no_op.
+   * The finding, Markdown. Not with no_op.
    */
   finding?: string
   /**
@@ -6886,7 +7339,51 @@ export interface ToolConclude {
    */
   next_step?: string
   /**
-   * Project of the firing; left out with a project key.
+   * What you claim, each checked against its events.
+   *
+   * @maxItems 50
+   */
+  claims?: {
+    /**
+     * One sentence.
+     */
+    text: string
+    /**
+     * Absent: the first is the cause.
+     */
+    role?: 'cause' | 'effect' | 'ruled_out' | 'context'
+    /**
+     * Ids.
+     *
+     * @minItems 1
+     * @maxItems 50
+     *
+     * Items: Event id.
+     */
+    events: string[]
+    /**
+     * Words they have.
+     */
+    quote?: string
+    /**
+     * A number they have.
+     */
+    number?: number
+    /**
+     * How many they are.
+     */
+    count?: number
+    /**
+     * With now: a number before.
+     */
+    was?: number
+    /**
+     * And after.
+     */
+    now?: number
+  }[]
+  /**
+   * Project of the firing.
    */
   project?: string
 }
@@ -7069,6 +7566,56 @@ export interface ToolDiscoverSource {
   name?: string
 }
 /**
+ * What the tool document answers.
+ */
+export interface ToolDocumentResult {
+  /**
+   * What it is, in one line.
+   */
+  heading: string
+  /**
+   * The lines; each event with its id.
+   */
+  text: string
+  /**
+   * Start of the window.
+   */
+  from?: string
+  /**
+   * End of the window.
+   */
+  to?: string
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
+}
+/**
+ * Arguments of the tool document.
+ */
+export interface ToolDocument {
+  /**
+   * Its event id. Absent: lists documents.
+   */
+  document_id?: string
+  /**
+   * next_cursor of the page before.
+   */
+  cursor?: string
+  /**
+   * Largest answer, in tokens.
+   */
+  max_tokens?: number
+  /**
+   * Project (id or name).
+   */
+  project?: string
+}
+/**
  * What the tool extend_lease answers.
  */
 export interface ToolExtendLeaseResult {
@@ -7132,7 +7679,7 @@ export interface ToolFinishProjectResult {
  */
 export interface ToolFinishProject {
   /**
-   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   * Project (id or name), where there are several.
    */
   project?: string
   /**
@@ -7191,9 +7738,17 @@ export interface ToolGetEventResult {
    */
   payload_bytes: number
   /**
-   * True when payload is not the whole.
+   * True when payload is not the whole; next_cursor leads on.
    */
   cut: boolean
+  /**
+   * Pass as cursor for the rest of the payload; null: this was the end.
+   */
+  next_cursor: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool get_event.
@@ -7204,9 +7759,17 @@ export interface ToolGetEvent {
    */
   event_id: string
   /**
-   * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
+   * Largest answer, in tokens.
    */
   max_tokens?: number
+  /**
+   * next_cursor: goes on in the payload.
+   */
+  cursor?: string
+  /**
+   * Project (id or name).
+   */
+  project?: string
 }
 /**
  * What the tool get_finding answers.
@@ -7268,6 +7831,10 @@ export interface ToolGetFindingResult {
    * True when note is not the whole.
    */
   cut: boolean
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool get_finding.
@@ -7278,11 +7845,11 @@ export interface ToolGetFinding {
    */
   finding_id: string
   /**
-   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   * Project (id or name), where there are several.
    */
   project?: string
   /**
-   * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
+   * Largest answer, in tokens.
    */
   max_tokens?: number
 }
@@ -7310,6 +7877,10 @@ export interface ToolGetPartResult {
    * Pass as cursor for more names.
    */
   next_cursor: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool get_part.
@@ -7393,6 +7964,10 @@ export interface ToolGetProposalResult {
    * Changes that are not shown.
    */
   more: number
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool get_proposal.
@@ -7520,6 +8095,10 @@ export interface ToolGetRunResult {
    * True when the budget left later steps out.
    */
   cut: boolean
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool get_run.
@@ -7530,7 +8109,7 @@ export interface ToolGetRun {
    */
   run_id: string
   /**
-   * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
+   * Largest answer, in tokens.
    */
   max_tokens?: number
 }
@@ -7556,7 +8135,7 @@ export interface ToolHoldProjectResult {
  */
 export interface ToolHoldProject {
   /**
-   * Project, by id or name. Leave it out where there is only one project.
+   * Project (id or name), where there are several.
    */
   project?: string
 }
@@ -7594,7 +8173,7 @@ export interface ToolJoinProject {
    */
   name?: string
   /**
-   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   * Project (id or name), where there are several.
    */
   project?: string
 }
@@ -7684,11 +8263,11 @@ export interface ToolListConnectorsResult {
  */
 export interface ToolListConnectors {
   /**
-   * Only this connector.
+   * Only this one.
    */
   name?: string
   /**
-   * next_cursor of the answer before, with the other arguments unchanged.
+   * next_cursor of the page before.
    */
   cursor?: string
 }
@@ -7752,7 +8331,7 @@ export interface ToolListEntities {
    */
   limit?: number
   /**
-   * next_cursor of the answer before, with the other arguments unchanged.
+   * next_cursor of the page before.
    */
   cursor?: string
 }
@@ -7825,13 +8404,17 @@ export interface ToolListFindingsResult {
    * Pass as cursor for the next page; null: this was the last.
    */
   next_cursor: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool list_findings.
  */
 export interface ToolListFindings {
   /**
-   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   * Project (id or name), where there are several.
    */
   project?: string
   /**
@@ -7847,7 +8430,7 @@ export interface ToolListFindings {
    */
   limit?: number
   /**
-   * next_cursor of the answer before, with the other arguments unchanged.
+   * next_cursor of the page before.
    */
   cursor?: string
 }
@@ -7910,7 +8493,7 @@ export interface ToolListProjectsResult {
  */
 export interface ToolListProjects {
   /**
-   * next_cursor of the answer before, with the other arguments unchanged.
+   * next_cursor of the page before.
    */
   cursor?: string
 }
@@ -7995,13 +8578,17 @@ export interface ToolListRunsResult {
    * Pass as cursor for the next page; null: this was the last.
    */
   next_cursor: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool list_runs.
  */
 export interface ToolListRuns {
   /**
-   * Only runs for this project (id or name).
+   * Project (id or name).
    */
   project?: string
   /**
@@ -8021,7 +8608,7 @@ export interface ToolListRuns {
    */
   limit?: number
   /**
-   * next_cursor of the answer before, with the other arguments unchanged.
+   * next_cursor of the page before.
    */
   cursor?: string
 }
@@ -8056,11 +8643,11 @@ export interface ToolListSkillsResult {
  */
 export interface ToolListSkills {
   /**
-   * Only the skills of this project (id or name).
+   * Project (id or name).
    */
   project?: string
   /**
-   * next_cursor of the answer before, with the other arguments unchanged.
+   * next_cursor of the page before.
    */
   cursor?: string
 }
@@ -8127,11 +8714,11 @@ export interface ToolListSourcesResult {
  */
 export interface ToolListSources {
   /**
-   * Only the sources of this project (id or name).
+   * Project (id or name).
    */
   project?: string
   /**
-   * next_cursor of the answer before, with the other arguments unchanged.
+   * next_cursor of the page before.
    */
   cursor?: string
 }
@@ -8221,13 +8808,17 @@ export interface ToolProjectTimelineResult {
    * Pass as cursor for the next page; null: this was the last.
    */
   next_cursor: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool project_timeline.
  */
 export interface ToolProjectTimeline {
   /**
-   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   * Project (id or name), where there are several.
    */
   project?: string
   /**
@@ -8239,7 +8830,7 @@ export interface ToolProjectTimeline {
    */
   limit?: number
   /**
-   * next_cursor of the answer before, with the other arguments unchanged.
+   * next_cursor of the page before.
    */
   cursor?: string
 }
@@ -8308,6 +8899,10 @@ export interface ToolProposeChangeResult {
    * Changes that are not shown.
    */
   more: number
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool propose_change.
@@ -8330,7 +8925,7 @@ export interface ToolProposeChange {
  */
 export interface ToolReadResult {
   /**
-   * One line per event in time order: [age] [source] text · labels (event id).
+   * One line per event in time order: [age] [source] type: text · labels (event id).
    */
   timeline: string
   /**
@@ -8407,6 +9002,10 @@ export interface ToolReadResult {
    * Where the answer has no events: time of the newest event with these labels, in whatever window and source; null: there is none.
    */
   last_seen?: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool read.
@@ -8414,19 +9013,19 @@ export interface ToolReadResult {
 export interface ToolRead {
   selector?: Selector
   /**
-   * How far back from now: 15m, 6h, 7d. 15m when neither window nor from is given.
+   * How far back from now, such as 6h; 15m without from.
    */
   window?: string
   /**
-   * Start, instead of window (ISO 8601 with time zone).
+   * Start (ISO 8601).
    */
   from?: string
   /**
-   * End; now when absent (ISO 8601 with time zone).
+   * End; now when absent.
    */
   to?: string
   /**
-   * Only what this project reads: its sources, and the findings recorded in it (id or name).
+   * Project (id or name).
    */
   project?: string
   /**
@@ -8442,39 +9041,33 @@ export interface ToolRead {
    */
   event_types?: string[]
   /**
-   * Only events whose text contains this, in any case.
+   * Only events whose text contains this.
    */
   text?: string
   /**
-   * asc pages from the oldest event, desc from the newest. Absent: the newest, shown oldest first.
+   * Absent: the newest, oldest first.
    */
   order?: 'asc' | 'desc'
   /**
-   * Most events of a page, the newest, or the oldest with asc; max_tokens may hold fewer.
+   * Most events of a page.
    */
   limit?: number
   /**
-   * Only what had been ingested by this instant (ISO 8601 with time zone).
+   * Only what was ingested by then (ISO 8601).
    */
   as_of?: string
   /**
-   * Add each event as it was received. Costs tokens; get_event does it for one.
+   * Add each event as received. Costs tokens.
    */
   include_payload?: boolean
   /**
-   * Largest answer, in tokens of 4 bytes. Ask for less to keep your context small.
+   * Largest answer, in tokens.
    */
   max_tokens?: number
   /**
-   * next_cursor of the answer before, with the other arguments unchanged.
+   * next_cursor of the page before, or first..last of a fold.
    */
   cursor?: string
-}
-/**
- * Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.
- */
-export interface Selector {
-  [k: string]: string | number | boolean
 }
 /**
  * What the tool record_finding answers.
@@ -8512,13 +9105,44 @@ export interface ToolRecordFindingResult {
    * Verdict.
    */
   verdict: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
+  /**
+   * Claims, and whether their events hold them.
+   */
+  claims?: {
+    /**
+     * Claim.
+     */
+    text: string
+    /**
+     * It holds.
+     */
+    ok: boolean
+    /**
+     * It gives nothing to compare.
+     */
+    unproved: boolean
+    /**
+     * What does not hold.
+     */
+    why: string | null
+  }[]
+  /**
+   * What should be known of it.
+   *
+   * Items: One of them.
+   */
+  notices?: string[]
 }
 /**
  * Arguments of the tool record_finding.
  */
 export interface ToolRecordFinding {
   /**
-   * Value of the entity it is about, such as checkout.
+   * Value of the entity, such as checkout.
    */
   entity: string
   /**
@@ -8526,7 +9150,7 @@ export interface ToolRecordFinding {
    */
   label?: string
   /**
-   * The finding, Markdown, up to 64 KB: what happened, why, and the ids of the events that show it.
+   * The finding, Markdown: what happened, why, and the ids of events that show it.
    */
   finding: string
   /**
@@ -8538,11 +9162,55 @@ export interface ToolRecordFinding {
    */
   next_step?: string
   /**
-   * One lowercase word, such as investigate or known. Not no_op: with nothing to report there is no finding.
+   * One lowercase word, such as investigate or known.
    */
   verdict?: string
   /**
-   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   * What you claim, each checked against its events.
+   *
+   * @maxItems 50
+   */
+  claims?: {
+    /**
+     * One sentence.
+     */
+    text: string
+    /**
+     * Absent: the first is the cause.
+     */
+    role?: 'cause' | 'effect' | 'ruled_out' | 'context'
+    /**
+     * Ids.
+     *
+     * @minItems 1
+     * @maxItems 50
+     *
+     * Items: Event id.
+     */
+    events: string[]
+    /**
+     * Words they have.
+     */
+    quote?: string
+    /**
+     * A number they have.
+     */
+    number?: number
+    /**
+     * How many they are.
+     */
+    count?: number
+    /**
+     * With now: a number before.
+     */
+    was?: number
+    /**
+     * And after.
+     */
+    now?: number
+  }[]
+  /**
+   * Project (id or name), where there are several.
    */
   project?: string
 }
@@ -8568,7 +9236,7 @@ export interface ToolReleaseProjectResult {
  */
 export interface ToolReleaseProject {
   /**
-   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   * Project (id or name), where there are several.
    */
   project?: string
 }
@@ -8598,7 +9266,7 @@ export interface ToolRememberResult {
  */
 export interface ToolRemember {
   /**
-   * Value of the entity it is about, such as checkout.
+   * Value of the entity, such as checkout.
    */
   entity: string
   /**
@@ -8617,6 +9285,77 @@ export interface ToolRemember {
    * Memory source; the first one, made when there is none, if absent.
    */
   source?: string
+}
+/**
+ * What the tool series answers.
+ */
+export interface ToolSeriesResult {
+  /**
+   * What it is, in one line.
+   */
+  heading: string
+  /**
+   * The lines; each event with its id.
+   */
+  text: string
+  /**
+   * Start of the window.
+   */
+  from?: string
+  /**
+   * End of the window.
+   */
+  to?: string
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
+}
+/**
+ * Arguments of the tool series.
+ */
+export interface ToolSeries {
+  selector?: Selector
+  /**
+   * Only these sources.
+   *
+   * @maxItems 100
+   */
+  sources?: string[]
+  /**
+   * Only these types.
+   *
+   * @maxItems 100
+   */
+  event_types?: string[]
+  /**
+   * Name of the number: a label, or a series. Absent: all.
+   */
+  label?: string
+  /**
+   * Length of the window; 1h when absent.
+   */
+  window?: string
+  /**
+   * Start (ISO 8601).
+   */
+  from?: string
+  /**
+   * End; now when absent.
+   */
+  to?: string
+  /**
+   * Largest answer, in tokens.
+   */
+  max_tokens?: number
+  /**
+   * Project (id or name).
+   */
+  project?: string
 }
 /**
  * What the tool skill answers.
@@ -8648,7 +9387,7 @@ export interface ToolSkill {
    */
   name: string
   /**
-   * Project that uses it (id or name); any, when absent.
+   * Project (id or name).
    */
   project?: string
 }
@@ -8707,7 +9446,7 @@ export interface ToolSourceFields {
    */
   sample?: number
   /**
-   * next_cursor of the answer before, with the other arguments unchanged.
+   * next_cursor of the page before.
    */
   cursor?: string
 }
@@ -8769,6 +9508,10 @@ export interface ToolStatsResult {
    * What should be known of an answer without events, such as a label that no event has.
    */
   notice?: string
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool stats.
@@ -8779,7 +9522,7 @@ export interface ToolStats {
    */
   by: string
   /**
-   * Length of the window that ends now, such as 1h; it is compared with the one before it.
+   * Length of the window that ends now, such as 1h.
    */
   window?: string
   /**
@@ -8799,7 +9542,7 @@ export interface ToolStats {
    */
   sources?: string[]
   /**
-   * Only what this project reads (id or name).
+   * Project (id or name).
    */
   project?: string
 }
@@ -8850,6 +9593,56 @@ export interface ToolTestSource {
    * Poll interval, such as 5m, for a connector that polls.
    */
   poll?: string
+}
+/**
+ * What the tool trace answers.
+ */
+export interface ToolTraceResult {
+  /**
+   * What it is, in one line.
+   */
+  heading: string
+  /**
+   * The lines; each event with its id.
+   */
+  text: string
+  /**
+   * Start of the window.
+   */
+  from?: string
+  /**
+   * End of the window.
+   */
+  to?: string
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
+}
+/**
+ * Arguments of the tool trace.
+ */
+export interface ToolTrace {
+  /**
+   * Trace id, or its first 8 characters.
+   */
+  trace_id: string
+  /**
+   * next_cursor of the page before.
+   */
+  cursor?: string
+  /**
+   * Largest answer, in tokens.
+   */
+  max_tokens?: number
+  /**
+   * Project (id or name).
+   */
+  project?: string
 }
 /**
  * What the tool wait_for_firing answers.
@@ -8949,6 +9742,10 @@ export interface ToolWaitForFiringResult {
      */
     cut: boolean
   }
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool wait_for_firing.
@@ -8959,11 +9756,11 @@ export interface ToolWaitForFiring {
    */
   trigger?: string
   /**
-   * Project, by id or name. Leave it out with a project key, or where there is only one project.
+   * Project (id or name), where there are several.
    */
   project?: string
   /**
-   * Name of the queue, one line. Who waits with the same credential and name shares it: each firing goes to one.
+   * Name of the queue, one line; shared by who waits with the same credential and name.
    */
   name?: string
   /**
@@ -9020,6 +9817,10 @@ export interface ToolWhyResult {
      */
     recomputed: boolean
   }[]
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
 }
 /**
  * Arguments of the tool why.
@@ -12375,6 +13176,12 @@ export interface FindingCreate {
    */
   agent?: string
   /**
+   * What it claims, each with the ids of the events it rests on. They must exist and be readable here; whether they hold is told in the answer.
+   *
+   * @maxItems 50
+   */
+  claims?: Claim[]
+  /**
    * Firing the caller holds and this finding ends: both are stored, or neither.
    */
   firing?: {
@@ -12497,6 +13304,72 @@ export interface IngestForm {
    * The event.
    */
   payload: string
+}
+/**
+ * Body of POST /api/inspect.
+ */
+export interface InspectRequest {
+  /**
+   * event: one record with its payload, in pages. document: a reference document or a skill, in pages; without id those there are. changed: what is unusual of a window. series: a number, or how many events, over time. trace: all of one trace id, in order. labels, entities, sources: what there is.
+   */
+  tool: 'event' | 'document' | 'changed' | 'series' | 'trace' | 'labels' | 'entities' | 'sources'
+  /**
+   * event: event id. document: event id of the document, or name of a skill the project uses. trace: trace id, or its first 8 characters.
+   */
+  id?: string
+  selector?: Selector
+  /**
+   * Only these sources.
+   *
+   * @maxItems 100
+   */
+  sources?: string[]
+  /**
+   * Only these event types.
+   *
+   * @maxItems 100
+   */
+  event_types?: string[]
+  /**
+   * series: the number, by name: of the label that has it, or of the series. entities: the label whose values are asked for.
+   */
+  label?: string
+  /**
+   * entities: only values that begin with this.
+   */
+  prefix?: string
+  /**
+   * Window that ends now: 15m, 6h, 7d. Without it and from: changed 15m, series 1h, trace 36h, labels, entities and sources 24h.
+   */
+  window?: string
+  /**
+   * Start of the window, instead of window (ISO 8601, UTC).
+   */
+  from?: string
+  /**
+   * End of the window; now when absent (ISO 8601, UTC).
+   */
+  to?: string
+  /**
+   * changed: how long before the window is compared with; eight times its length when absent, at most 36h.
+   */
+  baseline?: string
+  /**
+   * Only what had been ingested by this instant (ISO 8601, UTC).
+   */
+  as_of?: string
+  /**
+   * Largest answer, in tokens.
+   */
+  max_tokens?: number
+  /**
+   * next_cursor of the page before, with the other fields unchanged.
+   */
+  cursor?: string
+  /**
+   * Only what this project reads (id or name).
+   */
+  project?: string
 }
 /**
  * Body of POST /api/keys.
@@ -12983,7 +13856,7 @@ export interface ReadRequest {
    */
   to?: string
   /**
-   * Rows a page, 1 to 2000; clamped. With max_tokens at most so many before repeats are folded, where it is given; later pages keep it.
+   * Rows a page, 1 to 2000; clamped. With max_tokens at most so many are looked at, where it is given; later pages keep it.
    */
   limit?: number
   /**
@@ -12991,7 +13864,7 @@ export interface ReadRequest {
    */
   order?: 'asc' | 'desc'
   /**
-   * next_cursor of the page before.
+   * next_cursor of the page before; or the cursor of a fold, which gives its events.
    */
   cursor?: string
   /**
@@ -13023,7 +13896,7 @@ export interface ReadRequest {
    */
   as_of?: string
   /**
-   * Largest answer in tokens of 4 bytes; whole events only, repeats folded.
+   * Largest answer in tokens, counted cautiously, of its text; whole events only. Where all of the window does not fit, repeats are folded: of one source, type, wording, and labels.
    */
   max_tokens?: number
   /**

@@ -163,7 +163,9 @@ function stepText(step: RunStep): string {
 
 function concludedText({ call, claims = [] }: Held): string {
   const holding = claims.filter(({ ok }) => ok).length
-  const held = claims.length ? `, ${holding} of ${claims.length} claims hold` : ''
+  const unproved = claims.filter((claim) => claim.unproved).length
+  const rest = unproved ? `, ${unproved} unproved` : ''
+  const held = claims.length ? `, ${holding} of ${claims.length} claims hold${rest}` : ''
   return `${call?.arguments.outcome ?? ''}${held}`
 }
 
@@ -193,9 +195,13 @@ function findingText(io: Painter, { headline, finding, next_step }: Run): string
 
 function claimsText(io: Painter, claims: readonly CheckedClaim[]): string {
   return claims
-    .map(({ text, ok, why, events }) => {
-      const mark = ok ? paint(io, 'green', 'ok') : paint(io, 'red', 'no')
-      return `${mark}  ${escapeLine(text)}  ${paint(io, 'dim', escapeLine(ok ? events.join(' ') : (why ?? '')))}\n`
+    .map(({ text, role, ok, unproved, why, events }) => {
+      const mark = ok
+        ? paint(io, 'green', 'ok')
+        : unproved
+          ? paint(io, 'yellow', '? ')
+          : paint(io, 'red', 'no')
+      return `${mark}  ${role.replace('_', ' ')}: ${escapeLine(text)}  ${paint(io, 'dim', escapeLine(ok ? events.join(' ') : (why ?? '')))}\n`
     })
     .join('')
 }

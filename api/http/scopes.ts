@@ -168,6 +168,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'POST /read': 'read',
   'POST /api/stats': 'read',
   'POST /api/histogram': 'read',
+  'POST /api/inspect': 'read',
   'GET /api/entities': 'read',
   'GET /api/events/:id': 'read',
   'GET /api/tail': 'read',
@@ -260,6 +261,7 @@ export const projectKeyRoutes: ReadonlySet<string> = new Set([
   'GET /api/connect/skill',
   'POST /read',
   'POST /api/stats',
+  'POST /api/inspect',
   'GET /catalog',
   'GET /catalog/:handle',
   ...['/api/projects', '/api/usecases'].flatMap((base) => [

@@ -7,6 +7,7 @@ import { escapeText } from '../../schemas/plain-text.ts'
 import { toolSchemas } from '../../schemas/tools.ts'
 import { DaemonError } from './daemon.ts'
 import { shownSchema, taken } from './forms.ts'
+import { linkTo } from './links.ts'
 import { type Context, isAllowed, onlyProposes, type Tool, ToolError, whyNot } from './tool.ts'
 import { tools } from './tools/index.ts'
 
@@ -51,9 +52,12 @@ function inputOf(name: string): { type: 'object' } {
 const hintsOf = ({ readOnlyHint, openWorldHint, ...ofWrites }: Tool['hints']) =>
   readOnlyHint ? { readOnlyHint, openWorldHint } : { readOnlyHint, ...ofWrites, openWorldHint }
 
-/** The tools a credential may call, in a way at least. @param identity null: not known yet, so all */
-export const toolsFor = (identity: Context['identity'] | null): Tool[] =>
-  tools.filter((tool) => identity === null || isAllowed(tool, identity) || onlyProposes(tool, identity))
+/**
+ * The tools a credential may call, in a way at least. @param identity null: not known yet, so all
+ * @param offered those that this process offers
+ */
+export const toolsFor = (identity: Context['identity'] | null, offered: readonly Tool[] = tools): Tool[] =>
+  offered.filter((tool) => identity === null || isAllowed(tool, identity) || onlyProposes(tool, identity))
 
 /**
  * Calls a tool. @param identity who calls; a promise, so that a daemon that is away is told like any
@@ -73,9 +77,15 @@ export async function callTool(
     const fault = check(`mcp-call-${tool.name.replaceAll('_', '-')}.json`, args)
     if (fault !== null) return failed(`${fault}. See the input schema of ${tool.name}`, { status: 400 })
     const { text, content } = await tool.run(args as never, { ...context, identity })
+    const answered = content as Record<string, unknown>
+    const url = linkTo(context.consoleUrl, tool.name, { args, content: answered })
     return {
-      content: [{ type: 'text', text: escapeText(text) }],
-      structuredContent: content as Record<string, unknown>,
+      // A text of its own: what a tool says stays as it is.
+      content: [text, ...(url === null ? [] : [`In the console: ${url}`])].map((one) => ({
+        type: 'text',
+        text: escapeText(one),
+      })),
+      structuredContent: url === null ? answered : { ...answered, url },
     }
   } catch (error) {
     if (error instanceof ToolError)

@@ -1,7 +1,7 @@
 /** What a client's model is told first. */
 export const INSTRUCTIONS = `svc keeps events of many systems in one store. Labels put each event on the timeline of an entity, such as service=checkout, across all sources; triggers fire on them; agents are woken, look, and write findings back.
 
-To look into something: list_entities for how it is called here, list_findings for what is known, read for its timeline, then a wider window or other labels you saw, get_event for payloads, why for what triggers made of an event. stats shows what changed when you do not know where to look. Load a skill when its description matches your task. When you are done and have something to say, call record_finding once, with event ids that bear it out.
+To look into something: changed says what is unusual, of one entity or of all; list_entities how it is called here, list_findings what is known; read is its timeline, series a number over time, trace one request, get_event a payload, document a runbook, why what triggers made of an event. Load a skill when its description matches your task. When you are done and have something to say, call record_finding once, with claims and the events that prove them.
 
 On call? wait_for_firing hands you a firing to hold for a time; end it with conclude, with a finding or verdict no_op. To change what is declared, propose_change leaves it to a person.
 

@@ -41,6 +41,10 @@ export interface Shared {
   watches: Watches
   version: string
   log: Logger
+  /** Tools that this process offers; all when absent. */
+  tools?: readonly Tool[]
+  /** Address of the console, for links; that of the daemon when absent. */
+  consoleUrl?: string
   /** Calls `fn` every `ms` until told to stop. */
   every(ms: number, fn: () => void): () => void
 }
@@ -133,7 +137,7 @@ export class Session {
 
   /** Tells the client where the tools it may call are others than it was told. */
   async tellTools(identity: Identity): Promise<void> {
-    const now = toolNames(identity)
+    const now = this.toolNames(identity)
     if (this.lastListed === null || this.lastListed === now) return
     this.lastListed = now
     await (this.way.toolsChanged ?? (() => this.server.sendToolListChanged()))()
@@ -141,7 +145,7 @@ export class Session {
 
   /** From here on the client wants to know when its tools change. @param identity whose tools it knows */
   knows(identity: Identity): void {
-    this.lastListed ??= toolNames(identity)
+    this.lastListed ??= this.toolNames(identity)
   }
 
   /**
@@ -188,6 +192,16 @@ export class Session {
     return envelope?.[CLIENT_INFO_META_KEY] ?? this.server.getClientVersion()
   }
 
+  private get offered(): readonly Tool[] {
+    return this.shared.tools ?? tools
+  }
+
+  private toolNames(identity: Identity): string {
+    return toolsFor(identity, this.offered)
+      .map((tool) => `${tool.name}${isAllowed(tool, identity) ? '' : '?'}`)
+      .join()
+  }
+
   private identify(): Promise<Identity> {
     return this.shared.access.identify(this.token)
   }
@@ -200,6 +214,7 @@ export class Session {
       signal,
       waits: () => this.waits.of(id, signal),
       client: printable(name),
+      consoleUrl: this.shared.consoleUrl ?? this.shared.daemon.url,
     }
   }
 
@@ -231,13 +246,13 @@ export class Session {
       this.handling(async () => {
         const identity = await this.identityIfThere()
         this.tell('list_tools', context)
-        this.lastListed = identity === null ? '' : toolNames(identity)
-        return { tools: toolsFor(identity).map((tool) => listed(tool, identity)) }
+        this.lastListed = identity === null ? '' : this.toolNames(identity)
+        return { tools: toolsFor(identity, this.offered).map((tool) => listed(tool, identity)) }
       }),
     )
     this.server.setRequestHandler('tools/call', ({ params }, context) =>
       this.handling(async () => {
-        const tool = tools.find(({ name }) => name === params.name)
+        const tool = this.offered.find(({ name }) => name === params.name)
         if (!tool)
           throw new ToolError(`no tool is named ${printable(params.name)}; tools/list has those there are`)
         this.tell(tool.name, context)
@@ -339,11 +354,6 @@ export class Session {
 
 /** Not the SDK's McpError: it writes the code into the message, where the client's writes it again. */
 const coded = (code: number, message: string): Error => Object.assign(new Error(message), { code })
-
-const toolNames = (identity: Identity): string =>
-  toolsFor(identity)
-    .map((tool) => `${tool.name}${isAllowed(tool, identity) ? '' : '?'}`)
-    .join()
 
 function addressOf(uri: string) {
   const address = parseUri(uri)

@@ -8,10 +8,12 @@ import {
   parseHosts,
   parseHttpUrl,
   parsePort,
+  parseSwitch,
   parseToken,
 } from '../config-values.ts'
 import { type Environment, readVariable } from '../environment.ts'
 import type { HostRules } from '../host-rules.ts'
+import { parseToolsets, type Toolset } from './toolsets.ts'
 
 export const TRANSPORTS = ['stdio', 'streamable-http', 'sse'] as const
 export type Transport = (typeof TRANSPORTS)[number]
@@ -20,6 +22,9 @@ export interface McpFlags {
   transport?: string
   host?: string
   port?: string
+  /** Comma separated. */
+  toolsets?: string
+  readOnly?: boolean
 }
 
 export interface McpSettings extends HostRules {
@@ -27,6 +32,10 @@ export interface McpSettings extends HostRules {
   port: number
   /** Whether a caller of an HTTP transport may come with this credential where the daemon is open. */
   admits(token: string | null): boolean
+  /** Sets of tools that are offered; null: all. */
+  toolsets: Toolset[] | null
+  /** Only tools that change nothing are offered. */
+  readOnly: boolean
   logLevel: LogLevel
   logFormat: LogFormat
 }
@@ -61,6 +70,8 @@ export function loadMcpSettings(flags: McpFlags, env: Environment, isTerminal: b
     port: choose(flags.port, '--port', 'SVC_MCP_PORT', parsePort) ?? 8788,
     publicUrl: read('SVC_PUBLIC_URL', parseHttpUrl),
     allowedHosts: read('SVC_ALLOWED_HOSTS', parseHosts) ?? [],
+    toolsets: choose(flags.toolsets, '--toolsets', 'SVC_MCP_TOOLSETS', parseToolsets),
+    readOnly: flags.readOnly ?? read('SVC_MCP_READ_ONLY', parseSwitch) ?? false,
     logLevel: read('SVC_LOG_LEVEL', (value, from) => parseChoice(value, LOG_LEVELS, from)) ?? 'info',
     logFormat:
       read('SVC_LOG_FORMAT', (value, from) => parseChoice(value, LOG_FORMATS, from)) ??

@@ -12,6 +12,7 @@ import { buildMcpHttp } from './http/server.ts'
 import type { Shared } from './session.ts'
 import { loadMcpSettings, type McpFlags, type McpSettings } from './settings.ts'
 import { serveStdio } from './stdio.ts'
+import { toolsOf } from './toolsets.ts'
 import { Watches } from './watches.ts'
 
 /** Answers under way get this long at a stop. */
@@ -48,6 +49,8 @@ export async function startMcp(
     watches: new Watches(),
     version,
     log,
+    tools: toolsOf(settings.toolsets, settings.readOnly),
+    consoleUrl: settings.publicUrl ?? target.url,
     every: (ms, fn) => {
       const timer = setInterval(fn, ms)
       timer.unref()

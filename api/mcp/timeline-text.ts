@@ -1,17 +1,6 @@
-/** Events as lines for an agent: like the daemon's text timeline, with the id that other tools take. */
-import { escapeLine, escapeText } from '../../schemas/plain-text.ts'
+/** Events as lines for an agent: those of the daemon's text timeline. */
+import { eventLine } from '../../schemas/event-line.ts'
 import type { Event } from '../../schemas/types.ts'
 
-/** Oldest first, as given. Labels and the id end the first line of an event. */
-export const renderEvents = (rows: readonly Event[]): string => rows.map(renderEvent).join('\n')
-
-function renderEvent(row: Event): string {
-  const [first = '', ...rest] = escapeText(row.text).split('\n')
-  const at = row.reference ? '[reference]' : `[${row.offset}]`
-  const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${escapeLine(String(value))}`)
-  const { least, most } = row.fold ?? {}
-  const range = least === undefined || least === most ? '' : `, ${least} to ${most}`
-  const fold = row.fold ? ` (×${row.fold.count} since ${row.fold.first}${range})` : ''
-  const line = `${at} [${row.source}] ${first}${fold}${labels.length ? ` · ${labels.join(' ')}` : ''} (${row.id})`
-  return [line, ...rest.map((text) => `  ${text}`)].join('\n')
-}
+/** Oldest first, as given. */
+export const renderEvents = (rows: readonly Event[]): string => rows.map(eventLine).join('\n')

@@ -12,6 +12,8 @@ export interface Context {
   waits(): AbortSignal
   /** Name of the client program, as it says. */
   client: string
+  /** Address of the console, for links. */
+  consoleUrl: string
 }
 
 /** What a call answers: `text` for models that read, `content` for programs. */

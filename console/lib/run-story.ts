@@ -104,7 +104,7 @@ function chapter({ n, round, at, ms, kind, data }: RunStep, isBeforeLast: boolea
         kind,
         call: callOf(data.call),
         fault: typeof data.fault === 'string' ? data.fault : null,
-        claims: list(data.claims) as CheckedClaim[],
+        claims: claimsOf(list(data.claims) as CheckedClaim[]),
         sentBack: isBeforeLast,
       }
     default:
@@ -149,6 +149,13 @@ export function opening(of: string, max = CHARS_SHOWN): string {
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+/** Tapes of older releases have claims without a role. */
+const claimsOf = (claims: readonly CheckedClaim[]): CheckedClaim[] =>
+  claims.map((claim, i) => ({
+    ...{ role: i === 0 ? 'cause' : 'context', count: null, was: null, now: null, unproved: false },
+    ...claim,
+  }))
+
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 const record = (value: unknown): Record<string, unknown> =>
   value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {}

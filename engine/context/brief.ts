@@ -14,7 +14,7 @@ import { pathLine, toldBy } from './path-lines.ts'
 import { placeIn } from './paths/traces.ts'
 import type { Item } from './ranking.ts'
 import type { Brief, BriefLine, BriefRequest, Kind, Timed } from './types.ts'
-import { BASELINE, FOCUS } from './windows.ts'
+import { LATELY } from './windows.ts'
 import { ERROR_LEVEL, Masker } from './words.ts'
 
 /** Below so many tokens texts are shorter, and each other entity has fewer lines, so that more entities are shown. */
@@ -30,6 +30,8 @@ const MOST = {
 const SCORE_MIN = 0.5
 /** So many that did not fit, and the rest is not tried. */
 const MISSES = 200
+/** Of the time that was asked for, so much is all of it. */
+const ALL_OF_IT = 0.9
 /** Tokens kept for what was left out: a share, at least, at most. */
 const LEFT = { share: 0.05, least: 40, most: 160 }
 
@@ -51,6 +53,7 @@ export function* makeBriefInSteps(request: BriefRequest): Generator<void, Brief,
     now: request.now,
     isTight: request.budget < TIGHT,
     textMax: request.budget < TIGHT ? TEXT.tight : TEXT.wide,
+    focus: (request.windows ?? LATELY).focus,
     labelOf: (entity) => found.labels.get(entity) ?? request.label,
   }
   const head = headOf(request, found, telling)
@@ -92,7 +95,7 @@ class Told {
 }
 
 function headOf(
-  { entity, label, budget, cuts = [] }: BriefRequest,
+  { entity, label, budget, cuts = [], windows = LATELY }: BriefRequest,
   found: LookedAt,
   telling: Telling,
 ): string {
@@ -102,13 +105,14 @@ function headOf(
     `${lines.length.toLocaleString('en')} events, ${groups.length.toLocaleString('en')} wordings, ${moved} new, stopped or moved; trouble since ${clock(onset, telling)} UTC`,
   ]
   const reach = lines.length ? -lines[0]!.t : 0
-  if (reach < BASELINE + FOCUS)
+  // Where rows were asked for no further back than they are compared, the first is seldom at the very beginning.
+  if (reach < Math.min(windows.baseline + windows.focus, ALL_OF_IT * windows.back))
     parts.push(
       `short history: nothing is older than ${Math.round(reach / 60)} minutes, so what is usual is hardly known`,
     )
   else {
     const own = lines.find(({ row }) => row.entity === entity)
-    if (own && -own.t < FOCUS)
+    if (own && -own.t < windows.focus)
       parts.push(`of ${label}=${entity} nothing is older than ${Math.round(-own.t / 60)} minutes`)
   }
   for (const { source, of, since, every = 1 } of cuts.slice(0, 5))

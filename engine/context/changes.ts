@@ -1,7 +1,6 @@
 /** What somebody or something did: deploys, flags, failovers, rare kinds of events; never folded. */
 import { valueAt } from './measures.ts'
 import type { Kind, Timed } from './types.ts'
-import { FOCUS } from './windows.ts'
 import { CHANGE_KIND, LEVEL, NO_CHANGE_KIND, ROUTINE, TROUBLE, wordsOf } from './words.ts'
 
 /** A kind is rare with at most so many events in the window, or with this share of all. */
@@ -71,11 +70,13 @@ export interface Around {
   onset: number
   /** Words of what is wrong. */
   words: ReadonlySet<string>
+  /** Length of what is told of, seconds. */
+  focus: number
 }
 
 /** @returns the strongest first */
 export function rankChanges(lines: readonly Timed[], kinds: Kinds, around: Around): RankedChange[] {
-  const { entity, near, onset } = around
+  const { entity, near, onset, focus } = around
   return lines
     .filter(
       (line) =>
@@ -83,17 +84,17 @@ export function rankChanges(lines: readonly Timed[], kinds: Kinds, around: Aroun
         (line.row.entity === entity ||
           near.has(line.row.entity) ||
           (line.t >= onset - BEFORE_ONSET && line.t <= onset + AFTER_ONSET) ||
-          line.t >= -FOCUS),
+          line.t >= -focus),
     )
     .map((line) => ({ line, score: scoreOf(line, kinds, around) }))
     .sort((a, b) => b.score - a.score)
 }
 
-function scoreOf(line: Timed, kinds: Kinds, { entity, near, onset, words }: Around): number {
+function scoreOf(line: Timed, kinds: Kinds, { entity, near, onset, words, focus }: Around): number {
   const { row, t } = line
   const isTrouble = saysTrouble(line)
   const beforeOnset = t <= onset + AFTER_ONSET ? Math.max(30, onset - t) : 600
-  const lately = isTrouble && t >= -FOCUS ? Math.max(60, -t / 2) : Number.POSITIVE_INFINITY
+  const lately = isTrouble && t >= -focus ? Math.max(60, -t / 2) : Number.POSITIVE_INFINITY
   const gap = Math.min(beforeOnset, lately)
   const shared = wordsOf(row.text).filter((word) => words.has(word) && word !== entity).length
   return (

@@ -3,11 +3,11 @@ import { mapAt, ratioUp } from './measures.ts'
 import { beganWithStream, hasStopped, type Rate, strongestRate } from './rates.ts'
 import type { Templates } from './templates.ts'
 import type { Stream, Template, Timed } from './types.ts'
-import { BASELINE, FOCUS } from './windows.ts'
+import type { Windows } from './windows.ts'
 import { ERROR_LEVEL, TROUBLE, WARN_LEVEL } from './words.ts'
 
-/** Of the baseline, what is early enough to tell how often a stream brings a new pattern. */
-const EARLY = BASELINE * 0.75
+/** The share of the baseline that is early enough to tell how often a stream brings a new pattern. */
+const EARLY = 0.75
 const MOVED = 3
 const TEXT_LOOKED_AT = 400
 
@@ -33,12 +33,13 @@ export interface Group {
 }
 
 /** @param lines without samples and changes, in order of time, with their streams. */
-export function groupsOf(lines: readonly Timed[], templates: Templates): Group[] {
+export function groupsOf(lines: readonly Timed[], templates: Templates, windows: Windows): Group[] {
+  const { focus, baseline } = windows
   const byTemplate = new Map<Template, Map<string, Timed[]>>()
   const groups: Timed[][] = []
   for (const line of lines) {
     const stream = line.stream!
-    const isEarly = line.t < -FOCUS && line.t > -FOCUS - EARLY
+    const isEarly = line.t < -focus && line.t > -focus - EARLY * baseline
     const byEntity = mapAt(byTemplate, templates.of(line))
     const known = byEntity.get(line.row.entity)
     if (known) known.push(line)
@@ -49,19 +50,19 @@ export function groupsOf(lines: readonly Timed[], templates: Templates): Group[]
       if (isEarly) stream.firsts++
     }
     if (isEarly) stream.before++
-    else if (line.t >= -FOCUS) stream.lately++
+    else if (line.t >= -focus) stream.lately++
   }
-  return groups.map((group) => judged(group, templates))
+  return groups.map((group) => judged(group, templates, windows))
 }
 
-function judged(lines: Timed[], templates: Templates): Group {
+function judged(lines: Timed[], templates: Templates, windows: Windows): Group {
   const last = lines.at(-1)!
   const stream = last.stream!
   const { source, type, entity } = last.row
   const times = lines.map(({ t }) => t)
   const isError = ERROR_LEVEL.test(type)
-  const rate = strongestRate(times, stream, isError)
-  const lately = times.filter((t) => t >= -FOCUS).length
+  const rate = strongestRate(times, stream, windows, isError)
+  const lately = times.filter((t) => t >= -windows.focus).length
   const stopped = hasStopped(rate)
   const isNew =
     rate.expected !== null && !stopped && (rate.before === 0 || lately === lines.length) && lately > 0
@@ -72,7 +73,7 @@ function judged(lines: Timed[], templates: Templates): Group {
     first: lines[0]!,
     template: templates.of(last),
     score: scoreOf(group, stream),
-    began: beganAt(group, times, isError && beganWithStream(stream)),
+    began: beganAt(group, times, windows, isError && beganWithStream(stream)),
   }
 }
 
@@ -99,11 +100,12 @@ const RUN = { lines: 8, gaps: 5, seconds: 20 }
 function beganAt(
   { stopped, isNew, last, rate }: Pick<Group, 'stopped' | 'isNew' | 'last' | 'rate'>,
   times: readonly number[],
+  { focus }: Windows,
   isFromStart: boolean,
 ): number | null {
   if (stopped) return last.t
   if (isFromStart) return times[0]!
-  const since = isNew ? -FOCUS : -rate.window
+  const since = isNew ? -focus : -rate.window
   let first = times.findIndex((t) => t >= since)
   if (first < 0) return null
   const lines = times.length - first

@@ -4,7 +4,6 @@ import { redact } from '../redact.ts'
 import type { Group } from './groups.ts'
 import type { Series } from './series.ts'
 import type { BriefLine, Timed } from './types.ts'
-import { FOCUS } from './windows.ts'
 
 /** Longer texts keep their ends: Java and containerd put the cause last. This share is the head. */
 const HEAD_SHARE = 0.56
@@ -26,6 +25,8 @@ export interface Telling {
   textMax: number
   /** Whether labels that repeat the entity's name are shortened. */
   isTight: boolean
+  /** Length of what is told of, seconds. */
+  focus: number
 }
 
 /** A text in one line without what looks like a secret. */
@@ -109,8 +110,8 @@ function rateText({ rate, stopped, isNew, lately, last }: Group, telling: Tellin
 
 /** What the lines of the focus share: a value, mostly one, or how many there are. */
 function spreadText({ lines, last, entity }: Group, telling: Telling): string {
-  const { entity: own, labelOf } = telling
-  const recent = lines.filter(({ t }) => t >= -FOCUS)
+  const { entity: own, labelOf, focus } = telling
+  const recent = lines.filter(({ t }) => t >= -focus)
   const parts = entity && entity !== own ? [labelText(labelOf(entity), entity, '', telling)] : []
   for (const name of recent.length ? Object.keys(last.row.labels) : []) {
     if (name === 'value' || name === labelOf(entity)) continue

@@ -8,7 +8,7 @@ import { seriesOf } from './series.ts'
 import { setStreams } from './streams.ts'
 import { Templates } from './templates.ts'
 import type { BriefRequest, ContextRow, Kind, Timed } from './types.ts'
-import { BACK, BASELINE, FOCUS } from './windows.ts'
+import { LATELY } from './windows.ts'
 
 /** Alerts are named by so many of the events that tripped the trigger. */
 const ALERTS = 20
@@ -35,25 +35,27 @@ export function* lookAt({
   label,
   now,
   fired = [],
+  windows = LATELY,
 }: BriefRequest): Generator<void, LookedAt, void> {
-  const lines = timed(rows, now)
+  const lines = timed(rows, now, windows.back)
   yield
   const firedIds = new Set(fired)
   const kinds = new Kinds(lines, firedIds)
   const texts = lines.filter(({ row }) => !row.isSample)
   setStreams(texts)
   yield
-  const recent = texts.filter(({ t }) => t >= -BASELINE - FOCUS)
+  const recent = texts.filter(({ t }) => t >= -windows.baseline - windows.focus)
   const templates = new Templates(recent)
   yield
   const groups = groupsOf(
     recent.filter((line) => !kinds.isChange(line)),
     templates,
+    windows,
   )
   yield
   const paths = pathsOf(lines, (line) => (line.cls ? `line ${templates.of(line).n}` : null))
   yield
-  const series = seriesOf(lines, entity)
+  const series = seriesOf(lines, entity, windows)
   yield
   const items = rankItems(groups, series, entity, paths)
   const onset = onsetOf(items, paths)
@@ -62,18 +64,18 @@ export function* lookAt({
   const { near, words } = surroundingsOf(items, alerts, labels.keys(), entity)
   liftAround(items, near, onset)
   yield
-  const changes = rankChanges(lines, kinds, { entity, near, onset, words })
+  const changes = rankChanges(lines, kinds, { entity, near, onset, words, focus: windows.focus })
   return { lines, groups, items, changes, paths, onset, labels }
 }
 
 /** By time, then as they came. */
-function timed(rows: readonly BriefRequest['rows'][number][], now: number): Timed[] {
+function timed(rows: readonly BriefRequest['rows'][number][], now: number, back: number): Timed[] {
   const lines: Timed[] = []
   const sources = new Map<string, Map<string, Kind>>()
   let isSorted = true
   for (const row of rows) {
     const t = (row.at - now) / 1000
-    if (t < -BACK) continue
+    if (t < -back) continue
     if (lines.length && t < lines.at(-1)!.t) isSorted = false
     const kind = kindOf(sources, row)
     kind.count++

@@ -2,7 +2,7 @@
 import { ascending, quantile, ratioDown, ratioUp } from './measures.ts'
 import { covered, isYoung } from './streams.ts'
 import type { Stream } from './types.ts'
-import { BASELINE, FOCUS, RATE_WINDOWS } from './windows.ts'
+import type { Windows } from './windows.ts'
 
 /** Less covered time, seconds, is no baseline, and no window. */
 const COVERED_BEFORE = 40
@@ -34,19 +34,24 @@ export const beganWithStream = (stream: Stream): boolean => isYoung(stream, KNOW
  * @param times of the group, ascending, seconds before now
  * @param isError where its stream is young, the time before counts, in which its entity wrote no error
  */
-export function strongestRate(times: readonly number[], stream: Stream, isError = false): Rate {
-  const from = isError && beganWithStream(stream) ? Math.max(-BASELINE - FOCUS, stream.known) : null
+export function strongestRate(
+  times: readonly number[],
+  stream: Stream,
+  { focus, baseline, rates }: Windows,
+  isError = false,
+): Rate {
+  const from = isError && beganWithStream(stream) ? Math.max(-baseline - focus, stream.known) : null
   const gap95 = usualGap(times)
   const quiet = -times.at(-1)!
-  let best: Rate = { surprise: 0, isUp: true, window: FOCUS, found: 0, expected: 0, before: 0 }
+  let best: Rate = { surprise: 0, isUp: true, window: focus, found: 0, expected: 0, before: 0 }
   let before = times.length
-  for (const window of RATE_WINDOWS) {
+  for (const window of rates) {
     while (before > 0 && times[before - 1]! >= -window) before--
     const found = times.length - before
     const now = covered(stream, -window, 0)
-    const past = from === null ? covered(stream, -BASELINE - FOCUS, -window) : Math.max(0, -window - from)
+    const past = from === null ? covered(stream, -baseline - focus, -window) : Math.max(0, -window - from)
     if (past < COVERED_BEFORE || now < COVERED_NOW) {
-      if (found && window === FOCUS && !best.surprise)
+      if (found && window === focus && !best.surprise)
         best = { surprise: 0, isUp: true, window, found, expected: null, before: 0 }
       continue
     }
@@ -57,7 +62,7 @@ export function strongestRate(times: readonly number[], stream: Stream, isError 
       before >= STOPPED.lines && found <= STOPPED.share * expected && quiet > STOPPED.gaps * gap95
     const down = isSilent ? ratioDown(found, expected) / phi : 0
     const surprise = Math.max(up, down)
-    const isFirst = window === FOCUS && !best.found && !best.surprise
+    const isFirst = window === focus && !best.found && !best.surprise
     if (surprise > best.surprise + 0.5 || isFirst)
       best = { surprise, isUp: up >= down, window, found, expected, before }
   }

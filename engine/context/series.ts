@@ -1,7 +1,7 @@
 /** Numbers that moved: each series of each entity against what was usual of it. */
 import { ascending, listAt, quantile, ratioUp, spreadAround } from './measures.ts'
 import type { Timed } from './types.ts'
-import { BASELINE, FOCUS, SERIES_WINDOWS } from './windows.ts'
+import type { Windows } from './windows.ts'
 
 const SHOWN_FROM = 1.5
 const BASELINE_SAMPLES = 5
@@ -46,24 +46,40 @@ export interface Series {
 }
 
 /** @param lines of 36 h, in order of time. */
-export function seriesOf(lines: readonly Timed[], entity: string): Series[] {
-  const all = new Map<string, Sample[]>()
-  for (const line of lines)
-    for (const [name, value] of Object.entries(line.row.values))
-      if (Number.isFinite(value)) listAt(all, keyOf(line, name)).push({ line, value })
+export function seriesOf(lines: readonly Timed[], entity: string, windows: Windows): Series[] {
   const moved: Series[] = []
-  for (const [key, counted] of all) {
-    const samples = COUNTER.test(key) ? incrementsOf(counted) : counted
-    if (samples.length === 0) continue
-    const found = strongestShift(samples, samples[0]!.line.row.entity === entity)
-    if (found)
-      moved.push({
-        ...found,
-        name: `${nameOf(key)}${samples === counted ? '' : ' a second'}`,
-        total: counted.length,
-      })
+  for (const { name, samples, total } of numbersOf(lines)) {
+    const found = strongestShift(samples, samples[0]!.line.row.entity === entity, windows)
+    if (found) moved.push({ ...found, name, total })
   }
   return moved
+}
+
+/** One number of one entity over time; of a counter what it grew by, a second. */
+export interface Numbers {
+  name: string
+  samples: Sample[]
+  /** Before a counter's growth was taken. */
+  total: number
+}
+
+/**
+ * @param lines in order of time.
+ * @param valuesOf what each measures, by name; all that it does when absent.
+ */
+export function numbersOf(
+  lines: readonly Timed[],
+  valuesOf: (line: Timed) => Readonly<Record<string, number>> = ({ row }) => row.values,
+): Numbers[] {
+  const all = new Map<string, Sample[]>()
+  for (const line of lines)
+    for (const [name, value] of Object.entries(valuesOf(line)))
+      if (Number.isFinite(value)) listAt(all, keyOf(line, name)).push({ line, value })
+  return [...all].flatMap(([key, counted]) => {
+    const samples = COUNTER.test(key) ? incrementsOf(counted) : counted
+    const name = `${nameOf(key)}${samples === counted ? '' : ' a second'}`
+    return samples.length ? [{ name, samples, total: counted.length }] : []
+  })
 }
 
 function keyOf({ row: { source, type, series = type, entity, labels } }: Timed, name: string): string {
@@ -88,16 +104,17 @@ const nameOf = (key: string): string => key.slice(0, key.indexOf('\0'))
 
 type Shift = Omit<Series, 'name' | 'total'>
 
-function strongestShift(samples: readonly Sample[], isOwn: boolean): Shift | null {
-  const recent = samples.filter(({ line }) => line.t >= -BASELINE - FOCUS)
+function strongestShift(samples: readonly Sample[], isOwn: boolean, windows: Windows): Shift | null {
+  const { focus, baseline, series } = windows
+  const recent = samples.filter(({ line }) => line.t >= -baseline - focus)
   let best: Shift | null = null
-  for (const window of SERIES_WINDOWS) {
+  for (const window of series) {
     const [before, now] = splitAt(recent, -window)
     if (now.length < (window < 200 ? 1 : 2) || before.length < BASELINE_SAMPLES) continue
     const shift = compared(before, now, recent)
     if (shift && (!best || shift.score > best.score + 0.3)) best = shift
   }
-  if (isOwn || !best) best = slowTrend(samples, best)
+  if (isOwn || !best) best = slowTrend(samples, best, focus)
   if (!best || isShort(samples)) best = shortHistory(samples, best)
   if (!best || best.score <= SHOWN_FROM) return null
   const firsts = recent.slice(0, Math.max(1, Math.floor(recent.length / 5)))
@@ -112,8 +129,8 @@ function splitAt(samples: readonly Sample[], t: number): [Sample[], Sample[]] {
 }
 
 /** The first fifth of 36 h against now: what leaks is usual at each moment. */
-function slowTrend(samples: readonly Sample[], best: Shift | null): Shift | null {
-  const [before, now] = splitAt(samples, -FOCUS)
+function slowTrend(samples: readonly Sample[], best: Shift | null, focus: number): Shift | null {
+  const [before, now] = splitAt(samples, -focus)
   if (before.length < 15 || now.length < 2) return best
   const shift = compared(before.slice(0, Math.ceil(before.length / 5)), now, samples)
   return shift && (!best || shift.score > best.score * 1.5) ? shift : best

@@ -1,4 +1,5 @@
 /** What a brief is made of, and what it is: data in, data out, no store. */
+import type { Windows } from './windows.ts'
 
 /** One event as the brief looks at it. */
 export interface ContextRow {
@@ -80,9 +81,12 @@ export interface Cut {
   every?: number
 }
 
+/** No entity has this name: all are told of alike. */
+export const NOBODY = '\0'
+
 export interface BriefRequest {
   rows: readonly ContextRow[]
-  /** The entity that is asked about. */
+  /** The entity that is asked about; `NOBODY`: none. */
   entity: string
   /** Label that names it. */
   label: string
@@ -94,6 +98,8 @@ export interface BriefRequest {
   budget: number
   /** Sources that had more rows than were read. */
   cuts?: readonly Cut[]
+  /** What is compared with what; the last quarter of an hour with the two hours before it when absent. */
+  windows?: Windows
 }
 
 export type SectionName = 'requests' | 'changes' | 'numbers' | 'lines' | 'usual' | 'left'

@@ -1,7 +1,7 @@
 /** The ways to show an incident that are measured: the brief, and what `context: plain` shows. */
 import { type ContextRow, cautiousTokens, makeBrief, renderBrief } from '../context/index.ts'
 import type { Row } from '../engine.ts'
-import { fence, renderRows } from '../runs/fence.ts'
+import { fence, renderRow, renderRows } from '../runs/fence.ts'
 import { fitRows, tokensOf } from '../timeline/fit.ts'
 import { renderHeading, renderTimeline } from '../timeline/present.ts'
 import type { Incident, IncidentEvent, NoisePool } from './incident.ts'
@@ -52,7 +52,7 @@ export const ways: Record<WayName, (loaded: Loaded, budget: number) => string> =
       .slice(-PLAIN_ROWS)
       .map((event) => plainRow(event, now))
     const heading = tokensOf(renderTimeline(renderHeading({ service: entity }, undefined, '15m'), []))
-    const kept = fitRows(rows, Math.max(1, budget - heading - 1), 0).rows
+    const kept = fitRows(rows, Math.max(1, budget - heading - 1), 0, { lineOf: renderRow }).rows
     kept.sort((a, b) => Date.parse(a.event_time) - Date.parse(b.event_time) || numberOf(a) - numberOf(b))
     return fence(MARKER, renderRows(kept))
   },

@@ -17,7 +17,9 @@ import type {
 import type { Clock } from '../clock.ts'
 import type { FindingItem } from '../connectors/finding.ts'
 import type { Ending, Fetcher } from '../deliveries/fetching.ts'
+import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { checkCited } from './checked.ts'
 import type { FindingQueries, FindingRow, ResultRow } from './queries.ts'
 
 const FINDING_MAX_BYTES = 65_536
@@ -37,6 +39,8 @@ export interface FindingsParts {
   entityLabels(project: string): string[]
   /** Whether any event ever had that label. */
   isKnownLabel(name: string, value: string): boolean
+  /** Those of the ids that exist, with payloads. @param project only what it reads; null: everything */
+  events(ids: readonly string[], project: string | null): Row[]
   /** Whether a firing is held, and what ends it. */
   ending: Ending
   /** Whether a finding of this writer answers a practice firing of the project. */
@@ -50,7 +54,7 @@ export interface FindingsParts {
 /**
  * Records the finding of an outside agent, and ends the firing it is about, where it names one.
  * @param writer name its finding carries: that of its key; on an open instance the body may say.
- * @throws SvcError invalid; conflict when an agent of the service has the writer's name, or the lease of
+ * @throws SvcError invalid, also where a claim cites what may not be read; conflict when an agent of the service has the writer's name, or the lease of
  * the firing has ended; not_found; forbidden
  */
 export async function recordFinding(
@@ -74,6 +78,8 @@ export async function recordFinding(
   const run_id = `run_${randomBytes(8).toString('hex')}`
   const label = body.label ?? labelFor(parts, project, body.entity)
   const { entity, finding, verdict, headline, next_step, firing } = body
+  const cited = checkCited(body, (ids) => parts.events(ids, fetcher.own ? project : null))
+  const notices = [...unknownEntity(parts, label, entity), ...cited.notices]
   const end =
     firing &&
     parts.ending(firing.subscription_id, { deliveryId: firing.delivery_id, lease: firing.lease }, fetcher)
@@ -106,12 +112,22 @@ export async function recordFinding(
         at: parts.clock.now(),
         event_id: id,
         practice: practice ? 1 : 0,
+        claims: cited.claims,
       })
       end?.()
       if (practice) parts.practiceAnswered(project, run_id)
     },
   )
-  return { ok: true, run_id, agent: writer, entity, verdict: verdict ?? null, event_id }
+  return {
+    ...{ ok: true as const, run_id, agent: writer, entity, verdict: verdict ?? null, event_id },
+    ...{ claims: cited.claims, notices },
+  }
+}
+
+/** An entity that was mistyped has a timeline of its own, which nobody reads. */
+function unknownEntity(parts: FindingsParts, label: string, entity: string): string[] {
+  if (parts.isKnownLabel(label, entity)) return []
+  return [`no event has ${label}=${entity}: if that is a mistake, record it again under the right name`]
 }
 
 /** The label the entity is known by: among those of the project's sources, else the first of them. */

@@ -1,5 +1,6 @@
 /** The SQL of findings: each is how a run ended, and a chain of runs is one result of a project. */
 
+import type { CheckedClaim } from '../../schemas/types.ts'
 import { firstSnapshot } from '../lifecycle/advance.ts'
 import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
@@ -50,6 +51,7 @@ export interface ExternalFinding {
   at: number
   event_id: string
   practice: 0 | 1
+  claims: CheckedClaim[]
 }
 
 /** Narrows a list; null narrows nothing. `before` is epoch ms and a run id, as of the last row seen. */
@@ -82,11 +84,20 @@ const IS_RESULT = `r.outcome IS NOT NULL AND NOT EXISTS (
 
 /** The statements of findings, prepared once. */
 export function findingQueries(db: Database) {
-  const insert = db.prepare<ExternalFinding & { snapshot: string }>(
+  const insert = db.prepare<
+    Omit<ExternalFinding, 'claims'> & {
+      snapshot: string
+      claims: string | null
+      verified_ok: number | null
+      verified_total: number | null
+    }
+  >(
     `INSERT INTO runs (id, seq, agent, definition, definition_hash, woken_by, label, entity, root_run_id, depth,
-       practice, made_at, as_of, started_at, finished_at, outcome, verdict, headline, next_step, note, event_id, snapshot)
+       practice, made_at, as_of, started_at, finished_at, outcome, verdict, headline, next_step, note, event_id,
+       claims, verified_ok, verified_total, snapshot)
      VALUES (@run_id, (SELECT coalesce(max(seq), 0) + 1 FROM runs), @agent, '{}', '', 'external', @label, @entity,
-       @run_id, 0, @practice, @at, @at, @at, @at, 'finding', @verdict, @headline, @next_step, @finding, @event_id, @snapshot)`,
+       @run_id, 0, @practice, @at, @at, @at, @at, 'finding', @verdict, @headline, @next_step, @finding, @event_id,
+       @claims, @verified_ok, @verified_total, @snapshot)`,
   )
   const addProject = db.prepare<[string, string]>('INSERT INTO run_projects (run_id, project) VALUES (?, ?)')
   const byRun = db.prepare<[string, string], ResultRow>(
@@ -115,11 +126,17 @@ export function findingQueries(db: Database) {
        AND EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = ?)`,
   )
   return {
-    insert: (finding: ExternalFinding) => {
+    insert: ({ claims, ...finding }: ExternalFinding) => {
       const begun = JSON.parse(firstSnapshot('run')) as Record<string, unknown>
       // It comes from elsewhere, ended.
       const snapshot = JSON.stringify({ ...begun, value: 'succeeded', status: 'done' })
-      insert.run({ ...finding, snapshot })
+      insert.run({
+        ...finding,
+        snapshot,
+        claims: claims.length ? JSON.stringify(claims) : null,
+        verified_ok: claims.length ? claims.filter(({ ok }) => ok).length : null,
+        verified_total: claims.length || null,
+      })
       addProject.run(finding.run_id, finding.project)
     },
     byRun: (project: string, runId: string) => byRun.get(project, runId),

@@ -10,7 +10,7 @@ import { contextRows } from '../timeline/context-rows.ts'
 import { readDocuments } from '../timeline/documents.ts'
 import { compilePlan, queryOf } from '../timeline/plan.ts'
 import type { Steps } from '../timeline/steps.ts'
-import { wideRows } from '../timeline/wide-rows.ts'
+import { namedCuts, wideRows } from '../timeline/wide-rows.ts'
 import { fence, renderRows } from './fence.ts'
 import type { BriefAnswer, BriefQuestion, Shown } from './types.ts'
 
@@ -45,10 +45,7 @@ export function* briefInSteps(
     rows: given,
     ...{ entity, label, fired, now: to },
     budget: budget - cautiousTokens(fence('0'.repeat(16), above)),
-    cuts: cuts.map(({ sourceId, of, since, every }) => ({
-      source: ctx.names.get(sourceId)?.name ?? `source ${sourceId}`,
-      ...{ of, since, every },
-    })),
+    cuts: namedCuts(ctx, cuts),
   })
   const shown = brief.sections.flatMap(({ lines }) => lines.flatMap((line) => line.shown))
   return {

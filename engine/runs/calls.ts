@@ -10,6 +10,7 @@ import { answerRead } from '../timeline/read.ts'
 import { atOnce } from '../timeline/steps.ts'
 import { briefInSteps } from './brief-read.ts'
 import { concludeTool } from './conclude.ts'
+import { renderRow } from './fence.ts'
 import { createFinishing } from './finishing.ts'
 import { askedFirst } from './first-view.ts'
 import { createJournal } from './journal.ts'
@@ -154,7 +155,7 @@ function viewOf(ctx: ReadContext, run: StartedRun, now: number): FirstView | nul
   const { projects } = run
   if ('brief' in asked) return { brief: atOnce(briefInSteps(ctx, projects, asked.brief)) }
   const scope = projects.length ? { project: projects } : {}
-  return { timeline: answerRead(ctx, { ...asked.timeline, ...scope }, now) }
+  return { timeline: answerRead(ctx, { ...asked.timeline, ...scope }, now, undefined, renderRow) }
 }
 
 /** For what passes them on to the thread that answers. */
@@ -179,6 +180,7 @@ const reads: Record<keyof RunReads, true> = {
   readFor: true,
   briefFor: true,
   statsFor: true,
+  inspectFor: true,
   eventsOf: true,
   skillOf: true,
 }

@@ -48,14 +48,22 @@ export function concludeTool({ verdicts }: Pick<AgentSpec, 'verdicts'>): ToolSpe
           type: 'array',
           maxItems: CLAIMS_MAX,
           description:
-            'What the note claims, each with the ids of the events it rests on. They are checked: each event must have been shown to you, and hold the quote or the number.',
+            'What the note claims, the cause first, each with the ids of the events it rests on. They are checked: each event must have been shown to you, and hold what you quote, name, count or compare. One that gives none of these is unproved.',
           items: {
             type: 'object',
             properties: {
               text: text('The claim, one sentence.', 500),
+              role: {
+                type: 'string',
+                enum: ['cause', 'effect', 'ruled_out', 'context'],
+                description: 'The first is the cause without it, the others are context.',
+              },
               events: { type: 'array', items: { type: 'string' }, minItems: 1 },
               quote: text('Words that one of these events has, exactly.', 500),
-              number: { type: 'number', description: 'A number one of them has, or how many they are.' },
+              number: { type: 'number', description: 'A number one of them has, as it is written there.' },
+              count: { type: 'integer', description: 'How many events they are, or stand for.' },
+              was: { type: 'number', description: 'With now: what a number was, in one of them.' },
+              now: { type: 'number', description: 'With was: what it became, in another.' },
             },
             required: ['text', 'events'],
           },

@@ -3,6 +3,7 @@
  * what looks like a secret taken out, so that what it says can be told from what the agent is told.
  */
 import { createHmac } from 'node:crypto'
+import { foldText } from '../../schemas/event-line.ts'
 import { escapeText } from '../../schemas/plain-text.ts'
 import type { Row } from '../engine.ts'
 import { redact } from '../redact.ts'
@@ -33,14 +34,14 @@ export function renderRows(rows: readonly Row[]): string {
   return rows.map(renderRow).join('\n')
 }
 
-function renderRow(row: Row): string {
+/** One of them: what the budget of a read of a run is counted of. */
+export function renderRow(row: Row): string {
   const { id, event_time, source, event_type, text, labels, fold, reference } = row
   const at = reference ? 'reference' : event_time
-  const folded = fold ? ` (×${fold.count} since ${fold.first})` : ''
   const shown = Object.entries(labels)
     .map(([name, value]) => `${name}=${cut(String(value), LABEL_MAX)}`)
     .join(' ')
-  const first = `${id} ${at} ${source} ${event_type}${folded}: ${cut(redact(oneLine(text)), TEXT_MAX)}`
+  const first = `${id} ${at} ${source} ${event_type}${foldText(fold)}: ${cut(redact(oneLine(text)), TEXT_MAX)}`
   return shown ? `${first} {${shown}}` : first
 }
 

@@ -4,12 +4,12 @@
  * external call that was begun is not made twice.
  */
 import type { CheckedClaim } from '../../schemas/types.ts'
+import { checkClaims } from '../claims/check.ts'
 import type { Clock } from '../clock.ts'
 import { type ExternalTools, offered } from '../mcp-tools/index.ts'
 import { roomAfter } from '../models/output-bounds.ts'
 import { ModelFault, type ModelReply, type Models, type ToolCall, type ToolSpec } from '../models/types.ts'
 import { Answering, isConclude } from './answering.ts'
-import { checkClaims } from './claims.ts'
 import { CONCLUDE, type Conclusion, concludeTool, readConclusion } from './conclude.ts'
 import { askedFirst } from './first-view.ts'
 import { ownTools } from './own-tools.ts'
@@ -144,7 +144,8 @@ class Loop {
     const claims = await this.checked(conclusion)
     const repairs = tape.steps.filter((step) => step.kind === 'conclude' && step.data.fault === null).length
     await this.write('conclude', tape.rounds, { call, fault: null, claims })
-    const holds = claims.every(({ ok }) => ok)
+    // What is unproved may be right: it is shown as such, and costs no other call.
+    const holds = claims.every(({ ok, unproved }) => ok || unproved)
     return holds || repairs >= REPAIRS || this.isOver() ? succeeded(conclusion, claims) : null
   }
 

@@ -5,11 +5,11 @@ import { SvcError } from '../errors.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
 import { parseDuration } from '../timeline/duration.ts'
 import { fence, renderRows } from './fence.ts'
+import { cursorAt, isLookTool, LOOK_TOKENS, look, lookSpecs, placeIn } from './look-tools.ts'
 import { shownOf } from './prompt.ts'
-import type { RunPort, Shown, StartedRun } from './types.ts'
+import { failed, type OwnResult, selectorOf, type Within, wordsOf } from './tool-arguments.ts'
+import type { RunPort, StartedRun } from './types.ts'
 
-/** Tokens of one answer. */
-const READ_TOKENS = 4_000
 const READ_WINDOW = '1h'
 const RESULT_MAX = 20_000
 
@@ -19,12 +19,6 @@ const SELECTOR = {
   additionalProperties: { type: 'string' },
 }
 const SOURCES = { type: 'array', items: { type: 'string' }, description: 'Only these sources.' }
-
-export interface OwnResult {
-  text: string
-  isError: boolean
-  shown: Shown
-}
 
 /** @returns the tools that this run is offered besides conclude */
 export function ownTools({ definition, skills }: Pick<StartedRun, 'definition' | 'skills'>): ToolSpec[] {
@@ -38,13 +32,21 @@ export function ownTools({ definition, skills }: Pick<StartedRun, 'definition' |
         properties: {
           selector: SELECTOR,
           window: { type: 'string', description: 'How far back, such as 15m, 2h, 7d. 1h without it.' },
+          from: { type: 'string', description: 'Start of the window instead of its length, ISO 8601.' },
           to: {
             type: 'string',
             description: 'End of the window, ISO 8601; the instant of this run without it.',
           },
           event_types: { type: 'array', items: { type: 'string' }, description: 'Only these types.' },
           text: { type: 'string', description: 'Only events whose text has these words.' },
-          sources: SOURCES,
+          sources: {
+            ...SOURCES,
+            description: 'Only these sources; without a selector all of what they brought.',
+          },
+          cursor: {
+            type: 'string',
+            description: 'Cursor of the answer before: its next page, or a fold unfolded.',
+          },
         },
       },
     },
@@ -64,6 +66,7 @@ export function ownTools({ definition, skills }: Pick<StartedRun, 'definition' |
         required: ['by'],
       },
     },
+    ...lookSpecs(),
   ]
   if (skills.length)
     tools.push({
@@ -104,7 +107,7 @@ export async function callOwnTool(run: StartedRun, port: RunPort, call: ToolCall
       case 'remember':
         return run.definition.remembers ? await remember(run, port, call) : null
       default:
-        return null
+        return isLookTool(call.name) ? await look(run, port, call.name, call.arguments) : null
     }
   } catch (error) {
     if (!(error instanceof SvcError) || error.code === 'wrong_state' || error.code === 'internal') throw error
@@ -112,8 +115,6 @@ export async function callOwnTool(run: StartedRun, port: RunPort, call: ToolCall
   }
 }
 
-/** Where a read of a model stands: what it may see, as of when, and how it is fenced. */
-export type Within = Pick<StartedRun, 'projects' | 'asOf' | 'marker'>
 export type ReadPort = Pick<RunPort, 'readFor' | 'statsFor'>
 
 /** The tool `read`. @throws SvcError */
@@ -124,24 +125,34 @@ export async function read(run: Within, port: ReadPort, args: Record<string, unk
     return failed(
       'selector must be a map of at least one label to its value, such as {"service": "checkout"}; without one, name sources',
     )
-  const to = Math.min(run.asOf, typeof args.to === 'string' ? Date.parse(args.to) : run.asOf)
+  const { at, cursor } = placeIn(args.cursor, run.asOf)
+  const to = Math.min(at, typeof args.to === 'string' && args.to ? Date.parse(args.to) : at)
   if (Number.isNaN(to)) return failed('to must be an ISO 8601 time')
-  const window = typeof args.window === 'string' ? args.window : READ_WINDOW
+  const from = fromOf(args, to)
+  if (Number.isNaN(from)) return failed('from must be an ISO 8601 time')
   const answer = await port.readFor(run.projects, {
     ...(hasSelector ? { selector } : {}),
-    from: new Date(to - parseDuration(window, 'window')).toISOString(),
+    from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    as_of: new Date(run.asOf).toISOString(),
-    max_tokens: READ_TOKENS,
+    as_of: new Date(at).toISOString(),
+    max_tokens: LOOK_TOKENS,
     ...narrowed(args),
     ...(typeof args.text === 'string' && args.text ? { text: args.text } : {}),
+    ...(cursor === undefined ? {} : { cursor }),
   })
-  const heading = `${answer.from} to ${answer.to}: ${answer.rows.length} rows${restOf(answer)}`
+  const next = answer.next_cursor
+  const more = next === null ? '' : `; the next page: the same arguments and cursor ${cursorAt(at, next)}`
+  const heading = `${answer.from} to ${answer.to}: ${answer.rows.length} rows${restOf(answer)}${more}`
   return {
     text: `${heading}\n${fence(run.marker, renderRows(answer.rows))}`,
     isError: false,
     shown: shownOf(answer),
   }
+}
+
+function fromOf({ from, window }: Record<string, unknown>, to: number): number {
+  if (typeof from === 'string' && from) return Date.parse(from)
+  return to - parseDuration(typeof window === 'string' && window ? window : READ_WINDOW, 'window')
 }
 
 /** What is not there, and how to see it: a search that stopped early must not look like silence. */
@@ -201,16 +212,4 @@ async function remember(run: StartedRun, port: RunPort, call: ToolCall): Promise
     `${run.id}/${call.id}`,
   )
   return { text: 'remembered', isError: false, shown: [] }
-}
-
-const failed = (text: string): OwnResult => ({ text: `tool error: ${text}`, isError: true, shown: [] })
-
-function selectorOf(value: unknown): Record<string, string> | null {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return null
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, String(one)]))
-}
-
-function wordsOf(value: unknown): string[] | undefined {
-  const words = Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : []
-  return words.length ? (words as string[]) : undefined
 }

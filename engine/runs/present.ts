@@ -1,7 +1,8 @@
 /** Runs as they are answered. */
 
-import type { AgentForecast, CheckedClaim, Run, RunDetail, RunHandoff, RunStep } from '../../schemas/types.ts'
+import type { AgentForecast, Run, RunDetail, RunHandoff, RunStep } from '../../schemas/types.ts'
 import { maskAddresses } from '../address-secrets.ts'
+import { storedClaims } from '../claims/check.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
 import { dollars } from '../models/dollars.ts'
 import type { HandoffRow, RunQueries, RunRow, StepRow } from './queries.ts'
@@ -78,7 +79,7 @@ export function presentRunDetail(queries: RunQueries, row: RunRow): RunDetail {
   const present = (one: RunRow) => presentRun(one, queries.projectsOf.all(one.id))
   return {
     ...present(row),
-    claims: row.claims === null ? [] : (JSON.parse(row.claims) as CheckedClaim[]),
+    claims: storedClaims(row.claims),
     steps: queries.steps.all(row.id).map(presentStep),
     handoffs: queries.handoffsFrom.all(row.id).map(presentHandoff),
     chain: queries.chain

@@ -1,6 +1,7 @@
 /** Runs as they are read, and what runs read: on a connection of its own, which never writes. */
 import type {
   AgentForecast,
+  InspectResult,
   ReadRequest,
   Run,
   RunDetail,
@@ -11,13 +12,16 @@ import type {
 import type { Clock } from '../clock.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { type InspectQuestion, inspectInSteps } from '../inspect/index.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { ReadContext } from '../timeline/context.ts'
+import { readDocument } from '../timeline/documents.ts'
 import { parseEventId, presentRow } from '../timeline/present.ts'
-import { answerRead } from '../timeline/read.ts'
+import { readInSteps } from '../timeline/read.ts'
 import { answerStats } from '../timeline/stats.ts'
 import { inTurns } from '../timeline/steps.ts'
 import { briefInSteps } from './brief-read.ts'
+import { renderRow } from './fence.ts'
 import { requireKnownAgent } from './known-agent.ts'
 import { OPEN_STATES } from './open-states.ts'
 import { presentForecast, presentRun, presentRunDetail } from './present.ts'
@@ -58,6 +62,8 @@ export interface RunReads {
     request: Omit<StatsRequest, 'project'>,
     asOf: number,
   ): Promise<StatsResult>
+  /** One of the tools that look, as of `now`; what looks like a secret is taken out. */
+  inspectFor(projects: readonly string[], question: InspectQuestion, now: number): Promise<InspectResult>
   eventsOf(ids: readonly string[]): Promise<Row[]>
   skillOf(projects: readonly string[], name: string): Promise<string | null>
 }
@@ -73,10 +79,15 @@ export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapsho
       ),
     agentForecast: (agent) => snapshot(() => forecast(ctx, agent, clock.now())),
     readFor: (projects, request) =>
-      snapshot(() => answerRead(ctx, { ...request, ...scoped(projects) }, clock.now())),
+      inTurns(
+        readInSteps(ctx, { ...request, ...scoped(projects) }, clock.now(), undefined, renderRow),
+        snapshot,
+      ),
     briefFor: (projects, question) => inTurns(briefInSteps(ctx, projects, question), snapshot),
     statsFor: (projects, request, asOf) =>
       snapshot(() => answerStats(ctx, { ...request, ...scoped(projects) }, asOf, asOf)),
+    inspectFor: (projects, question, now) =>
+      inTurns(inspectInSteps(ctx, question, { projects, now, isRedacted: true }), snapshot),
     eventsOf: (ids) => snapshot(() => eventsOf(ctx, ids, clock.now())),
     skillOf: (projects, name) =>
       snapshot(
@@ -105,7 +116,12 @@ function eventsOf(ctx: ReadContext, ids: readonly string[], now: number): Row[] 
     )
     .filter((stored) => stored && !masked.has(stored.source_id))
     .map((stored) => presentRow(stored, ctx.dictionary, ctx.names, now))
+    .concat(documentsOf(ctx, numbers, now))
 }
+
+/** Documents have ids of events, and may be cited as such. */
+const documentsOf = (ctx: ReadContext, numbers: readonly number[], now: number): Row[] =>
+  numbers.flatMap((number) => readDocument(ctx.db, ctx.names, number, now) ?? [])
 
 function listRuns(ctx: ReadContext, filter: RunFilter, present: (row: RunRow) => Run): RunsResult {
   const { status, agent = null, entity = null, limit, offset } = filter

@@ -3,12 +3,14 @@ import type {
   AgentSpec,
   AskProposal,
   CheckedClaim,
+  InspectResult,
   ReadRequest,
   RememberRequest,
   StatsRequest,
   StatsResult,
 } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
+import type { InspectQuestion } from '../inspect/index.ts'
 import type { CallRefusal } from '../models/daily-budget.ts'
 import type { ModelReply, ToolCall, ToolSpec } from '../models/types.ts'
 
@@ -204,6 +206,7 @@ export interface RunPort {
     request: Omit<StatsRequest, 'project'>,
     asOf: number,
   ): Promise<StatsResult>
+  inspectFor(projects: readonly string[], question: InspectQuestion, now: number): Promise<InspectResult>
   /** Events with payloads; those that do not exist are absent. */
   eventsOf(ids: readonly string[]): Promise<Row[]>
   /** Body of a skill one of the projects uses; null: none has that name. */

@@ -1,6 +1,6 @@
 /** What is posted to the receiver of an agent's findings (reference: key and labels are the specification's). */
-import type { CheckedClaim } from '../../schemas/types.ts'
 import { hasMaskedSecret } from '../address-secrets.ts'
+import { storedClaims } from '../claims/check.ts'
 import { openVariable, variableIn } from '../secret-variables.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { parseEventId, presentRow } from '../timeline/present.ts'
@@ -28,7 +28,7 @@ export function writeBackOf(
     verdict: row.verdict,
     headline: row.headline,
     next_step: row.next_step,
-    claims: row.claims === null ? [] : (JSON.parse(row.claims) as CheckedClaim[]),
+    claims: storedClaims(row.claims),
     verified: row.verified_total === null ? null : { ok: row.verified_ok, total: row.verified_total },
     event_id: row.event_id,
     run_id: row.id,

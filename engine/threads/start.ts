@@ -181,20 +181,25 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   // Credentials pass between the threads, and are no calls of the engine.
   const ports = answered.ports as unknown as Ports
   const network = openModels({ ...calls, ...ports }, systemClock)
+  const closed = async (asOf: string | undefined): Promise<void> => {
+    if (asOf === undefined) return
+    const instant = Date.parse(asOf)
+    if (instant > systemClock.now()) fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
+    // Waited for only while a transaction is under way whose events are of before.
+    if (!state.close(instant)) await writer.call('closeInstant', [instant])
+  }
   const engine = {
     ...calls,
     ...network.calls,
     ...projectGraphCall(ports),
     status: async () => ({ ...(await calls.status()), tallies: tallies.list() }),
     read: async (request, asked) => {
-      if (request.as_of !== undefined && request.cursor === undefined) {
-        const instant = Date.parse(request.as_of)
-        if (instant > systemClock.now())
-          fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
-        // Waited for only while a transaction is under way whose events are of before.
-        if (!state.close(instant)) await writer.call('closeInstant', [instant])
-      }
+      if (request.cursor === undefined) await closed(request.as_of)
       return reading.read(request, asked)
+    },
+    inspect: async (request, asked) => {
+      await closed(request.as_of)
+      return calls.inspect(request, asked)
     },
     directory: async () => {
       const first = directory

@@ -87,6 +87,7 @@ const CATALOG = 'compare fewer objects at once'
 const WIDE: Readonly<Record<string, Wide>> = {
   stats: { args: 1 },
   histogram: { args: 1 },
+  inspect: { args: 1 },
   backtest: { args: 1 },
   replay: { args: 2 },
   checkCatalog: { args: 2, advice: CATALOG },

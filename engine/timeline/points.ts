@@ -16,19 +16,6 @@ export function pointOf(row: Row): { series: string; value: number } | null {
   return { series, value: Number(match[2]) }
 }
 
-/** Values of the points among rows: the range to tell; nothing where they are not all points. */
-export function rangeOf(rows: readonly Row[]): { least: number; most: number } | Record<string, never> {
-  let least = Number.POSITIVE_INFINITY
-  let most = Number.NEGATIVE_INFINITY
-  for (const row of rows) {
-    const point = pointOf(row)
-    if (!point) return {}
-    least = Math.min(least, point.value)
-    most = Math.max(most, point.value)
-  }
-  return { least, most }
-}
-
 /** The rows of a page, points of a series as one. */
 export class PointFold {
   private readonly kept: Row[][] = []
@@ -66,20 +53,37 @@ export class PointFold {
 
 const numberOf = ({ id }: Row): number => Number(id.slice(4))
 
-/** One row for several. @param rows oldest first. */
-export function foldedRow(rows: readonly Row[]): Row {
+/** One row for several points of a series. @param rows oldest first. */
+function foldedRow(rows: readonly Row[]): Row {
   const newest = rows.at(-1)!
   if (rows.length === 1) return newest
-  const oldest = rows[0]!
+  const values = rows.map((row) => pointOf(row)!.value)
+  const range = { least: Math.min(...values), most: Math.max(...values) }
+  const { id, event_time: time } = rows[0]!
+  return { ...newest, fold: foldOf({ id, time }, newest, rows.length, [range]) }
+}
+
+/** What a row tells of those it stands for. @param ranges of its numbers, where they differ */
+export function foldOf(
+  oldest: { id: string; time: string },
+  newest: Row,
+  count: number,
+  ranges: readonly { name?: string; least: number; most: number }[],
+): NonNullable<Row['fold']> {
+  const isPoint = pointOf(newest) !== null
+  const [own] = ranges
   return {
-    ...newest,
-    fold: {
-      count: rows.length,
-      first_id: oldest.id,
-      first: oldest.event_time,
-      last_id: newest.id,
-      last: newest.event_time,
-      ...rangeOf(rows),
-    },
+    count,
+    first_id: oldest.id,
+    first: oldest.time,
+    last_id: newest.id,
+    last: newest.event_time,
+    cursor: `${oldest.id}..${newest.id}`,
+    ...(isPoint ? pointRange(newest, own) : ranges.length ? { numbers: [...ranges] } : {}),
   }
+}
+
+function pointRange(newest: Row, range: { least: number; most: number } | undefined) {
+  const { value } = pointOf(newest)!
+  return { least: range?.least ?? value, most: range?.most ?? value }
 }

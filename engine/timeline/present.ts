@@ -1,4 +1,5 @@
 /** Stored rows as rows of an answer, and the text timeline. */
+import { eventLine } from '../../schemas/event-line.ts'
 import { escapeLine, escapeText } from '../../schemas/plain-text.ts'
 import type { Row } from '../engine.ts'
 import type { Dictionary } from '../store/dictionary.ts'
@@ -54,18 +55,8 @@ export function presentRow(stored: StoredRow, dictionary: Dictionary, names: Sou
   }
 }
 
-/** One row as lines of the text timeline: labels end the first line. */
-export function renderRow(row: Row): string {
-  const [first = '', ...rest] = row.text.split('\n')
-  const at = row.reference ? '[reference]' : `[${row.offset}]`
-  const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${escapeLine(String(value))}`)
-  const fold = row.fold ? ` (×${row.fold.count} since ${row.fold.first}${rangeText(row.fold)})` : ''
-  const line = `${at} [${row.source}] ${first}${fold}${labels.length ? `  ·  ${labels.join('  ')}` : ''}`
-  return [line, ...rest.map((text) => `${at} [${row.source}] ${text}`)].join('\n')
-}
-
-const rangeText = ({ least, most }: NonNullable<Row['fold']>): string =>
-  least === undefined || most === undefined || least === most ? '' : `, ${least} to ${most}`
+/** One row as lines of the text timeline. */
+export const renderRow = (row: Row): string => eventLine(row)
 
 /** The heading of the text timeline. @param selector none: a read of sources, which it names then. */
 export function renderHeading(

@@ -52,6 +52,13 @@ export function* wideRows(ctx: ReadContext, query: Query, most: number): Steps<W
   return { rows, cuts }
 }
 
+/** Cuts as they are told. */
+export const namedCuts = (ctx: ReadContext, cuts: WideRows['cuts']) =>
+  cuts.map(({ sourceId, of, since, every }) => ({
+    source: ctx.names.get(sourceId)?.name ?? `source ${sourceId}`,
+    ...{ of, since, every },
+  }))
+
 function* eachOfSource(
   ctx: ReadContext,
   query: Query,

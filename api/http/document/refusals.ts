@@ -119,7 +119,7 @@ export const refusals = {
 export type RefusalName = keyof typeof refusals
 
 /** Reads that have a body for their question: they change nothing, so nothing is in their way. */
-const QUESTIONS = new Set(['/read', '/api/stats', '/api/histogram', '/api/labels/preview'])
+const QUESTIONS = new Set(['/read', '/api/stats', '/api/histogram', '/api/inspect', '/api/labels/preview'])
 /** Bodies that name nothing of the instance. */
 const NAMELESS = new Set(['/api/session', '/api/slack/events', '/api/slack/channels/changed', '/api/keys'])
 /** Query fields that name something. */

@@ -1,6 +1,6 @@
 /** Reads (SPEC.md, Ingest and reads). */
 import type { FastifyInstance } from 'fastify'
-import type { HistogramRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
+import type { HistogramRequest, InspectRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
 import { askedBy } from '../asked.ts'
 import type { Identity } from '../auth.ts'
 import type { Doors } from '../doors.ts'
@@ -52,6 +52,21 @@ export function readRoutes(app: FastifyInstance, doors: Doors): void {
     },
     async (request, reply) =>
       engine.stats(await narrowed(request.identity, request.body), askedBy(request, reply, doors)),
+  )
+  app.post<{ Body: InspectRequest }>(
+    '/api/inspect',
+    {
+      schema: {
+        tags: ['read'],
+        operationId: 'inspect',
+        summary:
+          'The tools of agents that look: what changed, a number over time, a trace, a record in pages',
+        body: body('request-inspect.json'),
+        response: answers(200, 'inspect-result.json'),
+      },
+    },
+    async (request, reply) =>
+      engine.inspect(await narrowed(request.identity, request.body), askedBy(request, reply, doors)),
   )
   app.post<{ Body: HistogramRequest }>(
     '/api/histogram',

@@ -15,7 +15,7 @@ export const catalogList = defineTool<ToolCatalogList, ToolCatalogListResult>({
   name: 'catalog_list',
   title: 'List the catalog',
   description:
-    'Every source, trigger and project with its handle. Use it first on an instance you do not know; then catalog_describe says what one of them is like.',
+    'Every source, trigger and project with its handle. catalog_describe says what one of them is like.',
   scope: 'read',
   ofProject: true,
   hints: READS,
@@ -49,7 +49,7 @@ export const catalogDescribe = defineTool<ToolCatalogDescribe, ToolCatalogDescri
   name: 'catalog_describe',
   title: 'Describe a source or trigger',
   description:
-    'One source (its event types, labels with their values, which label names the entity, how current it is, its newest events) or one trigger (its definition, who is told), and what leads to what. Use it before you read or filter.',
+    'One source (event types, labels with values, which one names the entity, newest events) or one trigger (definition, who is told), and what leads to what.',
   scope: 'read',
   ofProject: true,
   hints: READS,

@@ -1,7 +1,7 @@
 /** The tool conclude: what an outside agent found about a firing, and the firing's end, in one call. */
 import type { FindingCreated, ToolConclude, ToolConcludeResult } from '../../../schemas/types.ts'
 import { adds, type Context, defineTool, isAllowed, ToolError } from '../tool.ts'
-import { recordFindingOf } from './findings.ts'
+import { checkedContent, checkedText, recordFindingOf } from './findings.ts'
 import { acknowledge, type Holding } from './waiting.ts'
 
 const NOTHING = 'no_op'
@@ -10,7 +10,7 @@ export const conclude = defineTool<ToolConclude, ToolConcludeResult>({
   name: 'conclude',
   title: 'Conclude a firing',
   description:
-    'Ends a firing that you hold: records what you found as record_finding does and acknowledges it, both or neither. With nothing to report give verdict no_op alone. A lease that has ended is refused before anything is recorded: another may look at it by then.',
+    'Ends a firing that you hold: records what you found as record_finding does and acknowledges it, both or neither. With nothing to report give verdict no_op alone.',
   scope: 'read',
   ofProject: true,
   hints: adds(),
@@ -19,7 +19,7 @@ export const conclude = defineTool<ToolConclude, ToolConcludeResult>({
     const made = await record(said, holding, context)
     if (made === null) await acknowledge(holding, context)
     return {
-      text: `${delivery_id} is done${made ? `; recorded as ${made.run_id} on the timeline of ${made.entity} (${made.event_id})` : ', with nothing to report'}`,
+      text: `${delivery_id} is done${made ? `; recorded as ${made.run_id} on the timeline of ${made.entity} (${made.event_id})${checkedText(made)}` : ', with nothing to report'}`,
       content: {
         delivery_id,
         acknowledged: true,
@@ -27,6 +27,7 @@ export const conclude = defineTool<ToolConclude, ToolConcludeResult>({
         finding: made?.run_id ?? null,
         event_id: made?.event_id ?? null,
         event: made?.event_id ?? null,
+        ...(made ? checkedContent(made) : {}),
       },
     }
   },

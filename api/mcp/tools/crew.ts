@@ -17,7 +17,7 @@ export const holdProject = defineTool<ToolHoldProject, ToolHoldProjectResult>({
   name: 'hold_project',
   title: 'Hold a project',
   description:
-    'Takes a project for your crew, so that people and other agents see that it is being worked on. Refused while a crew or a person holds it. A person can take it over from you. Hand it back with finish_project, or with release_project when you stop before the work is done.',
+    'Takes a project for your crew, so that people and other agents see that it is being worked on. Refused while another holds it. Hand it back with finish_project, or with release_project when you stop before the work is done.',
   scope: 'admin',
   ofProject: false,
   hints: adds(),

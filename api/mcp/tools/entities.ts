@@ -17,7 +17,7 @@ export const listEntities = defineTool<ToolListEntities, ToolListEntitiesResult>
   name: 'list_entities',
   title: 'List entities',
   description:
-    'Labels and their values with how many events carry each: the words that read and stats select by. Without label, every label with its most frequent values; with label, the values of that one, narrowed by prefix. Use it to find how an entity is called here before you read.',
+    'Labels and their values with how many events carry each: how entities are called here. With label, the values of that one.',
   scope: 'read',
   ofProject: false,
   hints: READS,

@@ -26,7 +26,7 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
   name: 'list_findings',
   title: 'List findings',
   description:
-    'The newest 200 findings of a project, of one entity or one agent where you say so. Use it to see whether somebody looked at this entity before you. Older ones are in project_timeline.',
+    'The newest 200 findings of a project: whether somebody looked at this before you. Older ones are in project_timeline.',
   scope: 'read',
   ofProject: true,
   hints: READS,
@@ -105,18 +105,35 @@ export const recordFinding = defineTool<ToolRecordFinding, ToolRecordFindingResu
   name: 'record_finding',
   title: 'Record a finding',
   description:
-    "Writes what you found onto the entity's timeline and into the project's results, where people and other agents read it. Call it once, when you are done: say what happened and why, cite event ids, give a headline a person can act on and the next step. A verdict may hand the entity to another agent. With nothing to report, record nothing. It carries the name of your key.",
+    "Writes what you found onto the entity's timeline and into the project's results. Call it once, when you are done: what happened and why, a headline, the next step, and claims with the events that prove them. A verdict may hand the entity to another agent. With nothing to report, record nothing.",
   scope: 'findings',
   ofProject: true,
   hints: adds(),
   async run(said, context) {
-    const { run_id, event_id, agent, entity, verdict, project } = await recordFindingOf(said, context)
+    const made = await recordFindingOf(said, context)
+    const { run_id, event_id, agent, entity, verdict, project } = made
     return {
-      text: `recorded as ${run_id} on the timeline of ${entity} (${event_id}), by ${agent}`,
-      content: { finding_id: run_id, id: run_id, event_id, event: event_id, project, agent, entity, verdict },
+      text: `recorded as ${run_id} on the timeline of ${entity} (${event_id}), by ${agent}${checkedText(made)}`,
+      content: {
+        ...{ finding_id: run_id, id: run_id, event_id, event: event_id, project, agent, entity, verdict },
+        ...checkedContent(made),
+      },
     }
   },
 })
+
+/** What came of its claims, and what should be known of it. */
+export const checkedContent = ({ claims, notices }: Pick<FindingCreated, 'claims' | 'notices'>) => ({
+  claims: claims.map(({ text, ok, unproved, why }) => ({ text, ok, unproved, why })),
+  notices,
+})
+
+export function checkedText({ claims, notices }: Pick<FindingCreated, 'claims' | 'notices'>): string {
+  const holding = claims.filter(({ ok }) => ok).length
+  const held = claims.length ? [`${holding} of ${claims.length} claims hold`] : []
+  const faults = claims.filter(({ ok }) => !ok).map(({ text, why }) => `${text}: ${why}`)
+  return [...held, ...faults, ...notices].map((line) => `\n${line}`).join('')
+}
 
 /**
  * @param firing one that is held, and ends with the finding.

@@ -7,6 +7,7 @@ import { discoverSource } from './discover.ts'
 import { listEntities } from './entities.ts'
 import { getEvent, why } from './events.ts'
 import { getFinding, listFindings, recordFinding } from './findings.ts'
+import { changed, document, series, trace } from './look.ts'
 import { getPart } from './parts.ts'
 import { joinProject, leaveProject, listProjects, projectTimeline } from './projects.ts'
 import { applyChange, getProposal, proposeChange, withdrawProposal } from './proposals.ts'
@@ -20,10 +21,14 @@ import { stats } from './stats.ts'
 import { ackFiring, extendLease, waitForFiring } from './waiting.ts'
 
 export const tools: readonly Tool[] = [
+  changed,
   read,
+  series,
+  trace,
   stats,
   listEntities,
   getEvent,
+  document,
   why,
   listProjects,
   projectTimeline,

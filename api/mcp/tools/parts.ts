@@ -20,7 +20,7 @@ export const getPart = defineTool<ToolGetPart, ToolGetPartResult>({
   name: 'get_part',
   title: 'Look at what is declared',
   description:
-    'The spec of one source, trigger, agent or MCP server, or the wiring of a project, as propose_change takes it. Without a name: the names there are, and the JSON Schema of a spec. Skills are {description, body}.',
+    'The spec of one source, trigger, agent or MCP server, or the wiring of a project, as propose_change takes it. Without a name: the names, and the JSON Schema of a spec. Skills are {description, body}.',
   scope: 'read',
   ofProject: false,
   hints: READS,

@@ -19,8 +19,7 @@ import { adds, defineTool, READS } from '../tool.ts'
 export const listProjects = defineTool<ToolListProjects, ToolListProjectsResult>({
   name: 'list_projects',
   title: 'List projects',
-  description:
-    'Projects with their goal, state, sources, triggers and skills, and who holds each. Use it to find the project that other tools take.',
+  description: 'Projects with their goal, state, sources, triggers and skills, and who holds each.',
   scope: 'read',
   ofProject: true,
   hints: READS,
@@ -61,7 +60,7 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
   name: 'project_timeline',
   title: 'What a project found',
   description:
-    'What the agents of a project found, newest first, one result per chain of runs, with headline, next step and verdict, and totals since 00:00 UTC. Read it before you look at something yourself: it may be known. get_finding has the whole note.',
+    'What the agents of a project found, newest first, one result per chain of runs, and totals since 00:00 UTC. get_finding has the whole note.',
   scope: 'read',
   ofProject: true,
   hints: READS,
@@ -115,7 +114,7 @@ export const joinProject = defineTool<ToolJoinProject, ToolJoinProjectResult>({
   name: 'join_project',
   title: 'Join a project',
   description:
-    'Has every firing of a project posted to an address of yours, triggers made later included, with the timeline of the entity, signed (Standard Webhooks). Use it when you run a server that can be reached; then look with read and answer with record_finding. A key without scope admin may only name public addresses.',
+    'Has every firing of a project posted to an address of yours, with the timeline of the entity, signed (Standard Webhooks); answer with record_finding. Without scope admin only public addresses.',
   scope: 'read',
   ofProject: true,
   hints: adds({ idempotentHint: true, openWorldHint: true }),

@@ -24,7 +24,7 @@ export const proposeChange = defineTool<ToolProposeChange, ToolProposeChangeResu
   name: 'propose_change',
   title: 'Propose a change',
   description:
-    'Plans a change of sources, triggers, agents, MCP servers, skills or the wiring of projects, and leaves it to a person: nothing is written until one approves, and then exactly this. Say why. get_part has the form of each spec. get_proposal says what became of it.',
+    'Plans a change of sources, triggers, agents, MCP servers, skills or the wiring of projects, and leaves it to a person: nothing is written until one approves. get_part has the form of each spec.',
   scope: 'read',
   ofProject: false,
   hints: adds(),
@@ -52,8 +52,7 @@ export const getProposal = defineTool<ToolGetProposal, ToolGetProposalResult>({
 export const withdrawProposal = defineTool<ToolWithdrawProposal, ToolWithdrawProposalResult>({
   name: 'withdraw_proposal',
   title: 'Withdraw a proposal',
-  description:
-    'Takes back a proposal that you made and nobody has decided. Use it before you propose better.',
+  description: 'Takes back a proposal that you made and that nobody has decided.',
   scope: 'read',
   ofProject: false,
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },

@@ -6,7 +6,7 @@ export const remember = defineTool<ToolRemember, ToolRememberResult>({
   name: 'remember',
   title: 'Remember an observation',
   description:
-    'Keeps an observation on the timeline of an entity, for you and others to read later: what you saw, what you decided, what somebody told you. Not for results of an investigation: record_finding is. Never keep secrets.',
+    'Keeps an observation on the timeline of an entity, for you and others to read later. Results of an investigation go to record_finding. Never keep secrets.',
   scope: 'ingest',
   ofProject: false,
   hints: adds(),

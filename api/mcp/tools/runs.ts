@@ -20,8 +20,7 @@ const STEP_CHARACTERS = 400
 export const listRuns = defineTool<ToolListRuns, ToolListRunsResult>({
   name: 'list_runs',
   title: 'List runs',
-  description:
-    "Runs of the service's own agents, newest first: what woke each, how it ended, what it cost. Use it to see whether an agent is at work on an entity, or why one failed.",
+  description: "Runs of the service's own agents, newest first: what woke each, how it ended, its cost.",
   scope: 'read',
   ofProject: false,
   hints: READS,
@@ -73,7 +72,7 @@ export const getRun = defineTool<ToolGetRun, ToolGetRunResult>({
   name: 'get_run',
   title: 'Read a run',
   description:
-    'One run of an agent step by step: what it read, what it called, what it concluded, and whether the events it cites bear its claims out. Use it to check a finding before you rely on it.',
+    'One run of an agent step by step: what it read and called, what it concluded, and whether its claims hold.',
   scope: 'read',
   ofProject: false,
   hints: READS,

@@ -17,7 +17,7 @@ export const listSkills = defineTool<ToolListSkills, ToolListSkillsResult>({
   name: 'list_skills',
   title: 'List skills',
   description:
-    'Instruction documents that people wrote for agents, each with the task it is for. Look here before work in a project, and load what matches with skill.',
+    'Instruction documents for agents, each with the task it is for. Look here before work in a project.',
   scope: 'read',
   ofProject: true,
   hints: READS,
@@ -39,7 +39,7 @@ export const skill = defineTool<ToolSkill, ToolSkillResult>({
   name: 'skill',
   title: 'Load a skill',
   description:
-    'The whole text of a skill. Load one before you rely on it, and only when your task matches its description. It was written by an operator of this instance.',
+    'The whole text of a skill. Load one before you rely on it, and only when your task matches its description.',
   scope: 'read',
   ofProject: true,
   hints: READS,

@@ -25,7 +25,7 @@ export const listConnectors = defineTool<ToolListConnectors, ToolListConnectorsR
   name: 'list_connectors',
   title: 'List connectors',
   description:
-    'What a source can be made of: every connector with the fields of its config, which are required and what each means. Read it before test_source and create_source.',
+    'What a source can be made of: every connector with the fields of its config, which are required and what each means.',
   scope: 'read',
   ofProject: false,
   hints: READS,
@@ -65,7 +65,7 @@ export const discoverDocker = defineTool<ToolDiscoverDocker, ToolDiscoverDockerR
   name: 'discover_docker',
   title: 'Scan local containers',
   description:
-    'Looks at the containers that run beside the daemon and proposes a source for each compose service or container. It saves nothing: show the person what was found, and call create_source with the name, connector and config of each one they choose.',
+    'Looks at the containers beside the daemon and proposes a source for each service. It saves nothing: show the person what was found, and call create_source with those they choose.',
   scope: 'admin',
   ofProject: false,
   hints: LOOKS_OUTSIDE,
@@ -111,7 +111,7 @@ export const createSource = defineTool<ToolCreateSource, ToolCreateSourceResult>
   name: 'create_source',
   title: 'Make a source',
   description:
-    'Makes a source, so that events of another system are stored from now on. Give labels, one of them primary: it names the entity whose timeline an event is on. One that is pushed to answers with the path producers post to, and on a secured instance with a token, shown once: hand both to whoever configures the producer, and write the token nowhere else. One change-set, which can be undone; dry_run proposes it instead.',
+    'Makes a source, so that events of another system are stored from now on. Give labels, one of them primary: it names the entity whose timeline an event is on. One that is pushed to answers with the path producers post to, and on a secured instance with a token, shown once: hand both to whoever configures the producer, and write the token nowhere else. dry_run proposes it instead.',
   scope: 'admin',
   ofProject: false,
   hints: adds(),

@@ -16,7 +16,7 @@ export const listSources = defineTool<ToolListSources, ToolListSourcesResult>({
   name: 'list_sources',
   title: 'List sources',
   description:
-    'Where events come from, with health, how many are stored, when the last one came, and the labels each source gives. Use it when a timeline is empty, or to see which label names an entity.',
+    'Sources with their health, how many events are stored, when the last one came, and their labels.',
   scope: 'read',
   ofProject: false,
   hints: READS,
@@ -69,7 +69,7 @@ export const sourceFields = defineTool<ToolSourceFields, ToolSourceFieldsResult>
   name: 'source_fields',
   title: 'Look at the fields of a source',
   description:
-    'Which fields the newest payloads of a source have, how many of them have each, and example values. Use it to choose labels: a good entity label is in nearly every event and has many, but not endless, values.',
+    'Which fields the newest payloads of a source have, how many have each, and example values: what labels can be made of.',
   scope: 'read',
   ofProject: false,
   hints: READS,

@@ -6,7 +6,7 @@ export const stats = defineTool<ToolStats, ToolStatsResult>({
   name: 'stats',
   title: 'Count what changed',
   description:
-    'How often each value of a label came in a window, against the window before it; what changed most comes first. Use it when you do not know yet which entity to read: by event_type or source shows what is new, by a label such as service shows who is noisy. Follow up with read.',
+    'How often each value of a label came in a window, against the window before it; what changed most comes first. By event_type or source: what is new; by a label: who is noisy.',
   scope: 'read',
   ofProject: true,
   hints: READS,

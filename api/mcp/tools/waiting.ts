@@ -26,7 +26,7 @@ export const waitForFiring = defineTool<ToolWaitForFiring, ToolWaitForFiringResu
   name: 'wait_for_firing',
   title: 'Wait for a firing',
   description:
-    'Waits, at most 55 seconds, until a trigger, or any trigger of a project, fires, and hands you that firing with the timeline of its entity. You hold it until lease_until: then end it with conclude, or hold it longer with extend_lease; else it goes to whoever asks next. The first call begins a queue that goes on while you are away; call again when none came. leave_project ends the queue.',
+    'Waits, at most 55 seconds, until a trigger, or any of a project, fires, and hands you that firing with the timeline of its entity. You hold it until lease_until: end it with conclude, or hold it longer with extend_lease. The first call begins a queue that goes on while you are away; leave_project ends it.',
   scope: 'read',
   ofProject: true,
   hints: adds(),
@@ -127,7 +127,7 @@ const noneCame = (subscription: string, existing: boolean): string =>
 export const ackFiring = defineTool<ToolAckFiring, ToolAckFiringResult>({
   name: 'ack_firing',
   title: 'Acknowledge a firing',
-  description: 'Ends a firing that you hold without recording anything, as conclude does with verdict no_op.',
+  description: 'Ends a firing that you hold, as conclude does with verdict no_op.',
   scope: 'read',
   ofProject: true,
   hints: adds(),
@@ -143,8 +143,7 @@ export const ackFiring = defineTool<ToolAckFiring, ToolAckFiringResult>({
 export const extendLease = defineTool<ToolExtendLease, ToolExtendLeaseResult>({
   name: 'extend_lease',
   title: 'Hold a firing longer',
-  description:
-    'Holds a firing that wait_for_firing gave you for longer, from now. Use it before lease_until when you are not done.',
+  description: 'Holds a firing that wait_for_firing gave you for longer, from now.',
   scope: 'read',
   ofProject: true,
   hints: adds({ idempotentHint: true }),

@@ -1,12 +1,30 @@
 /** Claims with whether the events hold them, and each event cited as a link into the timeline. */
-import { List, Text, ThemeIcon } from '@mantine/core'
-import { Check, X } from 'lucide-react'
+import { Badge, List, Text, ThemeIcon } from '@mantine/core'
+import { Check, CircleHelp, X } from 'lucide-react'
 import type { CheckedClaim } from '../../../schemas/types.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
 
 interface Props {
   claims: readonly CheckedClaim[]
   entity: { label: string; value: string }
+}
+
+type State = 'holds' | 'unproved' | 'fails'
+
+const stateOf = ({ ok, unproved }: CheckedClaim): State => (ok ? 'holds' : unproved ? 'unproved' : 'fails')
+const WORDS: Record<State, string> = { holds: 'Holds', unproved: 'Unproved', fails: 'Does not hold' }
+const COLOURS: Record<State, string> = { holds: 'teal.8', unproved: 'yellow.9', fails: 'red.8' }
+const ROLES: Record<CheckedClaim['role'], string> = {
+  cause: 'Cause',
+  effect: 'Effect',
+  ruled_out: 'Ruled out',
+  context: 'Context',
+}
+
+function Sign({ claim }: { claim: CheckedClaim }) {
+  const state = stateOf(claim)
+  if (state === 'holds') return <Check size={13} aria-hidden />
+  return state === 'unproved' ? <CircleHelp size={13} aria-hidden /> : <X size={13} aria-hidden />
 }
 
 export function ClaimList({ claims, entity }: Props) {
@@ -20,25 +38,37 @@ export function ClaimList({ claims, entity }: Props) {
             <ThemeIcon
               size={20}
               radius="xl"
-              color={claim.ok ? 'teal.8' : 'red.8'}
+              color={COLOURS[stateOf(claim)]}
               role="img"
-              aria-label={claim.ok ? 'Holds' : 'Does not hold'}
+              aria-label={WORDS[stateOf(claim)]}
             >
-              {claim.ok ? <Check size={13} aria-hidden /> : <X size={13} aria-hidden />}
+              <Sign claim={claim} />
             </ThemeIcon>
           }
         >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            <Badge size="sm" variant="default" mr="xs">
+              {ROLES[claim.role]}
+            </Badge>
             {claim.text}
             {claim.quote !== null && <> “{claim.quote}”</>}
             {claim.number !== null && <> ({claim.number})</>}
+            {claim.count !== null && <> ({claim.count} events)</>}
+            {claim.was !== null && claim.now !== null && (
+              <>
+                {' '}
+                ({claim.was} → {claim.now})
+              </>
+            )}
           </Text>
           <Text size="xs" component="div">
             <EventLinks ids={claim.events} entity={entity} />
           </Text>
           {!claim.ok && (
             <Text size="sm" fw={600}>
-              Does not hold: {claim.why ?? 'the events do not have it'}
+              {claim.unproved
+                ? 'Unproved: it has no quote, number or comparison to hold against its events'
+                : `Does not hold: ${claim.why ?? 'the events do not have it'}`}
             </Text>
           )}
         </List.Item>

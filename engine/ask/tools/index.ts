@@ -31,6 +31,9 @@ const READING: readonly AskTool[] = [
   tool('detect_template', declared.detectTemplate, 'admin'),
   tool('read', recorded.read),
   tool('stats', recorded.stats),
+  ...['changed', 'series', 'trace', 'event', 'document', 'labels'].map((name) =>
+    tool(name, recorded.looking(name)),
+  ),
   tool('findings', recorded.findings),
   tool('firings', recorded.firings),
   tool('runs', recorded.runs),

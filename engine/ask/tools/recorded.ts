@@ -1,4 +1,5 @@
 /** Tools that read what was recorded: events, what fired, what agents did and found. */
+import { isLookTool, look } from '../../runs/look-tools.ts'
 import { stats as countBy, read as readWithin } from '../../runs/own-tools.ts'
 import type { ToolCallOf, ToolWorld } from './tool.ts'
 
@@ -20,6 +21,15 @@ export const read: ToolCallOf = async (args: Args, world) => {
   const { text, isError } = await readWithin(await within(world, args.project), world.reads, args)
   return { told: text, isError }
 }
+
+/** One of the tools that look, as runs have them. */
+export const looking =
+  (name: string): ToolCallOf =>
+  async (args: Args, world) => {
+    if (!isLookTool(name)) throw new Error(`no tool that looks is named ${name}`)
+    const { text, isError } = await look(await within(world, args.project), world.reads, name, args)
+    return { told: text, isError }
+  }
 
 export const stats: ToolCallOf = async (args: Args, world) => {
   const { text, isError } = await countBy(await within(world, undefined), world.reads, args)

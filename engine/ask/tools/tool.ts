@@ -30,6 +30,7 @@ export type AskReads = Pick<
   | 'entityValues'
   | 'readFor'
   | 'statsFor'
+  | 'inspectFor'
   | 'listFirings'
   | 'getFiring'
   | 'listRuns'

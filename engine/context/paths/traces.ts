@@ -8,9 +8,9 @@ import { ERROR_LEVEL } from '../words.ts'
 
 /** Requests are looked for so far back, seconds. */
 const BACK = 8_100
-const TRACE_LABELS = ['trace_id', 'traceId', 'traceID', 'trace', 'trace.id']
-const SPAN_LABELS = ['span_id', 'spanId', 'spanID', 'span']
-const PARENT_LABELS = ['parent_id', 'parent_span_id', 'parentId', 'parentSpanId']
+export const TRACE_ID_LABELS = ['trace_id', 'traceId', 'traceID', 'trace', 'trace.id']
+export const SPAN_ID_LABELS = ['span_id', 'spanId', 'spanID', 'span']
+export const SPAN_PARENT_LABELS = ['parent_id', 'parent_span_id', 'parentId', 'parentSpanId']
 const TRACE_IN_TEXT = /\btrace[_\s-]?id["']?\s*[:=]\s*["']?([0-9a-f]{16,32})\b/i
 const SPAN_IN_TEXT = /\bspan[_\s-]?id["']?\s*[:=]\s*["']?([0-9a-f]{8,16})\b/i
 const PLACE =
@@ -62,9 +62,12 @@ export const placeIn = (text: string): string | null => PLACE.exec(text)?.[1] ??
 
 /** The first eight letters of the trace id of a row, as it is shown. */
 export function traceIdOf({ row: { labels, text } }: Timed): string | null {
-  const id = labelOf(labels, TRACE_LABELS) ?? TRACE_IN_TEXT.exec(text)?.[1]
+  const id = labelOf(labels, TRACE_ID_LABELS) ?? TRACE_IN_TEXT.exec(text)?.[1]
   return id === undefined ? null : id.slice(0, 8)
 }
+
+/** The trace id that a text names; undefined: none. */
+export const traceIdIn = (text: string): string | undefined => TRACE_IN_TEXT.exec(text)?.[1]
 
 function labelOf(labels: Timed['row']['labels'], names: readonly string[]): string | undefined {
   for (const name of names) if (labels[name]) return String(labels[name])
@@ -98,8 +101,8 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
 }
 
 function idsOf({ row: { labels, text, isSample }, cls }: Timed): { trace: string; span?: string } | null {
-  const trace = labelOf(labels, TRACE_LABELS)
-  const span = labelOf(labels, SPAN_LABELS)
+  const trace = labelOf(labels, TRACE_ID_LABELS)
+  const span = labelOf(labels, SPAN_ID_LABELS)
   if (trace !== undefined) return { trace, ...(span === undefined ? {} : { span }) }
   const found = isSample || cls?.mayTrace === false ? null : TRACE_IN_TEXT.exec(text)
   if (!found) return null
@@ -112,7 +115,7 @@ function spanOf(line: Timed, id: string): Span {
   const whole = values.value ?? 0
   return {
     ...{ id, entity, whole, line },
-    parent: labelOf(labels, PARENT_LABELS) ?? '',
+    parent: labelOf(labels, SPAN_PARENT_LABELS) ?? '',
     operation: series ?? type,
     own: whole,
     start: line.t - whole / 1000,

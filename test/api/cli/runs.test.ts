@@ -96,7 +96,7 @@ tokens   30 in, 15 out
 verdict  investigate`)
     expect(cellsOf(steps!.trimEnd())).toEqual([
       ['STEP', 'TIME', 'COST', 'WHAT'],
-      ['1', 'prompt', '0 ms', expect.stringMatching(/^told \d+ characters, offered \d tools$/)],
+      ['1', 'prompt', '0 ms', expect.stringMatching(/^told \d+ characters, offered \d+ tools$/)],
       ['2', 'model', '0 ms', '$0.0006', 'calls read: Let me see.'],
       ['3', 'tool', '0 ms', expect.stringMatching(/^read \{"selector":\{"service":"checkout"\}\} → /)],
       ['4', 'model', '0 ms', '$0.0006', 'calls conclude'],
@@ -108,8 +108,8 @@ verdict  investigate`)
 The certificate ended.
 Next: Call them.
 
-ok  It cannot pay.  evt_1
-no  It burns.  none of its events has the words "fire"
+ok  cause: It cannot pay.  evt_1
+no  context: It burns.  none of its events has the words "fire"
 
 investigate → digger: done, ${second.id}
 `)

@@ -131,7 +131,7 @@ describe('A4: metric points in a read', () => {
       ['requests{route=/pay}=62', 60, 3, 62],
       ['requests{route=/cart}=159', 60, 100, 159],
     ])
-    expect(payload).toMatch(/requests\{route=\/pay\}=62 \(×60 since \S+, 3 to 62\)/)
+    expect(payload).toMatch(/requests\{route=\/pay\}=62 \(×60 evt_\d+\.\.evt_\d+ since \S+, 3 to 62\)/)
     expect(next_cursor).toBeNull()
     const asc = await read({ selector: { service: 'shop' }, order: 'asc', limit: 60 })
     expect(asc.rows.map(({ text }) => text)).toEqual(rows.map(({ text }) => text))

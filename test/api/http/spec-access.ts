@@ -40,6 +40,7 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   // Scopes, read: reads and timelines whose question is a body; nothing is changed by them.
   'POST /read': 'read',
   'POST /api/stats': 'read',
+  'POST /api/inspect': 'read',
   'POST /api/histogram': 'read',
   'POST /api/labels/preview': 'read',
   'POST /api/triggers/backtest': 'read',
@@ -97,6 +98,7 @@ export const ofProjectKeys: ReadonlySet<string> = new Set([
   'POST /api/connect/clients',
   'POST /read',
   'POST /api/stats',
+  'POST /api/inspect',
   'GET /catalog',
   'GET /catalog/:handle',
   'GET /api/projects',

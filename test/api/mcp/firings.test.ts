@@ -263,7 +263,7 @@ describe('a firing that is concluded', () => {
     const found = await called(client, 'get_finding', { id: content.finding, project: 'Shop' })
     expect(found.content).toMatchObject({ headline: 'Payments fail', verdict: 'investigate' })
     const timeline = await called(client, 'read', { selector: { service: 'pay' } })
-    expect(timeline.text).toContain('[findings] investigate: Payments fail · service=pay')
+    expect(timeline.text).toContain('[findings] finding: investigate: Payments fail · service=pay')
     expect(await statusOf(mine)).toBe('delivered')
   })
 

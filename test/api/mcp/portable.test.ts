@@ -6,10 +6,11 @@ import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { toStrictJsonSchema } from 'openai/lib/transform'
 import { describe, expect, it } from 'vitest'
-import { listed } from '../../../api/mcp/call-tool.ts'
+import { listed, toolsFor } from '../../../api/mcp/call-tool.ts'
 import { shownSchema, taken } from '../../../api/mcp/forms.ts'
 import { tools } from '../../../api/mcp/tools/index.ts'
 import { toolSchemas } from '../../../schemas/tools.ts'
+import type { Identity } from '../../../schemas/types.ts'
 
 type Json = Record<string, unknown>
 const shown = tools.map((tool) => [tool.name, listed(tool)] as const)
@@ -116,6 +117,15 @@ describe('the list', () => {
   it('takes 8,000 tokens at most, by o200k', () => {
     const tokens = encode(JSON.stringify({ tools: shown.map(([, one]) => one) })).length
     expect(tokens).toBeLessThanOrEqual(8_000)
+  })
+
+  it('issue 17, 2.3: takes 6,000 tokens at most for a read key, by o200k', () => {
+    const identity = { id: 'key:1', name: 'reader', scopes: ['read'] } as unknown as Identity
+    const offered = toolsFor(identity).map((tool) => listed(tool, identity))
+    expect(encode(JSON.stringify({ tools: offered })).length).toBeLessThanOrEqual(6_000)
+    expect(offered.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['changed', 'read', 'series', 'trace', 'get_event', 'document']),
+    )
   })
 
   it.each(shown)(

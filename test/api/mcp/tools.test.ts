@@ -68,7 +68,7 @@ describe('the tools', () => {
   it('read a timeline, with the ids that other tools take', async () => {
     const { text, content } = await use('read', { selector: { service: 'checkout' }, window: '1h' })
     expect(content.count).toBe(1)
-    expect(content.timeline).toContain('[web] paid · service=checkout (evt_')
+    expect(content.timeline).toContain('[web] order: paid · service=checkout (evt_')
     expect(text).toContain(content.timeline)
   })
 
@@ -97,7 +97,7 @@ describe('the tools', () => {
     expect(payload).toBe(BIG)
     expect(text).toContain(BIG)
     const event = await use('get_event', { id })
-    expect(event.content).toMatchObject({ id, source: 'web', payload: BIG, cut: false })
+    expect(event.content).toMatchObject({ id, source: 'web', payload: BIG, cut: false, next_cursor: null })
   })
 
   it('page through a timeline within the budget, and lose nothing', async () => {
@@ -348,6 +348,22 @@ describe('the tools', () => {
     }
   })
 
+  it('issue 17, 2.3: look as the agents of the service do, with links for a person', async () => {
+    const changed = await use('changed', { selector: { service: 'cart' }, window: '15m' })
+    expect(changed.text).toMatch(/^What changed in .* against the 2h before/)
+    expect(changed.content.url).toMatch(/\/explore\?l=service%3Dcart&from=2026.*&to=2026/)
+    const series = await use('series', { selector: { service: 'cart' }, window: '15m' })
+    expect(series.text).toMatch(/no numbers; events: \d+/)
+    const id = 'a'.repeat(32)
+    await svc.post(`/ingest/${ingest}`, { service: 'web', type: 'log', message: `late trace_id=${id}` })
+    const traced = await use('trace', { trace_id: 'aaaaaaaa' })
+    expect(traced.text).toContain(`Trace ${id}: 1 events and spans`)
+    expect((await use('document')).text).toContain('0 reference documents')
+    const [event] = /evt_\d+/.exec(traced.text)!
+    const page = await use('get_event', { event_id: event, max_tokens: 200 })
+    expect(page.content).toMatchObject({ url: `${svc.url}/events/${event}`, event_type: 'log' })
+  })
+
   it('A13: show control bytes of an event as escapes, and its payload as it was', async () => {
     const message = 'paid \u001b[2J\u202egnp'
     await svc.post(`/ingest/${ingest}`, { service: 'esc', type: 'paid', message })
@@ -421,7 +437,7 @@ describe('resources, prompts and completions', () => {
       expect(String((contents[0] as { text: string }).text)).not.toBe('')
     }
     const { contents } = await client.readResource({ uri: 'svc://entity/service/cart' })
-    expect((contents[0] as { text: string }).text).toContain('[web] message')
+    expect((contents[0] as { text: string }).text).toContain('[web] kind0: message')
     await expect(client.readResource({ uri: 'svc://nothing/here' })).rejects.toThrow('is no resource')
     expect((await client.listResourceTemplates()).resourceTemplates.length).toBe(7)
   })

@@ -251,7 +251,21 @@ describe('an agent', () => {
     const [prompt] = stepsOf(await run(done!.id), 'prompt')
     expect(preview.system).toBe(prompt!.system)
     expect(preview.message).toBe(prompt!.message)
-    expect(preview.tools.map(({ name }) => name)).toEqual(['read', 'stats', 'conclude'])
+    expect(preview.tools.map(({ name }) => name)).toEqual([
+      ...[
+        'read',
+        'stats',
+        'changed',
+        'series',
+        'trace',
+        'event',
+        'document',
+        'labels',
+        'entities',
+        'sources',
+      ],
+      'conclude',
+    ])
     const forecast = await engine.agentForecast('first-look')
     expect(forecast).toMatchObject({ runs_per_day: 1, budget_usd: null, days_left: null })
     expect(forecast.cost_per_run_usd).toBeCloseTo(done!.cost_usd!, 12)

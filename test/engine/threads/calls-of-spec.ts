@@ -93,6 +93,7 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
   // events
   stats: () => [{ by: 'service' }],
   histogram: () => [{ selector: {} }],
+  inspect: () => [{ tool: 'sources' }],
   entities: () => [10],
   entityValues: () => ['service', 10],
   event: ({ event }) => [event],
@@ -123,6 +124,7 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
   ],
   readFor: ({ project }) => [[project], { selector: { service: 'pay' } }],
   statsFor: ({ project }) => [[project], { by: 'service' }, NOW],
+  inspectFor: ({ project }) => [[project], { tool: 'sources' }, NOW],
   eventsOf: ({ event }) => [[event]],
   skillOf: ({ project }) => [[project], 'roll-back'],
   // access, settings and the instance

@@ -67,7 +67,7 @@ describe('a read', () => {
     ])
     expect(answer.sources).toEqual(['app', 'deploys'])
     expect(answer.payload).toBe(
-      '=== read · service=checkout · window=2h · ONE svc read ===\n\n[T-3599s] [deploys] deployed 1.2  ·  service=checkout\n[T-3598s] [app] error  ·  service=checkout  status=500\n',
+      '=== read · service=checkout · window=2h · ONE svc read ===\n\n[T-3599s] [deploys] deploy: deployed 1.2 · service=checkout (evt_3)\n[T-3598s] [app] log: error · service=checkout status=500 (evt_1)\n',
     )
     expect(answer).toMatchObject({
       count: 2,

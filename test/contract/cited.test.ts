@@ -1,0 +1,91 @@
+/** Findings of outside agents, held against what their key may read (issue 17, Part 2.5). */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Fields, type Instance, startInstance } from './instance.ts'
+
+const as = (token: string) => ({ authorization: `Bearer ${token}` })
+let svc: Instance
+let project: string
+let secret: string
+let own: string
+let other: string
+
+/** An event of a source. @returns its id */
+async function event(source: string, fields: Fields): Promise<string> {
+  const { ingest_key: key } = await svc.get<{ ingest_key: string }>(`/api/sources/${source}`)
+  const minted = (
+    await svc.post<{ secret: string }>('/api/keys', { name: `in-${source}`, scopes: ['ingest'] })
+  ).secret
+  await svc.call('POST', `/ingest/${key}`, fields, as(minted))
+  const { rows } = await svc.post<{ rows: Fields[] }>('/read', { sources: [source], window: '1h' })
+  return String(rows.at(-1)!.id)
+}
+
+beforeEach(async () => {
+  svc = await startInstance({ secured: true })
+  for (const name of ['web', 'far'])
+    await svc.post('/api/sources', {
+      ...{ name, connector: 'webhook' },
+      config: { labels: [{ name: 'service', field: 'service', primary: true }] },
+    })
+  project = (
+    await svc.post<{ id: string }>('/api/projects', {
+      ...{ template: 'custom', name: 'Shop' },
+      objects: [{ kind: 'source', name: 'web' }],
+    })
+  ).id
+  secret = (await svc.post<{ secret: string }>(`/api/projects/${project}/keys`, { name: 'scout' })).secret
+  own = await event('web', { service: 'checkout', message: 'took 1,200 ms', order: 'ORD-7' })
+  other = await event('far', { service: 'vault', message: 'opened' })
+})
+afterEach(() => svc.stop())
+
+const record = (body: Fields) =>
+  svc.call<Fields>(
+    'POST',
+    `/api/projects/${project}/findings`,
+    { entity: 'checkout', finding: 'It is slow.', ...body },
+    as(secret),
+  )
+
+describe('issue 17, 2.5: a finding of an outside agent', () => {
+  it('has its claims checked, stored and shown', async () => {
+    const { status, body } = await record({
+      claims: [
+        { text: 'It took 1.2 s.', events: [own], number: 1200 },
+        { text: 'It was order 7.', events: [own], number: 7, role: 'effect' },
+        { text: 'It is slow.', events: [own] },
+      ],
+    })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      claims: [
+        { role: 'cause', ok: true, unproved: false },
+        { role: 'effect', ok: false, why: 'none of its events has the number 7' },
+        { role: 'context', ok: false, unproved: true },
+      ],
+      notices: [],
+    })
+    const run = await svc.get<Fields>(`/api/runs/${String(body.run_id)}`)
+    expect(run).toMatchObject({ verified: { ok: 1, total: 3 }, claims: body.claims })
+  })
+
+  it('cites only events that exist and that its key may read', async () => {
+    for (const id of [other, 'evt_999999']) {
+      const { status, body } = await record({ claims: [{ text: 'Opened.', events: [id], quote: 'opened' }] })
+      expect([status, body.detail]).toEqual([
+        400,
+        `claims[0].events: ${id} is no event that may be read here`,
+      ])
+    }
+    const { findings } = await svc.get<{ findings: Fields[] }>(`/api/projects/${project}/findings`)
+    expect(findings).toEqual([])
+  })
+
+  it('is told of an entity that no event has, and of ids in its text that are none', async () => {
+    const { body } = await record({ entity: 'chekout', finding: `See ${own} and evt_999999.` })
+    expect(body.notices).toEqual([
+      'no event has service=chekout: if that is a mistake, record it again under the right name',
+      'no event that may be read here: evt_999999',
+    ])
+  })
+})
