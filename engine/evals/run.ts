@@ -1,5 +1,5 @@
 /** Runs over a pack: each scenario in a world of its own, each variant as a practice run as of its firing. */
-import type { AgentWrite, RunDetail } from '../../schemas/types.ts'
+import type { AgentWrite, CheckedClaim, RunDetail } from '../../schemas/types.ts'
 import { systemTimers } from '../clock.ts'
 import type { Models } from '../models/types.ts'
 import { startRunner } from '../runs/runner.ts'
@@ -44,7 +44,7 @@ export interface EvalRun {
   usd: number | null
   ms: number
   score: Score
-  claims: { text: string; events: string[]; ok: boolean; role: string | null }[]
+  claims: Pick<CheckedClaim, 'text' | 'role' | 'events' | 'ok'>[]
 }
 
 export interface EvalOptions {
@@ -182,8 +182,8 @@ function toldOf(loaded: Loaded, truth: ReturnType<typeof truthOf>, idOf: (id: st
     causes: truth.causes.flatMap(({ events }) => {
       const last = [...events].map((id) => byId.get(id)!).at(-1)
       if (!last) return []
-      const { id, t, labels } = last
-      return [{ event: idOf(id), at: loaded.now + t * 1000, service: labels.service ?? null }]
+      const { id, t, labels, text } = last
+      return [{ event: idOf(id), at: loaded.now + t * 1000, service: labels.service ?? null, text }]
     }),
   }
 }
@@ -197,9 +197,6 @@ function summaryOf(
     ...{ status, outcome, headline, error, model, rounds, calls, usd, ms },
     inputTokens: detail.input_tokens + detail.cache_creation_input_tokens + detail.cache_read_input_tokens,
     outputTokens: detail.output_tokens,
-    claims: detail.claims.map(({ text, events, ok, ...more }) => ({
-      ...{ text, events, ok },
-      role: (more as { role?: string }).role ?? null,
-    })),
+    claims: detail.claims.map(({ text, role, events, ok }) => ({ text, role, events, ok })),
   }
 }

@@ -32,7 +32,7 @@ const UNKNOWN =
   /\b(unknown|not known|undetermined|inconclusive|no cause (was |is )?(found|shown)|cause (was |is )?not (found|shown|in|known)|nothing (says|shows) why|cannot (tell|say|determine))\b/i
 
 type Scored = Pick<RunDetail, 'outcome' | 'verdict' | 'headline' | 'finding' | 'steps'> & {
-  claims: readonly (CheckedClaim & { role?: string })[]
+  claims: readonly Pick<CheckedClaim, 'role' | 'events' | 'ok'>[]
 }
 
 /**
@@ -51,7 +51,7 @@ export function scoreRun(
   const decoys = asStored(truth.decoys)
   const cited = new Set(run.claims.flatMap(({ events }) => events))
   const shown = shownIn(run)
-  const named = run.claims.filter(isCause)
+  const named = run.claims.filter(({ role }) => role === 'cause')
   const holding = named.filter(({ ok }) => ok)
   const hits = causes.filter((events) => holding.some((claim) => claim.events.some((id) => events.has(id))))
   const rightlyNamed = named.filter((claim) =>
@@ -79,11 +79,6 @@ export function scoreRun(
     decoys: named.filter((claim) => claim.events.some((id) => decoys.has(id))).length,
     reached: share(facts, (events) => [...events].some((id) => shown.has(id))),
   }
-}
-
-/** The first claim is the cause where none says its role. */
-function isCause({ role }: { role?: string }, at: number, all: readonly { role?: string }[]): boolean {
-  return all.some((claim) => claim.role !== undefined) ? role === 'cause' : at === 0
 }
 
 const saysUnknown = ({ verdict, headline, finding }: Scored): boolean =>

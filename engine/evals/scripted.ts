@@ -14,7 +14,7 @@ export const TRIVIAL: readonly ScriptedName[] = ['random', 'newest', 'frequent-e
 
 /** What the one that is told knows: of each cause one event, as it is in the store. */
 export interface Told {
-  causes: { event: string; at: number; service: string | null }[]
+  causes: { event: string; at: number; service: string | null; text: string }[]
 }
 
 type Names = (seen: SeenMessage) => SeenLine[]
@@ -63,7 +63,7 @@ function answer(request: ModelRequest, names: Names): ModelReply {
   return reply(request, [
     conclude(
       named.length ? 'finding' : 'no_op',
-      named.map(({ ids }) => [ids.at(-1)!]),
+      named.map((line) => [line.ids.at(-1)!, quoteOf(line)]),
     ),
   ])
 }
@@ -75,7 +75,7 @@ function tell(request: ModelRequest, { causes }: Told): ModelReply {
     return reply(request, [
       conclude(
         causes.length ? 'finding' : 'no_op',
-        causes.map(({ event }) => [event]),
+        causes.map(({ event, text }) => [event, text.slice(0, QUOTED)]),
       ),
     ])
   return reply(
@@ -92,14 +92,31 @@ function tell(request: ModelRequest, { causes }: Told): ModelReply {
   )
 }
 
-function conclude(outcome: 'finding' | 'no_op', events: readonly string[][]): ToolCall {
-  const claims = events.map((cited) => ({ text: `The cause is ${cited.join(', ')}.`, events: cited }))
+function conclude(
+  outcome: 'finding' | 'no_op',
+  named: readonly (readonly [event: string, quote: string])[],
+): ToolCall {
+  const claims = named.map(([event, quote]) => ({
+    ...{ text: `The cause is ${event}.`, role: 'cause', events: [event] },
+    ...(quote === '' ? {} : { quote }),
+  }))
   const summary = 'Named by a script, which understands nothing of it.'
   return {
     id: 'end',
     name: 'conclude',
     arguments: { outcome, summary, ...(claims.length ? { claims } : {}) },
   }
+}
+
+/** Characters of a text that are quoted: a claim that quotes nothing is unproved. */
+const QUOTED = 40
+
+/** Words that the event has, as far as its line shows them whole: the name of a number, a place in code, the text. */
+function quoteOf({ section, text }: SeenLine): string {
+  const said = text.slice(text.indexOf(': ') + 2)
+  if (section === 'Numbers that moved') return text.slice(0, text.indexOf(': ')).split(' ').at(-1) ?? ''
+  if (section === 'Requests that took another path') return /[\w.$]+[:#]\d+/.exec(text)?.[0] ?? ''
+  return said.split(/ \{|…/, 1)[0]!.slice(0, QUOTED).trim()
 }
 
 function reply(request: ModelRequest, calls: ToolCall[]): ModelReply {

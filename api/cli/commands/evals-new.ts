@@ -113,9 +113,7 @@ const listsIn = (given: readonly string[] = []): string[][] =>
 /** As they are named, else what the run itself said and what held. */
 function causesOf({ claims, id }: RunDetail, named: readonly string[]): string[][] {
   if (named.length) return listsIn(named)
-  const roles = claims as readonly (RunDetail['claims'][number] & { role?: string })[]
-  const hasRoles = roles.some(({ role }) => role !== undefined)
-  const held = roles.filter(({ ok, role }, i) => ok && (hasRoles ? role === 'cause' : i === 0))
+  const held = claims.filter(({ ok, role }) => ok && role === 'cause')
   if (held.length === 0)
     throw usageError(`no claim of ${id} that holds names a cause: say --cause evt_…, or --no-cause`)
   return held.map(({ events }) => events)

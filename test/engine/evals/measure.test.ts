@@ -26,7 +26,7 @@ describe('the pack of svc itself', () => {
       expect(figures.roots).toBeGreaterThanOrEqual(31)
     }
     const plain = figuresOf(byWay.get('plain')!.filter(({ noise, budget }) => noise > 0 && budget === 6_000))
-    expect(plain.recall).toBeLessThan(0.5)
+    expect(plain.recall).toBeLessThan(0.6)
   })
 
   it('is the same for a seed, and another for another', () => {
