@@ -41,7 +41,7 @@ describe('issue 17, 2.3: a tool that looks', () => {
     ])
     for (const { name, input } of lookSpecs()) {
       expect(isLookTool(name)).toBe(true)
-      expect(Object.keys(input.properties as object)).not.toContain('project')
+      expect(Object.keys((input as { properties: object }).properties)).not.toContain('project')
     }
   })
 
