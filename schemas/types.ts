@@ -12057,7 +12057,7 @@ export interface ReadResult {
    */
   searched_to?: string
   /**
-   * Size of the answer under max_tokens, in tokens of 4 bytes.
+   * Size of the answer under max_tokens, in tokens, counted cautiously.
    */
   tokens?: number
   /**

@@ -7,9 +7,9 @@ import { renderHeading, renderTimeline } from '../timeline/present.ts'
 import type { Incident, IncidentEvent, NoisePool } from './incident.ts'
 import { noiseOf } from './noise.ts'
 
-/** Of an event context by default, and rows that a fitted read folds together. */
+/** Of an event context by default, and rows that a fitted read looks at. */
 const PLAIN_WINDOW = 900
-const PLAIN_ROWS = 5_000
+const PLAIN_ROWS = 200_000
 const MARKER = '0000000000000000'
 
 export interface Loaded {

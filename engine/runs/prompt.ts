@@ -8,7 +8,7 @@ import type { ReadAnswer } from '../engine.ts'
 import { fence, renderRows } from './fence.ts'
 import type { BriefAnswer, Shown, StartedRun } from './types.ts'
 
-/** Size of the timeline in the first message, in tokens of 4 bytes. */
+/** Size of the timeline in the first message, in tokens. */
 export const TIMELINE_TOKENS = 6_000
 const EARLIER_MAX = 4_000
 const EVIDENCE_LISTED = 50

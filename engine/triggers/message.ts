@@ -14,7 +14,7 @@ import { firstEvents, isoOrNull, keysOf } from './present.ts'
 import type { FiringRow } from './queries.ts'
 import { renderSummary } from './summary.ts'
 
-/** Size of the timeline in a message, in tokens of 4 bytes. */
+/** Size of the timeline in a message, in tokens. */
 const PAYLOAD_TOKENS = 6_000
 const LISTED_EVENTS = 100
 const SPREAD_LINES = 10
