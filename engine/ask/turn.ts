@@ -103,7 +103,7 @@ export class Turn {
       return { event: 'exhaust', answer: `${this.answer}${CLOSING}`.trim(), error: null }
     }
     if (reply.calls.length === 0) return this.weigh(reply)
-    if (tape.cuts > CUTS_MAX) return this.cutShort()
+    if (isCut(reply) && tape.cuts > CUTS_MAX) return this.cutShort()
     for (const [i, call] of reply.calls.entries()) await this.answerCall(call, i)
     return null
   }

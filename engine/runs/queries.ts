@@ -158,8 +158,8 @@ export const waitingSql = {
   running: `SELECT id, agent, label, entity, practice FROM runs
     WHERE state IN ('queued', 'running', 'parked') AND state = 'running' ORDER BY seq`,
   /** Those whose model is to be tried again, the longest due first. */
-  dueParked: `SELECT id, agent, label, entity, practice FROM runs WHERE state = 'parked' AND parked_until <= ?
-    ORDER BY parked_until, seq LIMIT ?`,
+  dueParked: `SELECT id, agent, label, entity, practice, definition FROM runs
+    WHERE state = 'parked' AND parked_until <= ? ORDER BY parked_until, seq`,
   /** The first run of the next agent, or of its next definition. */
   nextLine: `SELECT ${WAITING}, definition FROM runs WHERE state = 'queued' AND (agent, definition_hash) > (?, ?)
     ORDER BY agent, definition_hash, seq LIMIT 1`,
@@ -217,9 +217,10 @@ function prepare(db: Database) {
     parked: db.prepare<[], Pick<RunRow, 'id' | 'agent' | 'label' | 'entity' | 'practice'>>(
       `SELECT id, agent, label, entity, practice FROM runs WHERE state = 'parked'`,
     ),
-    dueParked: db.prepare<[number, number], Pick<RunRow, 'id' | 'agent' | 'label' | 'entity' | 'practice'>>(
-      waitingSql.dueParked,
-    ),
+    dueParked: db.prepare<
+      [number],
+      Pick<RunRow, 'id' | 'agent' | 'label' | 'entity' | 'practice' | 'definition'>
+    >(waitingSql.dueParked),
     nextParked: db
       .prepare<[number], number | null>(
         "SELECT min(parked_until) FROM runs WHERE state = 'parked' AND parked_until > ?",

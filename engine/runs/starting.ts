@@ -11,7 +11,7 @@ import type { Parking } from './parking.ts'
 import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
 import type { Claimed, Origin, StartedRun, Step, StepData } from './types.ts'
-import { inTurn } from './waiting.ts'
+import { inTurn, mostAtOnce } from './waiting.ts'
 
 const DAY_MS = 86_400_000
 const DEADLINE_MS = 15 * 60_000
@@ -182,13 +182,16 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
         }
         claimed.nextAt = queries.nextParked.get(now) ?? null
         const parked = queries.parked.all()
-        const due = queries.dueParked.all(now, Math.max(0, most - claimed.started.length))
-        for (const { id } of due) {
-          parking.goOn(id, now)
-          claimed.started.push(takenUp(id, 'its model is tried again; the run goes on from here', now))
+        const atWork = [...running]
+        for (const row of queries.dueParked.all(now)) {
+          if (claimed.started.length >= most) break
+          if (atWork.filter(({ agent }) => agent === row.agent).length >= mostAtOnce(row.definition)) continue
+          parking.goOn(row.id, now)
+          atWork.push(row)
+          claimed.started.push(takenUp(row.id, 'its model is tried again; the run goes on from here', now))
         }
         if (claimed.started.length >= most) return claimed
-        for (const row of inTurn(queries, running, parked)) {
+        for (const row of inTurn(queries, atWork, parked)) {
           add(row, start(row, now))
           if (claimed.started.length >= most) break
         }

@@ -12,6 +12,10 @@ import type { RunQueries, RunRow, WaitingRow } from './queries.ts'
 /** Of one agent at once, where it says nothing else. */
 const CONCURRENCY = 4
 
+/** Runs of an agent at once. @param definition JSON of the agent as it was */
+export const mostAtOnce = (definition: string): number =>
+  (JSON.parse(definition) as AgentSpec).concurrency ?? CONCURRENCY
+
 type Taken = Pick<RunRow, 'agent' | 'label' | 'entity' | 'practice'>
 
 interface Line {
@@ -81,7 +85,6 @@ function linesOf(queries: RunQueries): Line[] {
     const head = queries.nextLine.get(last.agent, last.hash)
     if (!head) return lines
     last = { agent: head.agent, hash: head.definition_hash }
-    const { concurrency } = JSON.parse(head.definition) as AgentSpec
-    lines.push({ ...last, most: concurrency ?? CONCURRENCY, head })
+    lines.push({ ...last, most: mostAtOnce(head.definition), head })
   }
 }

@@ -167,7 +167,7 @@ describe('svc runs rerun and cancel', () => {
     await asked
     expect(await runs('cancel', out.trim())).toMatchObject({ code: 0, out: `cancelled ${out}` })
     expect(await world.run(out.trim())).toMatchObject({
-      status: 'failed',
+      status: 'cancelled',
       error: expect.stringMatching(/^cancelled by /),
     })
     expect((await runs('cancel', out.trim())).code).toBe(1)

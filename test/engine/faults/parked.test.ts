@@ -105,6 +105,32 @@ describe('a run whose model is overloaded', () => {
     expect(took).toBeLessThan(62 * 60_000)
   })
 
+  it('goes on within the bounds of its agent, however many were parked', async () => {
+    const world = await open()
+    await world.engine.updateAgent(
+      'look',
+      { name: 'look', concurrency: 2, project: world.project } as never,
+      BY,
+    )
+    let isDown = true
+    let most = 0
+    world.models.reply('m1', async () => {
+      if (isDown) return DOWN
+      const { total } = await world.engine.listRuns({ status: 'running', limit: 9, offset: 0 })
+      most = Math.max(most, total)
+      return { text: 'It is well.' }
+    })
+    await Promise.all(Array.from({ length: 6 }, () => world.wake()))
+    await world.until(async () =>
+      (await world.engine.listRuns({ status: 'parked', limit: 9, offset: 0 })).total === 6 ? true : null,
+    )
+    isDown = false
+    await world.until(async () =>
+      (await world.engine.listRuns({ status: 'succeeded', limit: 9, offset: 0 })).total === 6 ? true : null,
+    )
+    expect(most).toBe(2)
+  })
+
   it('can be cancelled while it waits, and says by whom', async () => {
     const world = await open()
     world.models.reply('m1', () => DOWN)
