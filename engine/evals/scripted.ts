@@ -113,7 +113,8 @@ const QUOTED = 40
 
 /** Words that the event has, as far as its line shows them whole: the name of a number, a place in code, the text. */
 function quoteOf({ section, text }: SeenLine): string {
-  const said = text.slice(text.indexOf(': ') + 2)
+  const stopped = /STOPPED: .*?, last at (?:\d\d-\d\d )?[\d:]+: (.*)$/.exec(text)?.[1]
+  const said = stopped ?? text.slice(text.indexOf(': ') + 2)
   if (section === 'Numbers that moved') return text.slice(0, text.indexOf(': ')).split(' ').at(-1) ?? ''
   if (section === 'Requests that took another path') return /[\w.$]+[:#]\d+/.exec(text)?.[0] ?? ''
   return said.split(/ \{|…/, 1)[0]!.slice(0, QUOTED).trim()
