@@ -142,9 +142,12 @@ function reply(request: ModelRequest, calls: ToolCall[]): ModelReply {
   }
 }
 
-/** Minutes before the onset in which a change may be its cause, and after it, for clocks differ. */
+/** Minutes before it began in which a change may be its cause. */
 const BEFORE = 180
-const AFTER = 3
+/** Minutes that clocks may differ, and in which what a change does begins. */
+const NEAR = 3
+/** Lines of an error that are more than a few. */
+const MANY = 5
 /** A second cause is named from so much of the score of the first. */
 const ALSO = 0.75
 const NAMED_MAX = 2
@@ -153,43 +156,24 @@ const NAMED_MAX = 2
  * As a person would by rote: what changed shortly before it began, nearest first, of the entity or of one that
  * its lines name; a request that breaks first somewhere; what stopped; a number of another that moved then.
  */
-function byRules({ entity, onset, lines }: SeenMessage): SeenLine[] {
-  const began = onset ?? 0
+function byRules(seen: SeenMessage): SeenLine[] {
+  const { lines } = seen
+  const numbers = lines.filter(({ section }) => section === 'Numbers that moved')
+  const sinces = numbers.slice(0, 3).flatMap(({ since }) => since ?? [])
   const moved = lines.filter(({ section }) => section === 'New, risen or stopped')
-  const said = moved.map(({ text }) => text.toLowerCase()).join(' ')
-  const words = wordsOf(
-    moved
-      .filter(isTrouble)
-      .map(({ text }) => text)
-      .join(' '),
-  )
+  const wrong = moved.filter((line) => isTrouble(line) && countIn(line) >= MANY)
+  const around: Around = {
+    entity: seen.entity,
+    began: Math.min(seen.onset ?? 0, ...sinces),
+    said: moved.map(({ text }) => text.toLowerCase()).join(' '),
+    words: wordsOf(wrong.map(({ text }) => text).join(' ')),
+    starts: [...numbers, ...wrong].flatMap(({ since, at, text }) => {
+      const from = since ?? at
+      return from === null ? [] : [{ from, text }]
+    }),
+  }
   const scored = lines
-    .map((line): [SeenLine, number] => {
-      const { section, at, since, text } = line
-      const other = line.entity !== entity
-      const near = !other || said.includes(line.entity)
-      if (section === 'Changes') {
-        const before = at === null ? Number.POSITIVE_INFINITY : began - at
-        if (before > BEFORE || before < -AFTER) return [line, isTrouble(line) && at !== null ? 2.5 : 0]
-        const shared = [...wordsOf(text)].filter((word) => words.has(word) && word !== entity).length
-        return [
-          line,
-          6 / (1 + Math.log2(1 + Math.max(0, before) / 5)) +
-            (near ? 1 : 0) +
-            Math.min(2, shared) +
-            (isTrouble(line) ? 1 : 0),
-        ]
-      }
-      if (section === 'Requests that took another path') return [line, /breaks first/.test(text) ? 4.5 : 3.5]
-      if (section === 'Numbers that moved')
-        return [
-          line,
-          (other ? 2.2 : 2) + (since !== null && Math.abs(since - began) <= 5 ? 0.6 : 0) + strength(text),
-        ]
-      if (/STOPPED/.test(text)) return [line, 4]
-      if (isTrouble(line)) return [line, 1.5 + Math.min(1, Math.log10(countIn(line)) / 2)]
-      return [line, 0]
-    })
+    .map((line): [SeenLine, number] => [line, scoreByRules(line, around)])
     .filter(([, score]) => score >= 1.5)
     .sort((a, b) => b[1] - a[1])
   const best = scored[0]?.[1] ?? 0
@@ -197,6 +181,45 @@ function byRules({ entity, onset, lines }: SeenMessage): SeenLine[] {
     .filter(([{ section }, score], i) => i === 0 || (section === 'Changes' && score >= ALSO * best))
     .slice(0, NAMED_MAX)
     .map(([line]) => line)
+}
+
+interface Around {
+  entity: string
+  /** Minutes of the day. */
+  began: number
+  /** What moved, in lower case. */
+  said: string
+  words: ReadonlySet<string>
+  /** When numbers and errors began. */
+  starts: { from: number; text: string }[]
+}
+
+function scoreByRules(line: SeenLine, around: Around): number {
+  const { section, since, text } = line
+  if (section === 'Changes') return scoreOfChange(line, around)
+  if (section === 'Requests that took another path') return /breaks first/.test(text) ? 8 : 6
+  if (section === 'Numbers that moved') {
+    const isOther = line.entity !== around.entity
+    const isThen = since !== null && Math.abs(since - around.began) <= 5
+    return (isOther ? 2.2 : 2) + (isThen ? 0.6 : 0) + strength(text)
+  }
+  if (/STOPPED/.test(text)) return 4
+  return isTrouble(line) ? 1.5 + Math.min(1, Math.log10(countIn(line)) / 2) : 0
+}
+
+function scoreOfChange(line: SeenLine, { entity, began, said, words, starts }: Around): number {
+  const { at, text } = line
+  if (at === null) return 0
+  const before = began - at
+  const isFollowed = starts.some(
+    (one) => one.from >= at && one.from <= at + NEAR && one.text.includes(line.entity),
+  )
+  if (before > BEFORE) return isTrouble(line) ? 2.5 : 0
+  if (before < 0 && !isFollowed) return 0
+  const isNear = line.entity === entity || said.includes(line.entity)
+  const shared = [...wordsOf(text)].filter((word) => words.has(word) && word !== entity).length
+  const nearness = before < 0 ? 3 : 6 / (1 + Math.log2(1 + before / 5))
+  return nearness + (isNear ? 1 : 0) + Math.min(2, shared) + (isTrouble(line) ? 1 : 0)
 }
 
 const isTrouble = ({ text, section }: SeenLine): boolean =>
