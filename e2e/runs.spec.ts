@@ -127,7 +127,8 @@ test('a run is followed while it is at work, and ended by hand', async ({ page, 
     await page.getByRole('button', { name: 'Cancel the run' }).click()
     await expect(page.getByText('It is cancelled')).toBeVisible()
     await expect(page.getByText('This page follows it')).toHaveCount(0)
-    await expect(page.getByText('failed', { exact: true }).first()).toBeVisible()
+    await expect(page.getByText('cancelled', { exact: true }).first()).toBeVisible()
+    await expect(page.getByText('cancelled by somebody, without signing in')).toBeVisible()
   } finally {
     answer()
   }
