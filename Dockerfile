@@ -3,15 +3,22 @@
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY console/package.json console/
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+RUN node scripts/build.mjs
+
+# What the daemon needs when it runs: without the folder of the console, npm leaves that folder's packages out.
+FROM node:24.21.0-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production SVC_LOG_FORMAT=json
 WORKDIR /app
-COPY --from=build /app/package.json ./
-COPY --from=build /app/node_modules node_modules
+COPY --from=packages /app/package.json ./
+COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/bin bin
 RUN mkdir /data && chown node:node /data

@@ -2,26 +2,37 @@
 import { basename, resolve } from 'node:path'
 import { endWithNpm, launch, RuntimeError } from './runtime.mjs'
 
-/** Scripts that install what is missing first. */
-const NEED_PACKAGES = new Set(['start.mjs', 'test.mjs', 'setup.mjs', 'check.mjs', 'dev.mjs', 'tsx.mjs'])
+/** Scripts that install what is missing first, and whether the packages of tests and checks are among it. */
+const NEED_PACKAGES = new Map([
+  ['start.mjs', { tests: false }],
+  ['setup.mjs', { tests: false }],
+  ['dev.mjs', { tests: false }],
+  ['test.mjs', { tests: true }],
+  ['check.mjs', { tests: true }],
+  ['tsx.mjs', { tests: true }],
+])
 
 /**
  * Installs packages while a Node is fetched: both wait for the registry.
- * @param {AbortSignal} signal
+ * @param {{ tests: boolean }} need
+ * @returns {(signal: AbortSignal) => Promise<void>}
  */
-async function installMeanwhile(signal) {
-  try {
-    const { ensureInstalled } = await import('../scripts/install.mjs')
-    await ensureInstalled(signal)
-  } catch {
-    // The script itself installs what is missing then, and tells what fails.
+function installMeanwhile(need) {
+  return async (signal) => {
+    try {
+      const { ensureInstalled } = await import('../scripts/install.mjs')
+      await ensureInstalled({ ...need, signal })
+    } catch {
+      // The script itself installs what is missing then, and tells what fails.
+    }
   }
 }
 
 endWithNpm()
 const [file = '', ...args] = process.argv.slice(2)
 try {
-  await launch(resolve(file), args, NEED_PACKAGES.has(basename(file)) ? { meanwhile: installMeanwhile } : {})
+  const need = NEED_PACKAGES.get(basename(file))
+  await launch(resolve(file), args, need ? { meanwhile: installMeanwhile(need) } : {})
 } catch (error) {
   if (!(error instanceof RuntimeError)) throw error
   process.stderr.write(`svc: ${error.message}\n`)

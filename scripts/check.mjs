@@ -4,6 +4,6 @@ import { setUp } from './setup.mjs'
 import { checks, runSteps } from './steps.mjs'
 
 await main(async () => {
-  await setUp()
+  await setUp({ tests: true })
   return (await runSteps(checks, 2)) ? 0 : 1
 })

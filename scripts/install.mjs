@@ -16,29 +16,59 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { root, runNpm, ScriptError, say } from './run.mjs'
 
+/** What npm is told each time: no package needs its install script. */
+const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+
 /**
  * Installs what is missing; says so in one line before it does.
- * @param {AbortSignal} [signal] cuts it off
+ * @param {{ tests?: boolean, signal?: AbortSignal }} [options] `tests`: also the packages that only tests and
+ *   checks need, more than half of all; `signal` cuts it off
  */
-export async function ensureInstalled(signal) {
-  const missing = describeMissing()
+export async function ensureInstalled({ tests = false, signal } = {}) {
+  const missing = describeMissing(isForRunning)
   if (missing !== null) {
-    say(`installing packages (${missing}; about a minute the first time)…`)
-    const flags = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-    const { code, output } = await runNpm(['ci', ...flags], { signal })
-    if (code !== 0) throw new ScriptError(`npm ci failed:\n${output}`)
+    const duration = tests ? 'about a minute' : 'half a minute'
+    say(`installing packages (${missing}; ${duration} the first time)…`)
+    await callNpm(['ci', tests ? '--include=dev' : '--omit=dev'], signal)
+  } else if (tests) {
+    const missingForTests = describeMissing(() => true)
+    if (missingForTests !== null) {
+      say(`installing the packages of tests and checks (${missingForTests}; half a minute the first time)…`)
+      // Added to what is there: `npm ci` would take away what a running daemon has yet to load.
+      await callNpm(['install', '--include=dev', '--no-save'], signal)
+    }
   }
   linkCommand()
 }
 
-/** @returns {string | null} why the installed packages are not those of the lock file */
-function describeMissing() {
+/**
+ * @param {readonly string[]} args
+ * @param {AbortSignal | undefined} signal
+ */
+async function callNpm(args, signal) {
+  const { code, output } = await runNpm([...args, ...QUIET], { signal })
+  if (code !== 0) throw new ScriptError(`npm ${args[0]} failed:\n${output}`)
+}
+
+/** @typedef {{ version?: string, optional?: boolean, devOptional?: boolean, dev?: boolean, link?: boolean }} Package */
+
+/** @param {Package} entry of the lock file */
+function isForRunning(entry) {
+  return !entry.dev && !entry.devOptional
+}
+
+/**
+ * @param {(entry: Package) => boolean} isNeeded
+ * @returns {string | null} why the installed packages are not those of the lock file
+ */
+function describeMissing(isNeeded) {
   const installedFile = join(root, 'node_modules', '.package-lock.json')
   if (!existsSync(installedFile)) return 'none are installed'
   const wanted = packagesOf(join(root, 'package-lock.json'))
   const installed = packagesOf(installedFile)
   for (const [path, entry] of Object.entries(wanted)) {
-    if (path === '' || entry.link) continue
+    // The root and the folder of the console are this project's own.
+    if (!path.startsWith('node_modules/') || entry.link || !isNeeded(entry)) continue
     const found = installed[path]
     if (found ? found.version !== entry.version : !entry.optional)
       return `${path.replace(/^.*node_modules\//, '')} is missing or has another version`
@@ -49,7 +79,7 @@ function describeMissing() {
 
 /**
  * @param {string} file a lock file
- * @returns {Record<string, { version?: string, optional?: boolean, link?: boolean }>}
+ * @returns {Record<string, Package>}
  */
 function packagesOf(file) {
   return JSON.parse(readFileSync(file, 'utf8')).packages

@@ -4,9 +4,12 @@ import { ensureBuilt } from './build.mjs'
 import { ensureInstalled } from './install.mjs'
 import { main, say } from './run.mjs'
 
-/** Everything a fresh clone needs before the daemon or the tests can run. */
-export async function setUp() {
-  await ensureInstalled()
+/**
+ * Everything a fresh clone needs before the daemon can run.
+ * @param {{ tests?: boolean }} [options] `tests`: also what only tests and checks need
+ */
+export async function setUp(options) {
+  await ensureInstalled(options)
   await ensureBuilt()
 }
 

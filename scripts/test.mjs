@@ -22,7 +22,7 @@ import {
 await main(async () => {
   const startedAt = performance.now()
   for (const file of [VITEST_RESULTS, PLAYWRIGHT_RESULTS]) rmSync(file, { force: true })
-  await setUp()
+  await setUp({ tests: true })
   const browser = await ensureBrowser()
   await ensurePrometheus()
   const isGood = (await runSteps(checks, 2)) && (await runSteps([unitTests, ...browserTests(browser)]))

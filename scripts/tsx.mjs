@@ -3,7 +3,7 @@ import { main, root, run } from './run.mjs'
 import { setUp } from './setup.mjs'
 
 await main(async () => {
-  await setUp()
+  await setUp({ tests: true })
   const tsx = `${root}/node_modules/tsx/dist/cli.mjs`
   return (await run(process.execPath, [tsx, ...process.argv.slice(2)], { show: true })).code
 })

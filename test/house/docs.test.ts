@@ -11,7 +11,7 @@ import { environment } from '../../api/environment.ts'
 import { goneRenamed } from '../../api/old-names.ts'
 import { describeConnectors } from '../../engine/connectors/index.ts'
 import { errorTable } from '../../engine/index.ts'
-import { projectFiles, textOf as rawTextOf, root } from './project-files.ts'
+import { namedPackages, projectFiles, textOf as rawTextOf, root } from './project-files.ts'
 
 /** The text of a file, the cells of its tables without padding. */
 const textOf = (file: string) =>
@@ -227,14 +227,10 @@ describe('docs/cli.md', () => {
 
 describe('ARCHITECTURE.md', () => {
   it('gives a reason for each package', () => {
-    const { dependencies, devDependencies } = JSON.parse(textOf('package.json')) as Record<
-      string,
-      Record<string, string>
-    >
     const text = textOf('ARCHITECTURE.md')
     const families = ['@mantine/', '@rjsf/', '@types/', '@opentelemetry/exporter-']
-    const missing = Object.keys({ ...dependencies, ...devDependencies }).filter(
-      (name) => !families.some((family) => name.startsWith(family)) && !text.includes(name),
+    const missing = namedPackages().filter(
+      ({ name }) => !families.some((family) => name.startsWith(family)) && !text.includes(name),
     )
     expect(missing).toEqual([])
   })

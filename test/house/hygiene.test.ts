@@ -1,5 +1,6 @@
+import { isBuiltin } from 'node:module'
 import { describe, expect, it } from 'vitest'
-import { projectFiles, textOf } from './project-files.ts'
+import { namedPackages, projectFiles, textOf } from './project-files.ts'
 
 const text = projectFiles().filter((file) => !/\.(png|ico|woff2?|gz|db)$/.test(file))
 const found = (pattern: RegExp, files = text) =>
@@ -13,21 +14,49 @@ describe('what is committed', () => {
   })
 
   it('names no package registry', () => {
-    expect(found(/"resolved"/g, ['package-lock.json'])).toEqual([])
+    expect(found(/"resolved": "(?!console")/g, ['package-lock.json'])).toEqual([])
     expect(
       found(/registry\s*=\s*\S*https?:|https?:\/\/[\w.-]*(registry|npmjs|artifactory|nexus)[\w.-]*/g),
     ).toEqual([])
   })
 
   it('pins every package to an exact version', () => {
-    const { dependencies, devDependencies } = JSON.parse(textOf('package.json')) as Record<
-      string,
-      Record<string, string>
-    >
-    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
-      ([, version]) => !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+$/.test(version),
-    )
+    const loose = namedPackages().filter(({ version }) => !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+$/.test(version))
     expect(loose).toEqual([])
+  })
+
+  it('names one version of a package that both the project and its console name', () => {
+    const named = namedPackages()
+    const several = named.filter((one) =>
+      named.some((other) => other.name === one.name && other.version !== one.version),
+    )
+    expect(several).toEqual([])
+  })
+
+  it('installs for npm start every package that the daemon, the console and their build import', () => {
+    const { packages } = JSON.parse(textOf('package-lock.json')) as {
+      packages: Record<string, { dev?: boolean; devOptional?: boolean } | undefined>
+    }
+    const run = projectFiles().filter(
+      (file) =>
+        file !== 'schemas/generate.ts' &&
+        /^((schemas|machines|engine|api|console)\/.*\.tsx?|scripts\/(build|dev|install|run|setup|start)\.mjs)$/.test(
+          file,
+        ),
+    )
+    const importing = /(import type [^']*)?(?:\bfrom |\bimport\()'((?:@[\w-]+\/)?[a-z][\w.-]*)(?:\/[^']*)?'/g
+    const named = run.flatMap((file) =>
+      [...textOf(file).matchAll(importing)].flatMap(([, typeOnly, name]) =>
+        typeOnly === undefined ? [{ file, name: name! }] : [],
+      ),
+    )
+    expect(new Set(named.map(({ name }) => name)).size).toBeGreaterThan(30)
+    expect(
+      named.filter(({ name }) => {
+        const found = packages[`node_modules/${name}`]
+        return !isBuiltin(name) && (found === undefined || found.dev || found.devOptional)
+      }),
+    ).toEqual([])
   })
 
   it('leaves nothing for later in the code', () => {

@@ -35,3 +35,18 @@ export function projectFiles(): string[] {
 export function textOf(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
+
+/** The packages that the project names, with their versions, each with the file that names it. */
+export function namedPackages(): { name: string; version: string; file: string }[] {
+  return ['package.json', 'console/package.json'].flatMap((file) => {
+    const { dependencies = {}, devDependencies = {} } = JSON.parse(textOf(file)) as {
+      dependencies?: Record<string, string>
+      devDependencies?: Record<string, string>
+    }
+    return Object.entries({ ...dependencies, ...devDependencies }).map(([name, version]) => ({
+      name,
+      version,
+      file,
+    }))
+  })
+}
