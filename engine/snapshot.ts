@@ -8,13 +8,12 @@ export type Snapshot = <T>(answer: () => T) => Promise<T>
  * @param isReader true on a connection of its own, which must catch up before each read.
  */
 export function snapshotsOf(ctx: ReadContext, isReader: boolean): Snapshot {
-  return (answer) => {
-    const run = () => {
-      ctx.index.refresh(isReader)
-      ctx.names.refresh()
-      return answer()
-    }
-    // Deferred: the snapshot is taken by the first statement, and everything reads from it.
-    return new Promise((resolve) => resolve(isReader ? ctx.db.transaction(run).deferred() : run()))
+  const catchUp = (answer: () => unknown): unknown => {
+    ctx.index.refresh(isReader)
+    ctx.names.refresh()
+    return answer()
   }
+  // Deferred: the snapshot is taken by the first statement, and everything reads from it.
+  const view = isReader ? ctx.db.transaction(catchUp).deferred : catchUp
+  return <T>(answer: () => T) => new Promise<T>((resolve) => resolve(view(answer) as T))
 }

@@ -13,12 +13,17 @@ export type Lined = Pick<
  * that none looks like an event
  */
 export function eventLine(row: Lined): string {
-  const [first = '', ...rest] = escapeText(row.text).split('\n')
-  const at = row.reference ? '[reference]' : `[${row.offset}]`
-  const type = row.reference ? '' : `${escapeLine(row.event_type)}: `
-  const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${escapeLine(String(value))}`)
-  const line = `${at} [${row.source}] ${type}${first}${foldText(row.fold)}${labels.length ? ` · ${labels.join(' ')}` : ''} (${row.id})`
-  return [line, ...rest.map((text) => `  ${text}`)].join('\n')
+  const text = escapeText(row.text)
+  const end = text.indexOf('\n')
+  const head = row.reference
+    ? `[reference] [${row.source}] `
+    : `[${row.offset}] [${row.source}] ${escapeLine(row.event_type)}: `
+  // Escaped together: a row has six labels or so, and a look at each takes longer than one at all.
+  let labels = ''
+  for (const name in row.labels) labels += ` ${name}=${row.labels[name]}`
+  const tail = `${foldText(row.fold)}${labels ? ` ·${escapeLine(labels)}` : ''} (${row.id})`
+  if (end < 0) return `${head}${text}${tail}`
+  return `${head}${text.slice(0, end)}${tail}\n  ${text.slice(end + 1).replaceAll('\n', '\n  ')}`
 }
 
 /** What a line tells of those it stands for; `first..last` is the cursor that gives all of them. */

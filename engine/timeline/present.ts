@@ -16,7 +16,29 @@ export function parseEventId(text: string): number | null {
   return match ? Number(match[1]) : null
 }
 
-export const iso = (ms: number): string => new Date(ms).toISOString()
+const DAY_MS = 86_400_000
+let isoDay = Number.NaN
+let isoDate = ''
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
+
+/**
+ * As `Date.toISOString`, without a Date for each where neighbouring times are of one day, as in a page of rows.
+ * @param ms epoch ms. @throws RangeError for no time at all
+ */
+export function iso(ms: number): string {
+  const whole = Math.trunc(ms)
+  const day = Math.floor(whole / DAY_MS)
+  if (day !== isoDay) {
+    isoDate = new Date(day * DAY_MS).toISOString().slice(0, -13)
+    isoDay = day
+  }
+  const inDay = whole - day * DAY_MS
+  const seconds = Math.floor(inDay / 1_000)
+  const hours = TWO_DIGITS[Math.floor(seconds / 3_600)]!
+  const minutes = TWO_DIGITS[Math.floor(seconds / 60) % 60]!
+  const fraction = String(1_000 + (inDay % 1_000)).slice(1)
+  return `${isoDate}${hours}:${minutes}:${TWO_DIGITS[seconds % 60]!}.${fraction}Z`
+}
 
 /** Age against the end of the window: T-12s, or T+3s for a producer whose clock is ahead. */
 export function offsetOfEvent(ts: number, now: number): string {
