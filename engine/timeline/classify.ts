@@ -1,9 +1,16 @@
 /** Counts events of a query by source and type without reading their rows. */
 import { SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'
 import { offsetOf, offsetsOf, SEGMENT_SIZE } from '../store/posting.ts'
-import { comparePositions, eachPosition, type Position, type Query } from '../store/scan.ts'
+import {
+  comparePositions,
+  eachPosition,
+  eachPositionInSteps,
+  type Position,
+  type Query,
+} from '../store/scan.ts'
 import type { Segment } from '../store/segments.ts'
 import type { ReadContext } from './context.ts'
+import type { Steps } from './steps.ts'
 
 export interface Counted {
   source: string
@@ -12,7 +19,7 @@ export interface Counted {
 }
 
 /** The label id of each offset among `labelIds`, 0 where there is none. */
-export function labelByOffset(segment: Segment, labelIds: ReadonlySet<number>): Uint32Array {
+function labelByOffset(segment: Segment, labelIds: ReadonlySet<number>): Uint32Array {
   const out = new Uint32Array(SEGMENT_SIZE)
   for (const [labelId, posting] of segment.postings(labelIds))
     for (const offset of offsetsOf(posting)) out[offset] = labelId
@@ -64,4 +71,30 @@ export function classify(
       })
   })
   return [...counts.values()]
+}
+
+/**
+ * Every event of a query with the one of some labels that it carries, segment by segment.
+ * @param labelIds of which an event has at most one, such as those of sources
+ * @param each told the label's id (0: none), the event's id and its time, epoch ms
+ */
+export function* eachLabelled(
+  ctx: ReadContext,
+  query: Query,
+  labelIds: ReadonlySet<number>,
+  each: (labelId: number, id: number, ts: number) => void,
+): Steps<void> {
+  let current: Segment | null = null
+  let byOffset: Uint32Array = new Uint32Array()
+  yield* eachPositionInSteps(
+    () => ctx.index.all(),
+    query,
+    (id, ts, segment) => {
+      if (segment !== current) {
+        current = segment
+        byOffset = labelByOffset(segment, labelIds)
+      }
+      each(byOffset[offsetOf(id)]!, id, ts)
+    },
+  )
 }

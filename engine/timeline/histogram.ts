@@ -1,10 +1,7 @@
 /** Counts over time for the density strip. */
 import type { HistogramRequest, HistogramResult } from '../../schemas/types.ts'
 import { SOURCE_LABEL } from '../store/dictionary.ts'
-import { offsetOf } from '../store/posting.ts'
-import { eachPositionInSteps } from '../store/scan.ts'
-import type { Segment } from '../store/segments.ts'
-import { labelByOffset, labelsNamed } from './classify.ts'
+import { eachLabelled, labelsNamed } from './classify.ts'
 import type { ReadContext } from './context.ts'
 import { compilePlan, queryOf, resolveWindow, unknownOf } from './plan.ts'
 import { iso } from './present.ts'
@@ -32,29 +29,19 @@ export function* histogramInSteps(
   const sourceIds = new Set(sourceLabels.keys())
   const bySource = new Map<string, Uint32Array>()
   const totals = new Uint32Array(n)
-  let current: Segment | null = null
-  let byOffset: Uint32Array = new Uint32Array()
   // The strip ends where it says: events of clocks ahead are in the list, not past its edge.
   const query = queryOf(plan, { from: window.from, to: window.shownTo }, ctx.index.tail.lastId)
-  yield* eachPositionInSteps(
-    () => ctx.index.all(),
-    query,
-    (id, ts, segment) => {
-      if (segment !== current) {
-        current = segment
-        byOffset = labelByOffset(segment, sourceIds)
-      }
-      const bucket = Math.min(n - 1, Math.floor((ts - window.from) / bucketMs))
-      totals[bucket]!++
-      const name = ctx.names.get(Number(sourceLabels.get(byOffset[offsetOf(id)]!)))?.name ?? ''
-      let counts = bySource.get(name)
-      if (!counts) {
-        counts = new Uint32Array(n)
-        bySource.set(name, counts)
-      }
-      counts[bucket]!++
-    },
-  )
+  yield* eachLabelled(ctx, query, sourceIds, (labelId, _id, ts) => {
+    const bucket = Math.min(n - 1, Math.floor((ts - window.from) / bucketMs))
+    totals[bucket]!++
+    const name = ctx.names.get(Number(sourceLabels.get(labelId)))?.name ?? ''
+    let counts = bySource.get(name)
+    if (!counts) {
+      counts = new Uint32Array(n)
+      bySource.set(name, counts)
+    }
+    counts[bucket]!++
+  })
   const buckets = Array.from(totals, (count, i) => ({
     at: iso(window.from + i * bucketMs),
     count,

@@ -2,10 +2,7 @@
 import { escapeLine } from '../../schemas/plain-text.ts'
 import type { StatsRequest, StatsResult, StatsRow } from '../../schemas/types.ts'
 import { SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'
-import { offsetOf } from '../store/posting.ts'
-import { eachPositionInSteps } from '../store/scan.ts'
-import type { Segment } from '../store/segments.ts'
-import { labelByOffset, labelsNamed } from './classify.ts'
+import { eachLabelled, labelsNamed } from './classify.ts'
 import type { ReadContext } from './context.ts'
 import { parseDuration } from './duration.ts'
 import { compilePlan, queryOf, type Scoped, unknownLabels } from './plan.ts'
@@ -53,25 +50,14 @@ export function* statsInSteps(
   const values = labelsNamed(ctx, BUILT_IN[request.by] ?? request.by)
   const counted = new Set(values.keys())
   const counts = new Map<number, { now: number; before: number }>()
-  let current: Segment | null = null
-  let byOffset: Uint32Array = new Uint32Array()
-  yield* eachPositionInSteps(
-    () => ctx.index.all(),
-    query,
-    (id, ts, segment) => {
-      if (segment !== current) {
-        current = segment
-        byOffset = labelByOffset(segment, counted)
-      }
-      const labelId = byOffset[offsetOf(id)]!
-      if (labelId === 0) return
-      const entry = counts.get(labelId) ?? { now: 0, before: 0 }
-      counts.set(labelId, entry)
-      // The boundary belongs to the newer window, whose start is inclusive.
-      if (ts >= now - length) entry.now++
-      else entry.before++
-    },
-  )
+  yield* eachLabelled(ctx, query, counted, (labelId, _id, ts) => {
+    if (labelId === 0) return
+    const entry = counts.get(labelId) ?? { now: 0, before: 0 }
+    counts.set(labelId, entry)
+    // The boundary belongs to the newer window, whose start is inclusive.
+    if (ts >= now - length) entry.now++
+    else entry.before++
+  })
   const table = tabulate(request, window, mergeByValue(ctx, request.by, values, counts))
   if (table.values > 0) return table
   const asked = [request.by, ...Object.keys(request.where ?? {})]

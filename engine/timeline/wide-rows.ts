@@ -4,11 +4,9 @@
  * bounds the memory whatever the window holds.
  */
 import { SOURCE_LABEL } from '../store/dictionary.ts'
-import { offsetOf } from '../store/posting.ts'
 import type { StoredRow } from '../store/rows.ts'
-import { eachPositionInSteps, type Position, type Query } from '../store/scan.ts'
-import type { Segment } from '../store/segments.ts'
-import { labelByOffset, labelsNamed } from './classify.ts'
+import type { Position, Query } from '../store/scan.ts'
+import { eachLabelled, labelsNamed } from './classify.ts'
 import type { ReadContext } from './context.ts'
 import type { Steps } from './steps.ts'
 
@@ -30,7 +28,7 @@ export function* wideRows(ctx: ReadContext, query: Query, most: number): Steps<W
   const cutAt = cutsOf(counts, most)
   const positions: Position[] = []
   const taken = new Map<number, number>()
-  yield* eachOfSource(ctx, query, sources, (label, id, ts) => {
+  yield* eachLabelled(ctx, query, new Set(sources.keys()), (label, id, ts) => {
     const cut = cutAt.get(label)
     if (cut && (ts < cut.since || id % cut.every !== 0)) return
     positions.push({ ts, id })
@@ -59,28 +57,6 @@ export const namedCuts = (ctx: ReadContext, cuts: WideRows['cuts']) =>
     ...{ of, since, every },
   }))
 
-function* eachOfSource(
-  ctx: ReadContext,
-  query: Query,
-  sources: ReadonlyMap<number, string>,
-  each: (label: number, id: number, ts: number) => void,
-): Steps<void> {
-  const ids = new Set(sources.keys())
-  let current: Segment | null = null
-  let bySource: Uint32Array = new Uint32Array()
-  yield* eachPositionInSteps(
-    () => ctx.index.all(),
-    query,
-    (id, ts, segment) => {
-      if (segment !== current) {
-        current = segment
-        bySource = labelByOffset(segment, ids)
-      }
-      each(bySource[offsetOf(id)]!, id, ts)
-    },
-  )
-}
-
 /** Events of each source by minute. */
 function* countBySource(
   ctx: ReadContext,
@@ -88,7 +64,7 @@ function* countBySource(
   sources: ReadonlyMap<number, string>,
 ): Steps<Map<number, Map<number, number>>> {
   const counts = new Map<number, Map<number, number>>()
-  yield* eachOfSource(ctx, query, sources, (label, _id, ts) => {
+  yield* eachLabelled(ctx, query, new Set(sources.keys()), (label, _id, ts) => {
     const minutes = counts.get(label) ?? new Map<number, number>()
     counts.set(label, minutes)
     const minute = Math.floor(ts / BUCKET_MS)
