@@ -74,7 +74,6 @@ export async function ensureBuilt() {
  */
 const EXTERNAL = [
   'better-sqlite3',
-  '@fastify/static',
   '@fastify/swagger-ui',
   'pino',
   'pino-pretty',

@@ -1,7 +1,6 @@
 /** The OpenAPI 3.1 document at /openapi.json and its page at /docs, from the routes' own schemas. */
 import fastifySwagger from '@fastify/swagger'
-import fastifySwaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { finished, OPTIONAL_BODY } from './document/finish.ts'
 import { scopeOf } from './scopes.ts'
 import { isOptional } from './validate.ts'
@@ -51,12 +50,42 @@ export async function registerOpenapi(app: FastifyInstance, version: string): Pr
     transformObject: (made) =>
       finished((made as { openapiObject: unknown }).openapiObject) as Record<string, unknown>,
   })
-  await app.register(fastifySwaggerUi, {
+  const document = () => JSON.stringify(app.swagger())
+  const hidden = { schema: { hide: true } }
+  for (const path of ['/openapi.json', '/docs/json'])
+    app.get(path, hidden, async (_request, reply) => reply.type('application/json').send(document()))
+  app.get('/docs/yaml', hidden, async (_request, reply) =>
+    reply.type('application/x-yaml').send(app.swagger({ yaml: true })),
+  )
+  let page: Promise<FastifyInstance> | null = null
+  for (const path of ['/docs', '/docs/*'])
+    app.get(path, hidden, async (request, reply) => {
+      page ??= openPage().catch((error: unknown) => {
+        page = null
+        throw error
+      })
+      const { method, url } = request
+      const answer = await (await page).inject({ method: method as 'GET', url, headers: request.headers })
+      const { connection: _, ...headers } = answer.headers
+      return reply.code(answer.statusCode).headers(headers).send(answer.rawPayload)
+    })
+  app.addHook('onClose', async () => (await page)?.close())
+}
+
+/** The browsable page is a server of its own, made for the first who asks: its files and routes are no start's. */
+async function openPage(): Promise<FastifyInstance> {
+  const app = Fastify()
+  const { default: swaggerUi } = await import('@fastify/swagger-ui')
+  // The page fetches the document itself, from /docs/json of the daemon.
+  await app.register(fastifySwagger, {
+    mode: 'static',
+    specification: { document: { openapi: '3.1.0' } as never },
+  })
+  await app.register(swaggerUi, {
     routePrefix: '/docs',
     uiConfig: { docExpansion: 'list', deepLinking: true },
     theme: { title: 'svc API' },
   })
-  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/json').send(JSON.stringify(app.swagger())),
-  )
+  await app.ready()
+  return app
 }

@@ -113,6 +113,7 @@ export async function buildServer({
   readOutRefused(app)
   app.addHook('onRequest', async (request, reply) => guard(request, doors, reply.raw))
   await registerOpenapi(app, config.version)
+  // Skills are read from other media than the rest.
   for (const routes of [
     healthRoutes,
     metricsRoutes,
@@ -150,8 +151,9 @@ export async function buildServer({
     ingestRoutes,
     otlpRoutes,
   ])
-    await app.register(async (scope) => routes(scope, doors))
-  await registerConsole(app, config.consoleDir)
+    if (routes === skillRoutes) await app.register(async (scope) => routes(scope, doors))
+    else routes(app, doors)
+  registerConsole(app, config.consoleDir)
   app.setNotFoundHandler((request, reply) => notFound(request, reply))
   return app
 }

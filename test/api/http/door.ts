@@ -14,6 +14,8 @@ export async function openDoor(
     allowedHosts?: string[]
     /** Path; none: in memory. */
     dataFile?: string
+    /** Folder of a built console; none: it is not built. */
+    consoleDir?: string
   } = {},
 ) {
   const clock = { at: T0, now: () => clock.at }
@@ -30,7 +32,7 @@ export async function openDoor(
       allowedHosts: options.allowedHosts ?? [],
       version: '1.0.0',
       hostedUrls: {},
-      consoleDir: null,
+      consoleDir: options.consoleDir ?? null,
     },
   })
   const call = async (method: string, url: string, body?: unknown, headers: Record<string, string> = {}) => {

@@ -1,0 +1,83 @@
+/** The files of the console and the browsable page of the API. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDoor } from './door.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-console-'))
+let door: Awaited<ReturnType<typeof openDoor>>
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'assets', 'deeper'), { recursive: true })
+  writeFileSync(join(folder, 'index.html'), '<!doctype html><title>svc console</title>')
+  writeFileSync(join(folder, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
+  writeFileSync(join(folder, 'assets', 'main-1a2b.js'), 'export {}')
+  writeFileSync(join(folder, 'assets', 'deeper', 'no.js'), 'export {}')
+  door = await openDoor({ consoleDir: folder })
+})
+afterAll(async () => {
+  await door.close()
+  rmSync(folder, { recursive: true })
+})
+const get = (path: string, headers: Record<string, string> = {}) => door.call('GET', path, undefined, headers)
+
+describe('the console', () => {
+  it('is one page for the addresses of a browser, which is asked for anew each time', async () => {
+    for (const path of ['/', '/index.html', '/explore', '/projects/uc_1/runs']) {
+      const answer = await get(path, { accept: 'text/html' })
+      expect([path, answer.status, answer.headers['cache-control']]).toEqual([path, 200, 'no-store'])
+      expect(answer.headers['content-type']).toMatch(/^text\/html/)
+      expect(answer.text).toContain('svc console')
+    }
+  })
+
+  it('keeps assets, whose names have a hash, and answers a second request with 304', async () => {
+    const first = await get('/assets/main-1a2b.js')
+    expect([first.status, first.text]).toEqual([200, 'export {}'])
+    expect(first.headers['content-type']).toMatch(/javascript/)
+    expect(first.headers['cache-control']).toBe('public, max-age=31536000, immutable')
+    const again = await get('/assets/main-1a2b.js', { 'if-none-match': String(first.headers.etag) })
+    expect([again.status, again.text]).toEqual([304, ''])
+    const head = await door.call('HEAD', '/assets/main-1a2b.js')
+    expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', '9'])
+    expect((await get('/favicon.svg')).headers['content-type']).toMatch(/^image\/svg/)
+  })
+
+  it('gives no file but those it found at its start', async () => {
+    for (const path of [
+      '/assets/nosuch.js',
+      '/assets/deeper/no.js',
+      '/assets/deeper%2fno.js',
+      '/assets/..%2findex.html',
+      '/assets/../package.json',
+      '/assets//main-1a2b.js',
+      '/assets/main-1a2b.js%00',
+      '/package.json',
+    ]) {
+      const answer = await get(path)
+      expect([path, answer.status]).toEqual([path, 404])
+      expect(answer.json().detail).toEqual(expect.any(String))
+    }
+  })
+})
+
+describe('the page of the API', () => {
+  it('opens with its files, and reads the document of this daemon', async () => {
+    const moved = await get('/docs')
+    expect([200, 302]).toContain(moved.status)
+    const page = await get('/docs/')
+    expect(page.headers['content-type']).toMatch(/^text\/html/)
+    const files = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1]!)
+    expect(files.length).toBeGreaterThan(3)
+    for (const file of files) {
+      const { pathname } = new URL(file, 'http://host/docs/')
+      expect([pathname, (await get(pathname)).status]).toEqual([pathname, 200])
+    }
+    const starter = await get('/docs/static/swagger-initializer.js')
+    expect(starter.text).toContain('json')
+    expect((await get('/docs/json')).json()).toEqual((await get('/openapi.json')).json())
+    expect((await get('/docs/yaml')).text).toContain('openapi: 3.1.0')
+    expect((await get('/docs/nosuch')).status).toBe(404)
+  })
+})
