@@ -1,4 +1,5 @@
 /** Asking the HTTP API of an upstream: credentials, and what went wrong as a sentence with what to do. */
+import { readRetryAfter } from '../egress/retry-after.ts'
 import { oneLine } from '../ingest/template.ts'
 import { withoutSecrets } from '../stored-fault.ts'
 import { type Reach, UpstreamError } from './connector.ts'
@@ -123,18 +124,10 @@ function parsed(text: string): unknown {
 
 /** Longest wait an upstream is granted (SPEC.md, Limits: up to one hour). */
 const RETRY_AFTER_MAX_MS = 3_600_000
-/** The three forms of an HTTP date (RFC 9110, 5.6.7); Date.parse takes many texts that are none. */
-const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .{10,32}$/
-
-/** Milliseconds a Retry-After header asks for (RFC 9110, 10.2.3), an hour at most; null for none. */
+/** Milliseconds a Retry-After header asks for, an hour at most; null for none. */
 export function retryAfter(header: string | null, now: number): number | null {
-  if (header === null) return null
-  const text = header.trim()
-  const bounded = (ms: number) => Math.min(RETRY_AFTER_MAX_MS, Math.max(0, ms))
-  if (/^\d{1,20}$/.test(text)) return bounded(Number(text) * 1_000)
-  // Of asctime's form, which names no zone, the time is UTC.
-  const at = HTTP_DATE.test(text) ? Date.parse(text.endsWith('GMT') ? text : `${text} GMT`) : Number.NaN
-  return Number.isNaN(at) ? null : bounded(at - now)
+  const asked = readRetryAfter(header, now)
+  return asked === null ? null : Math.min(RETRY_AFTER_MAX_MS, asked)
 }
 
 /** The way out says why in words without addresses; anything else keeps to itself. */

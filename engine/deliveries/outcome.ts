@@ -1,6 +1,7 @@
 /** What an answer, or its lack, means for a delivery. */
 import { RETRY_SECONDS } from '../../machines/delivery.ts'
 import type { EgressAnswer, EgressFault, FaultCode } from '../egress/index.ts'
+import { readRetryAfter } from '../egress/retry-after.ts'
 
 /** What came of a try, as an event of the delivery's lifecycle. */
 export interface Outcome {
@@ -84,18 +85,5 @@ export function faultOfOurs(reason: string, situation: Situation): Outcome {
 function dueAt({ tries, now, random }: Situation, asked: string | undefined): number {
   const step = Math.min(Math.max(tries, 1), RETRY_SECONDS.length) - 1
   const own = RETRY_SECONDS[step]! * 1000 * (1 - JITTER + 2 * JITTER * random())
-  return Math.round(now + Math.max(own, Math.min(askedMs(asked, now), MAX_ASKED_MS)))
-}
-
-/** The three forms of a date in HTTP (RFC 9110, 5.6.7) begin with a day; the last has no zone. */
-const DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /
-const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
-
-/** Milliseconds that Retry-After asks for: seconds or a date; 0 for what is neither, or is over. */
-function askedMs(value: string | undefined, now: number): number {
-  const text = value?.trim() ?? ''
-  if (/^\d+$/.test(text)) return Number(text) * 1000
-  if (!DATE.test(text)) return 0
-  const at = Date.parse(ASCTIME.test(text) ? `${text} GMT` : text)
-  return Number.isNaN(at) ? 0 : Math.max(0, at - now)
+  return Math.round(now + Math.max(own, Math.min(readRetryAfter(asked, now) ?? 0, MAX_ASKED_MS)))
 }

@@ -1,5 +1,6 @@
 /** What went wrong with a try, and whether another may help. Errors of both clients have one shape. */
 
+import { readRetryAfter } from '../egress/retry-after.ts'
 import { storedFault } from '../stored-fault.ts'
 import { BadReply, CutReply, isObject } from './adapter.ts'
 import type { Provider } from './config.ts'
@@ -96,10 +97,5 @@ function saidIn(error: unknown): {
 function retryAfter(headers: Headers, now: number): number | null {
   const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '')
   if (milliseconds >= 0) return milliseconds
-  const value = headers.get('retry-after')
-  if (value === null) return null
-  const seconds = Number(value)
-  if (seconds >= 0) return seconds * 1_000
-  const date = Date.parse(value)
-  return Number.isNaN(date) ? null : Math.max(0, date - now)
+  return readRetryAfter(headers.get('retry-after'), now)
 }

@@ -156,7 +156,7 @@ describe('an API that fails', () => {
       60_000,
     ],
     [500, { 'retry-after': 'soon' }, 'the API failed (500)', null],
-    [500, { 'retry-after': '1.5' }, 'the API failed (500)', null],
+    [500, { 'retry-after': '1.5' }, 'the API failed (500); it asks to be left alone until 03:04 UTC', 1_500],
     [
       429,
       { 'retry-after': '99999999999' },
