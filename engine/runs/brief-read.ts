@@ -35,14 +35,12 @@ export function* briefInSteps(
     readDocuments(ctx.db, ctx.names, { selector: { [label]: entity }, ...scope }, asOf),
     DOCUMENTS_SHARE * budget,
   )
-  const { rows, cuts } = yield* wideRows(ctx, query, most)
-  yield
   const toRow = contextRows(ctx.dictionary, ctx.names, label)
-  const above = documents.length ? `${renderRows(documents)}\n` : ''
-  const given = rows.map(toRow)
+  const { rows, cuts } = yield* wideRows(ctx, query, most, (ids) => ctx.rows.texts(ids, toRow))
   yield
+  const above = documents.length ? `${renderRows(documents)}\n` : ''
   const brief = yield* makeBriefInSteps({
-    rows: given,
+    rows,
     ...{ entity, label, fired, now: to },
     budget: budget - cautiousTokens(fence('0'.repeat(16), above)),
     cuts: namedCuts(ctx, cuts),
