@@ -3,6 +3,7 @@ import { cautiousTokens, makeBriefInSteps, NOBODY, renderBrief, windowsOf } from
 import { fail } from '../errors.ts'
 import { contextRows } from '../timeline/context-rows.ts'
 import { iso } from '../timeline/present.ts'
+import { setSpans } from '../timeline/spans.ts'
 import type { Steps } from '../timeline/steps.ts'
 import { namedCuts, wideRows } from '../timeline/wide-rows.ts'
 import { type Around, baselineOf, type Looked, planOf, queryIn, windowOf } from './types.ts'
@@ -29,6 +30,7 @@ export function* changedInSteps(around: Around): Steps<Looked> {
   const heading = `What changed in ${iso(from)} to ${iso(to)} against the ${lengthText(before)} before, times in UTC. Two ids of a line are its first and last event, of a number one that is usual and one that is not`
   const toRow = contextRows(ctx.dictionary, ctx.names, label)
   const { rows, cuts } = yield* wideRows(ctx, query, ROWS, (ids) => ctx.rows.texts(ids, toRow))
+  yield* setSpans(ctx, rows, to)
   yield
   const brief = yield* makeBriefInSteps({
     rows,

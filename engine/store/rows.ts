@@ -32,10 +32,19 @@ type TextColumns = [
   labels: string,
 ]
 
+/** How a payload begins. */
+export interface PayloadHead {
+  id: number
+  head: string
+  /** Whether all of it has the text that was looked for. */
+  has: boolean
+}
+
 export class RowReader {
   private readonly heads: Statement<[string], StoredRow>
   private readonly full: Statement<[string], StoredRow>
   private readonly columns: Statement<[string], TextColumns>
+  private readonly payloads: Statement<[number, string, string], [string, string, string]>
 
   constructor(db: Database) {
     const columns =
@@ -51,6 +60,11 @@ export class RowReader {
         `SELECT ${lists.join(', ')}, group_concat(hex(e.labels)) FROM json_each(?) j JOIN events e ON e.id = j.value`,
       )
       .raw() as unknown as Statement<[string], TextColumns>
+    this.payloads = db
+      .prepare(
+        `SELECT json_group_array(e.id), json_group_array(CAST(substr(e.raw, 1, ?) AS TEXT)), json_group_array(instr(e.raw, CAST(? AS BLOB)) > 0) FROM json_each(?) j JOIN events e ON e.id = j.value`,
+      )
+      .raw() as unknown as Statement<[number, string, string], [string, string, string]>
   }
 
   /**
@@ -83,6 +97,17 @@ export class RowReader {
       rows.push(make(row))
     }
     return inOrder(rows, id, ids)
+  }
+
+  /**
+   * How the payloads of many rows begin, without the rest of them in memory.
+   * @param bytes of each. @param part a text that is looked for in all of it
+   */
+  payloadHeads(ids: readonly number[], bytes: number, part: string): PayloadHead[] {
+    const [id, head, has] = this.payloads
+      .get(bytes, part, JSON.stringify(ids))!
+      .map((list) => JSON.parse(list) as unknown[]) as [number[], string[], number[]]
+    return id.map((one, i) => ({ id: one, head: head[i]!, has: has[i] === 1 }))
   }
 
   /** Rows of these ids in this order; ids whose row is gone are left out. */
