@@ -76,6 +76,15 @@ describe('numbers', () => {
     expect(partOf(briefOf([...ordinary(), ...steady]), 'numbers')).toEqual([])
   })
 
+  it('of one type are told apart by the names that their texts give them', () => {
+    const mixed = [
+      ...samples('cpu_percent', (t) => (t < -400 ? 20 : 97), { type: 'metric' }),
+      ...samples('free_mb', (t) => 60 + (t % 7), { type: 'metric' }),
+    ]
+    const lines = partOf(briefOf([...ordinary(), ...mixed]), 'numbers')
+    expect(lines).toEqual([expect.stringMatching(/ metrics cpu_percent: 20 .* → 97 /)])
+  })
+
   it('that rise slowly over a day are shown for the entity', () => {
     const leak = Array.from({ length: 360 }, (_, i) =>
       row(-108_000 + i * 300, 'heap', {
