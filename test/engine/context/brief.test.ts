@@ -172,6 +172,24 @@ describe('lines', () => {
   })
 })
 
+describe('alerts', () => {
+  const fired = (times: number) =>
+    Array.from({ length: times }, (_, i) => [
+      row(-90_000 + i * 7_200, 'bounce rate over 2 %', { source: 'alerts', type: 'firing' }),
+      row(-89_930 + i * 7_200, 'bounce rate over 2 %', { source: 'alerts', type: 'resolved' }),
+    ]).flat()
+
+  it('that fired and resolved many times before are a line by themselves', () => {
+    expect(partOf(briefOf([...ordinary(), ...fired(12)]), 'usual')[0]).toMatch(
+      /^evt_1…evt_\d+ alerts firing: FLAPPING: fired and resolved 12 times since 11-19 11:00, mostly within 70s, last at 09:00:00: bounce rate over 2 %$/,
+    )
+  })
+
+  it('that did so twice are not', () => {
+    expect(textOf([...ordinary(), ...fired(2)])).not.toContain('FLAPPING')
+  })
+})
+
 describe('the whole', () => {
   it('says when the trouble began', () => {
     const brief = briefOf([...ordinary(), ...every(-480, -1, 90, () => 'payment refused', { type: 'error' })])
