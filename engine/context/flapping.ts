@@ -1,9 +1,9 @@
 /** Alerts that fired and resolved many times before: that one fires again says little. */
 import { valueAt } from './measures.ts'
-import type { Timed } from './types.ts'
+import type { ContextRow, Timed } from './types.ts'
 
-const FIRING = /^(firing|fired|triggered|alerting|problem|opened)$/i
-const RESOLVED = /^(resolved|recovered|cleared|ok|recovery|closed)$/i
+const FIRING = new Set(['firing', 'fired', 'triggered', 'alerting', 'problem', 'opened'])
+const RESOLVED = new Set(['resolved', 'recovered', 'cleared', 'ok', 'recovery', 'closed'])
 /** Labels that name an alert. */
 const NAMES = ['alertname', 'alert', 'rule', 'monitor']
 /** So many times are many. */
@@ -23,11 +23,14 @@ export interface Flapping {
 export function flappingOf(lines: readonly Timed[], entity: string): Flapping[] {
   const alerts = new Map<string, { open: Timed | null; fired: Timed[]; lasted: number[] }>()
   for (const line of lines) {
+    if (line.row.entity !== entity || line.row.isSample) continue
+    const state = stateOf(line.row)
+    if (state === undefined) continue
     const { type, source, labels } = line.row
-    if (line.row.entity !== entity || !(FIRING.test(type) || RESOLVED.test(type))) continue
     const name = NAMES.map((label) => labels[label]).find((value) => value !== undefined)
-    const alert = valueAt(alerts, `${source}\0${name ?? ''}`, () => ({ open: null, fired: [], lasted: [] }))
-    if (FIRING.test(type)) alert.open = line
+    const key = `${source}\0${name ?? (type.toLowerCase() === state ? '' : type)}`
+    const alert = valueAt(alerts, key, () => ({ open: null, fired: [], lasted: [] }))
+    if (FIRING.has(state)) alert.open = line
     else if (alert.open) {
       alert.fired.push(alert.open)
       alert.lasted.push(line.t - alert.open.t)
@@ -41,4 +44,13 @@ export function flappingOf(lines: readonly Timed[], entity: string): Flapping[] 
       lasted: lasted.sort((a, b) => a - b)[Math.floor(lasted.length / 2)]!,
     }))
     .sort((a, b) => b.times - a.times)
+}
+
+/** As connectors of alerts say it: in a label, as the type, or as the first word of the text. */
+function stateOf({ type, text, labels }: ContextRow): string | undefined {
+  const first =
+    text.startsWith('FIRING:') || text.startsWith('RESOLVED:') ? text.slice(0, text.indexOf(':')) : ''
+  return [labels.status, labels.state, type, first]
+    .map((word) => String(word ?? '').toLowerCase())
+    .find((word) => FIRING.has(word) || RESOLVED.has(word))
 }

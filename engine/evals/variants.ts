@@ -1,7 +1,15 @@
 /** The same incidents as less is known of their events: what a first message shows must not hang on one field. */
-import type { IncidentEvent } from './incident.ts'
 
-type Variant = <E extends IncidentEvent>(events: readonly E[]) => E[]
+/** What of an event a variant may take away. */
+interface Described {
+  source: string
+  type: string
+  /** Seconds before the firing, at most 0. */
+  t: number
+  labels: Record<string, string>
+}
+
+type Variant = <E extends Described>(events: readonly E[]) => E[]
 
 /** Source and type of all events where they tell nothing. */
 const ONE_SOURCE = 'events'
@@ -26,7 +34,7 @@ export type VariantName = keyof typeof variants
 export const VARIANTS = Object.keys(variants) as VariantName[]
 
 /** @param name none: as they are. @returns the events as the variant has them, in their order */
-export const variantOf = <E extends IncidentEvent>(events: E[], name: VariantName | undefined): E[] =>
+export const variantOf = <E extends Described>(events: E[], name: VariantName | undefined): E[] =>
   name === undefined ? events : (variants[name] as Variant)(events)
 
 const withoutPlaces = (labels: Readonly<Record<string, string>>): Record<string, string> =>

@@ -185,6 +185,19 @@ describe('alerts', () => {
     )
   })
 
+  it('are known by a label or by their text as well, as Alertmanager and Prometheus say it', () => {
+    const said = (i: number, state: string, labels: Record<string, string>) =>
+      row(-60_000 + i * 3_000 + (state === 'resolved' ? 90 : 0), `${state.toUpperCase()}: HighBounce`, {
+        ...{ source: 'alerts', type: 'HighBounce', labels },
+      })
+    for (const label of [true, false]) {
+      const rows = Array.from({ length: 9 }, (_, i) =>
+        ['firing', 'resolved'].map((state) => said(i, state, label ? { status: state } : {})),
+      ).flat()
+      expect(textOf([...ordinary(), ...rows])).toContain('FLAPPING: fired and resolved 9 times')
+    }
+  })
+
   it('that did so twice are not', () => {
     expect(textOf([...ordinary(), ...fired(2)])).not.toContain('FLAPPING')
   })
