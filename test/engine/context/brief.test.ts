@@ -210,6 +210,17 @@ describe('the whole', () => {
     expect(brief.head).toContain('trouble since 11:52:00 UTC')
   })
 
+  it('dates trouble by lines that say it, not by new ones that say nothing of it', () => {
+    const chatter = [
+      'cache warmed',
+      'index merged twice',
+      'pool of five grew',
+      'feed was read again',
+    ].flatMap((text) => every(-200, -150, 6, () => text))
+    const errors = every(-700, -1, 23, () => 'font library not loaded', { type: 'fatal' })
+    expect(briefOf([...ordinary(), ...errors, ...chatter]).head).toContain('trouble since 11:48:20 UTC')
+  })
+
   it('says that history is short, or that the entity has none, or what was cut, and else nothing', () => {
     expect(briefOf(every(-600, -1, 50, () => 'fine')).head).toContain(
       'short history: nothing is older than 10 minutes',
