@@ -16,5 +16,6 @@ export {
 } from './evals/report.ts'
 export { type EvalRun, PROMPT, runEvals, type Variant } from './evals/run.ts'
 export { SCRIPTED } from './evals/scripted.ts'
+export { VARIANTS, type VariantName } from './evals/variants.ts'
 export type { EngineOptions, LocalEngine } from './local-engine.ts'
 export { backupDatabase, restoreDatabase } from './store/backup.ts'

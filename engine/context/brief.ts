@@ -4,9 +4,8 @@
  * they are, and what is as usual comes last. The same rows give the same brief, to the byte.
  */
 import { isRoutine, type RankedChange } from './changes.ts'
-import type { Group } from './groups.ts'
 import { leftOut } from './left-out.ts'
-import { changeLine, clock, groupLine, seriesLine, shortened, type Telling } from './lines.ts'
+import { changeLine, clock, flappingLine, groupLine, seriesLine, shortened, type Telling } from './lines.ts'
 import { type LookedAt, lookAt } from './looked-at.ts'
 import { addTo } from './measures.ts'
 import { costOf, Packing } from './packing.ts'
@@ -63,7 +62,7 @@ export function* makeBriefInSteps(request: BriefRequest): Generator<void, Brief,
   putRequests(packing, found, telling, told)
   putChanges(packing, found.changes, telling, told)
   putItems(packing, found.items, request.entity, telling, told)
-  putUsual(packing, found.groups, request.entity, telling, told)
+  putUsual(packing, found, request.entity, telling, told)
   packing.release(reserved)
   for (const line of leftOut(found.lines, told.rows)) if (packing.put('left', line)) break
   const brief: Brief = {
@@ -207,14 +206,16 @@ function isTold({ entity, group, series }: Item, { steps }: Told): boolean {
   return place !== null && steps.has(`${entity}\0${place}`)
 }
 
-/** Of the entity: errors that always come, then the most common. */
+/** Of the entity: alerts that come and go, errors that always come, then the most common. */
 function putUsual(
   packing: Packing,
-  groups: readonly Group[],
+  { groups, flapping }: LookedAt,
   entity: string,
   telling: Telling,
   told: Told,
 ): void {
+  for (const one of flapping)
+    if (packing.put('usual', flappingLine(one, telling))) told.add(one.last, one.times)
   const usual = groups
     .filter((group) => group.entity === entity && !group.moved && group.lately > 0)
     .sort(

@@ -27,6 +27,8 @@ export interface Group {
   isNew: boolean
   /** New, risen, stopped, or without a past. */
   moved: boolean
+  /** By its level, or in words. */
+  saysTrouble: boolean
   score: number
   /** Seconds before the end; null: it goes on as it did. */
   began: number | null
@@ -67,21 +69,23 @@ function judged(lines: Timed[], templates: Templates, windows: Windows): Group {
   const isNew =
     rate.expected !== null && !stopped && (rate.before === 0 || lately === lines.length) && lately > 0
   const moved = stopped || (lately > 0 && (isNew || rate.expected === null || rate.surprise > MOVED))
+  const isTrouble = TROUBLE.test(`${type} ${last.row.text.slice(0, TEXT_LOOKED_AT)}`)
   const group = { source, type, entity, lines, last, rate, lately, stopped, isNew, moved }
   return {
     ...group,
     first: lines[0]!,
     template: templates.of(last),
-    score: scoreOf(group, stream),
+    saysTrouble: isTrouble || isError,
+    score: scoreOf(group, stream, isTrouble),
     began: beganAt(group, times, windows, isError && beganWithStream(stream)),
   }
 }
 
 function scoreOf(
-  { type, last, rate, lately, stopped }: Pick<Group, 'type' | 'last' | 'rate' | 'lately' | 'stopped'>,
+  { type, rate, lately, stopped }: Pick<Group, 'type' | 'rate' | 'lately' | 'stopped'>,
   stream: Stream,
+  isTrouble: boolean,
 ): number {
-  const isTrouble = TROUBLE.test(`${type} ${last.row.text.slice(0, TEXT_LOOKED_AT)}`)
   let score = Math.log1p(rate.surprise)
   if (rate.expected === null && lately)
     score += isTrouble ? Math.log1p(ratioUp(lately, 0.5)) + 0.5 : 0.3 * Math.log1p(lately)

@@ -1,6 +1,7 @@
 /** Findings as lines: ids first, then when, whose, what was usual and what is now. */
 import { escapeLine } from '../../schemas/plain-text.ts'
 import { redact } from '../redact.ts'
+import type { Flapping } from './flapping.ts'
 import type { Group } from './groups.ts'
 import type { Series } from './series.ts'
 import type { BriefLine, Timed } from './types.ts'
@@ -127,6 +128,17 @@ function spreadText({ lines, last, entity }: Group, telling: Telling): string {
     else parts.push(`${counts.size} ${escapeLine(name)}s`)
   }
   return braces(parts, ', ')
+}
+
+export function flappingLine({ first, last, times, lasted }: Flapping, telling: Telling): BriefLine {
+  const { source, type, text, id } = last.row
+  return {
+    text: `${first.row.id}…${id} ${source} ${type}: FLAPPING: fired and resolved ${times} times since ${clock(first.t, telling)}, mostly within ${minutes(Math.round(lasted))}, last at ${clock(last.t, telling)}: ${shortened(text, telling.textMax)}`,
+    shown: [
+      [first.row.id, 1],
+      [id, times],
+    ],
+  }
 }
 
 export function seriesLine(series: Series, telling: Telling): BriefLine {

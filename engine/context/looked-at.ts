@@ -1,5 +1,6 @@
 /** All that is found in the rows, before anything is chosen or worded. */
 import { Kinds, type RankedChange, rankChanges } from './changes.ts'
+import { type Flapping, flappingOf } from './flapping.ts'
 import { type Group, groupsOf } from './groups.ts'
 import { mapAt } from './measures.ts'
 import { type Paths, pathsOf } from './paths/paths.ts'
@@ -22,6 +23,8 @@ export interface LookedAt {
   /** The strongest first. */
   changes: RankedChange[]
   paths: Paths
+  /** Alerts of the entity that come and go. */
+  flapping: Flapping[]
   /** Seconds before the end. */
   onset: number
   /** Label that names each entity. */
@@ -65,7 +68,7 @@ export function* lookAt({
   liftAround(items, near, onset)
   yield
   const changes = rankChanges(lines, kinds, { entity, near, onset, words, focus: windows.focus })
-  return { lines, groups, items, changes, paths, onset, labels }
+  return { lines, groups, items, changes, paths, flapping: flappingOf(lines, entity), onset, labels }
 }
 
 /** By time, then as they came. */

@@ -3,6 +3,7 @@ import { clock, number, shortened, type Telling } from './lines.ts'
 import {
   type BrokenCall,
   type BrokenPath,
+  type FailingCall,
   namesOf,
   type PathFinding,
   type SlowStep,
@@ -30,7 +31,9 @@ export function pathLine(finding: PathFinding, telling: Telling): BriefLine {
       ? slowText(finding, telling)
       : finding.kind === 'call'
         ? callText(finding)
-        : brokenText(finding, telling)
+        : finding.kind === 'failing'
+          ? failingText(finding)
+          : brokenText(finding, telling)
   const what = finding.kind === 'slow' && !finding.isPause ? source : `${source} ${type}`
   return { text: `${ids} ${clock(finding.since, telling)} ${what} ${text}${whose}`, shown }
 }
@@ -38,6 +41,7 @@ export function pathLine(finding: PathFinding, telling: Telling): BriefLine {
 /** What a line tells, so that the same is not told again by other parts. */
 export function toldBy(finding: PathFinding): string[] {
   if (finding.kind === 'slow') return [`${finding.at}\0${finding.operation}`]
+  if (finding.kind === 'failing') return []
   return [finding.gone?.key, finding.fresh?.key].filter((key) => !!key) as string[]
 }
 
@@ -90,6 +94,13 @@ function callText({ of, gone, fresh, nowCount, beforeCount, example }: BrokenCal
     ? `call of ${stepName(gone.key, entity)} ${gone.now ? 'FEWER' : 'STOPPED'}: in ${gone.now} of ${nowCount}, usual ${Math.round((100 * gone.before) / beforeCount)} %`
     : `NEW call of ${stepName(fresh!.key, entity)}: ${fresh!.now} in ${nowCount}, usual ${fresh!.before} in ${beforeCount}`
   return `${entity} ${place}: ${what}${traceText(example)}`
+}
+
+function failingText(finding: FailingCall): string {
+  const { of, beforeCount, beforeFailed, nowCount, nowFailed, first, example } = finding
+  const { entity, place } = namesOf(of)
+  const breaks = first / nowFailed >= BREAKS_FIRST ? `; breaks first here in ${first} of ${nowFailed}` : ''
+  return `${entity} ${place} FAILING: ${nowFailed} of ${nowCount} requests, usual ${beforeFailed} of ${beforeCount}${breaks}: ${shortened(example.row.text, STEP_TEXT)}${traceText(example)}`
 }
 
 function slowText(finding: SlowStep, telling: Telling): string {

@@ -21,6 +21,8 @@ const LIFT = { first: 3, from: 3, full: 6, most: 1.5, step: 0.3 }
 /** A step in code that stopped, of a service whose requests go on as before, is seldom a finding. */
 const STOPPED_BY_MIX = 1.2
 const CLUSTER = { candidates: 12, score: 2.5, seconds: 150 }
+/** What a line weighs in dating the trouble that says nothing of any. */
+const BY_CHANCE = 0.3
 const STRONG = 8
 
 export interface Item {
@@ -117,13 +119,17 @@ export function onsetOf(items: readonly Item[], { findings }: Paths): number {
     const from = began!
     const weight = candidates
       .filter((one) => one.began! >= from && one.began! <= from + CLUSTER.seconds)
-      .reduce((sum, { score }) => sum + score, 0)
+      .reduce((sum, item) => sum + (saysTrouble(item) ? 1 : BY_CHANCE) * item.score, 0)
     if (weight <= heaviest + 0.01) continue
     heaviest = weight
     onset = from
   }
   return onset
 }
+
+/** Of lines that say nothing of trouble some come more often at any time. */
+const saysTrouble = ({ group, series }: Item): boolean =>
+  series !== null || group!.stopped || group!.saysTrouble
 
 export interface Surroundings {
   /** Entities that the trouble or the alert names, or that share a prefix with the entity. */

@@ -41,7 +41,6 @@ export function strongestRate(
   isError = false,
 ): Rate {
   const from = isError && beganWithStream(stream) ? Math.max(-baseline - focus, stream.known) : null
-  const gap95 = usualGap(times)
   const quiet = -times.at(-1)!
   let best: Rate = { surprise: 0, isUp: true, window: focus, found: 0, expected: 0, before: 0 }
   let before = times.length
@@ -58,8 +57,9 @@ export function strongestRate(
     const expected = ((before + 0.3) / past) * Math.max(now, COVERED_NOW)
     const phi = before >= 4 ? dispersion(times, before, window, past) : 1
     const up = ratioUp(found, expected) / phi
+    // The gaps are looked at last: they are to be sorted.
     const isSilent =
-      before >= STOPPED.lines && found <= STOPPED.share * expected && quiet > STOPPED.gaps * gap95
+      before >= STOPPED.lines && found <= STOPPED.share * expected && quiet > STOPPED.gaps * usualGap(times)
     const down = isSilent ? ratioDown(found, expected) / phi : 0
     const surprise = Math.max(up, down)
     const isFirst = window === focus && !best.found && !best.surprise
@@ -81,13 +81,16 @@ function usualGap(times: readonly number[]): number {
 function dispersion(times: readonly number[], before: number, window: number, past: number): number {
   const windows = Math.max(2, Math.round(past / window))
   if (windows < 6) return 1
-  const counts = new Map<number, number>()
-  for (let i = 0; i < before; i++) {
-    const at = Math.floor((-window - times[i]!) / window)
-    counts.set(at, (counts.get(at) ?? 0) + 1)
-  }
   const mean = before / windows
-  let variance = Math.max(0, windows - counts.size) * mean * mean
-  for (const count of counts.values()) variance += (count - mean) ** 2
+  let used = 0
+  let variance = 0
+  // Times ascend, so that those of one window are neighbours.
+  for (let i = 0; i < before; used++) {
+    const at = Math.floor((-window - times[i]!) / window)
+    const from = i
+    while (i < before && Math.floor((-window - times[i]!) / window) === at) i++
+    variance += (i - from - mean) ** 2
+  }
+  variance += Math.max(0, windows - used) * mean * mean
   return Math.min(DISPERSION_MAX, Math.max(1, variance / windows / mean))
 }

@@ -7,6 +7,8 @@ const SHOWN_FROM = 1.5
 const BASELINE_SAMPLES = 5
 /** Names of counters, by the conventions of Prometheus and OpenTelemetry. */
 const COUNTER = /^[^\0{]*_(total|count|sum|bucket)(\{[^\0]*)?\0/
+/** A text that names its number, as `cpu_percent=97.1`: where all numbers have one type, it tells them apart. */
+const NAMED = /^([^\s=]{1,100})=-?\d[\d.]*(?:\s|$)/
 /** Seconds of samples that are a short history: what an alert comes with. */
 const SHORT = 3_600
 /** Units of spread beyond which a shift counts no more. */
@@ -82,7 +84,9 @@ export function numbersOf(
   })
 }
 
-function keyOf({ row: { source, type, series = type, entity, labels } }: Timed, name: string): string {
+function keyOf({ row }: Timed, name: string): string {
+  const { source, type, entity, labels } = row
+  const series = row.series ?? (name === 'value' ? NAMED.exec(row.text)?.[1] : undefined) ?? type
   const called = name === 'value' ? series : `${series} ${name}`
   return `${called}\0${source}\0${type}\0${entity}\0${labels.pod ?? ''}\0${labels.region ?? ''}`
 }

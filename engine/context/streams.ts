@@ -34,8 +34,7 @@ export function setStreams(lines: readonly Timed[]): void {
 }
 
 function spansOf(times: readonly number[]): [number, number][] {
-  const gaps = ascending(times.slice(1).map((t, i) => t - times[i]!))
-  const most = Math.max(SILENCE, GAPS * (quantile(gaps, 0.5) || 0))
+  const most = Math.max(SILENCE, GAPS * usualGap(times))
   const spans: [number, number][] = []
   for (const t of times) {
     const last = spans.at(-1)
@@ -45,6 +44,16 @@ function spansOf(times: readonly number[]): [number, number][] {
   const last = spans.at(-1)
   if (last && -last[1] <= Math.max(most, ENDED)) last[1] = 0
   return spans
+}
+
+/**
+ * Median of the gaps between times, seconds; 0 where it is too short to matter, which most streams are told
+ * by without sorting: half of the gaps would have to be longer than SILENCE / GAPS.
+ */
+function usualGap(times: readonly number[]): number {
+  const length = times.at(-1)! - times[0]!
+  if (length < (SILENCE / GAPS) * Math.floor((times.length - 1) / 2)) return 0
+  return quantile(ascending(times.slice(1).map((t, i) => t - times[i]!)), 0.5) || 0
 }
 
 /** Whether a stream began after its entity was known for this long, seconds. */

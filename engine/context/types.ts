@@ -1,6 +1,19 @@
 /** What a brief is made of, and what it is: data in, data out, no store. */
 import type { Windows } from './windows.ts'
 
+/** What a tracer says of a span. */
+export interface SpanFacts {
+  /** Ids; of a span without a parent that one's is empty. */
+  trace: string
+  id: string
+  parent: string
+  /** Epoch ms. */
+  begin: number
+  end: number
+  /** Whether it ended with an error. */
+  failed: boolean
+}
+
 /** One event as the brief looks at it. */
 export interface ContextRow {
   /** As it is cited: evt_12. */
@@ -20,6 +33,8 @@ export interface ContextRow {
   values: Readonly<Record<string, number>>
   /** A measurement (a metric point, a span that did not fail): its text says no more than its values do. */
   isSample: boolean
+  /** Where it is a span that says more than its labels do. */
+  span?: SpanFacts
 }
 
 /** Source and type, with how many events of the window are of them. */

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { fail } from '../errors.ts'
+import type { VariantName } from './variants.ts'
 
 export interface IncidentEvent {
   source: string
@@ -70,6 +71,8 @@ export interface Pack {
   /** Read one at a time: they are large. */
   incidents: { id: string; heldOut?: boolean; load(): Incident }[]
   noise: NoisePool
+  /** What is left of what the events say; all of it when absent. */
+  variant?: VariantName
 }
 
 /** @param folder with the incidents, or with `pack/` beside `noise.json.gz`. @throws SvcError invalid */

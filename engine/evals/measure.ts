@@ -42,7 +42,7 @@ export function measure(pack: Pack, options: MeasureOptions): Measured[] {
     const { kind, entity } = incident.truth
     const facts = incident.truth.facts.filter(({ weak }) => !weak)
     for (const level of facts.length ? noise : []) {
-      const loaded = loadedWith(incident, pack.noise, level)
+      const loaded = loadedWith(incident, pack.noise, level, pack.variant)
       for (const way of options.ways ?? (['brief', 'plain'] as const))
         for (const budget of budgets) {
           const began = clock()

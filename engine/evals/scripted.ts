@@ -6,6 +6,7 @@ import { cautiousTokens } from '../context/index.ts'
 import type { ModelReply, ModelRequest, Models, ToolCall } from '../models/types.ts'
 import { readMessage, type SeenLine, type SeenMessage } from './first-message.ts'
 import { randomOf } from './noise.ts'
+import { countIn, namedByRules } from './rules.ts'
 
 export const SCRIPTED = ['random', 'newest', 'frequent-error', 'newest-change', 'rules', 'told'] as const
 export type ScriptedName = (typeof SCRIPTED)[number]
@@ -33,13 +34,12 @@ const NAMES: Record<Exclude<ScriptedName, 'told'>, Names> = {
       .toSorted((a, b) => countIn(b) - countIn(a))
       .slice(0, 1),
   'newest-change': ({ lines }) => lines.filter(({ section }) => section === 'Changes').slice(-1),
-  rules: byRules,
+  rules: namedByRules,
 }
 
 function lastOf({ ids }: SeenLine): number {
   return Number(ids.at(-1)!.slice(4))
 }
-const countIn = ({ text }: SeenLine): number => Number(/×(\d+)/.exec(text)?.[1] ?? 1)
 
 /** @param told of `told` alone */
 export function scriptedModels(name: ScriptedName, told: Told = { causes: [] }): Models {
@@ -141,99 +141,3 @@ function reply(request: ModelRequest, calls: ToolCall[]): ModelReply {
     },
   }
 }
-
-/** Minutes before it began in which a change may be its cause. */
-const BEFORE = 180
-/** Minutes that clocks may differ, and in which what a change does begins. */
-const NEAR = 3
-/** Lines of an error that are more than a few. */
-const MANY = 5
-/** A second cause is named from so much of the score of the first. */
-const ALSO = 0.75
-const NAMED_MAX = 2
-
-/**
- * As a person would by rote: what changed shortly before it began, nearest first, of the entity or of one that
- * its lines name; a request that breaks first somewhere; what stopped; a number of another that moved then.
- */
-function byRules(seen: SeenMessage): SeenLine[] {
-  const { lines } = seen
-  const numbers = lines.filter(({ section }) => section === 'Numbers that moved')
-  const sinces = numbers.slice(0, 3).flatMap(({ since }) => since ?? [])
-  const moved = lines.filter(({ section }) => section === 'New, risen or stopped')
-  const wrong = moved.filter((line) => isTrouble(line) && countIn(line) >= MANY)
-  const around: Around = {
-    entity: seen.entity,
-    began: Math.min(seen.onset ?? 0, ...sinces),
-    said: moved.map(({ text }) => text.toLowerCase()).join(' '),
-    words: wordsOf(wrong.map(({ text }) => text).join(' ')),
-    starts: [...numbers, ...wrong].flatMap(({ since, at, text }) => {
-      const from = since ?? at
-      return from === null ? [] : [{ from, text }]
-    }),
-  }
-  const scored = lines
-    .map((line): [SeenLine, number] => [line, scoreByRules(line, around)])
-    .filter(([, score]) => score >= 1.5)
-    .sort((a, b) => b[1] - a[1])
-  const best = scored[0]?.[1] ?? 0
-  return scored
-    .filter(([{ section }, score], i) => i === 0 || (section === 'Changes' && score >= ALSO * best))
-    .slice(0, NAMED_MAX)
-    .map(([line]) => line)
-}
-
-interface Around {
-  entity: string
-  /** Minutes of the day. */
-  began: number
-  /** What moved, in lower case. */
-  said: string
-  words: ReadonlySet<string>
-  /** When numbers and errors began. */
-  starts: { from: number; text: string }[]
-}
-
-function scoreByRules(line: SeenLine, around: Around): number {
-  const { section, since, text } = line
-  if (section === 'Changes') return scoreOfChange(line, around)
-  if (section === 'Requests that took another path') return /breaks first/.test(text) ? 8 : 6
-  if (section === 'Numbers that moved') {
-    const isOther = line.entity !== around.entity
-    const isThen = since !== null && Math.abs(since - around.began) <= 5
-    return (isOther ? 2.2 : 2) + (isThen ? 0.6 : 0) + strength(text)
-  }
-  if (/STOPPED/.test(text)) return 4
-  return isTrouble(line) ? 1.5 + Math.min(1, Math.log10(countIn(line)) / 2) : 0
-}
-
-function scoreOfChange(line: SeenLine, { entity, began, said, words, starts }: Around): number {
-  const { at, text } = line
-  if (at === null) return 0
-  const before = began - at
-  const isFollowed = starts.some(
-    (one) => one.from >= at && one.from <= at + NEAR && one.text.includes(line.entity),
-  )
-  if (before > BEFORE) return isTrouble(line) ? 2.5 : 0
-  if (before < 0 && !isFollowed) return 0
-  const isNear = line.entity === entity || said.includes(line.entity)
-  const shared = [...wordsOf(text)].filter((word) => words.has(word) && word !== entity).length
-  const nearness = before < 0 ? 3 : 6 / (1 + Math.log2(1 + before / 5))
-  return nearness + (isNear ? 1 : 0) + Math.min(2, shared) + (isTrouble(line) ? 1 : 0)
-}
-
-const isTrouble = ({ text, section }: SeenLine): boolean =>
-  section !== 'As usual' &&
-  !/ alerts page /.test(text) &&
-  /\b(error|fatal|fail|failed|killed|expired|refused|down|lost|timed out|unreachable|denied)\b/i.test(text)
-
-/** Of a number: 0 to 1 by how many times it changed. */
-function strength(text: string): number {
-  const found = /: (-?[\d.]+) \([^)]*\) → (-?[\d.]+)/.exec(text)
-  if (!found) return 0
-  const [usual, now] = [Math.abs(Number(found[1])) + 1e-9, Math.abs(Number(found[2])) + 1e-9]
-  return Math.min(1, Math.abs(Math.log10(now / usual)) / 2)
-}
-
-const wordsOf = (text: string): Set<string> =>
-  new Set((text.toLowerCase().match(/[a-z][a-z0-9_.-]{3,}/g) ?? []).map((word) => word.replace(/[.,]$/, '')))

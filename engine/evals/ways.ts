@@ -6,6 +6,7 @@ import { fitRows, tokensOf } from '../timeline/fit.ts'
 import { renderHeading, renderTimeline } from '../timeline/present.ts'
 import type { Incident, IncidentEvent, NoisePool } from './incident.ts'
 import { noiseOf } from './noise.ts'
+import { type VariantName, variantOf } from './variants.ts'
 
 /** Of an event context by default, and rows that a fitted read looks at. */
 const PLAIN_WINDOW = 900
@@ -18,11 +19,19 @@ export interface Loaded {
   now: number
   /** In order of time, ids by that order, the last is the alert. */
   events: (IncidentEvent & { id: string })[]
+  /** Id of the alert. */
+  fired: string
 }
 
 export type WayName = 'brief' | 'plain'
 
-export function loadedWith({ truth, events }: Incident, pool: NoisePool, noise: number): Loaded {
+/** @param noise events of the pool around the incident's own. @param variant what is left of what they say */
+export function loadedWith(
+  { truth, events }: Incident,
+  pool: NoisePool,
+  noise: number,
+  variant?: VariantName,
+): Loaded {
   const { entity, id } = truth
   const all = [...events, ...(noise ? noiseOf(pool, id, entity, noise) : [])]
   all.push({
@@ -33,17 +42,20 @@ export function loadedWith({ truth, events }: Incident, pool: NoisePool, noise: 
   return {
     entity,
     now: Date.parse(truth.fired_at),
-    events: all.map((event, i) => ({ ...event, id: `evt_${i + 1}` })),
+    events: variantOf(
+      all.map((event, i) => ({ ...event, id: `evt_${i + 1}` })),
+      variant,
+    ),
+    fired: `evt_${all.length}`,
   }
 }
 
 /** @param budget tokens. @returns the text as a model would be shown it */
 export const ways: Record<WayName, (loaded: Loaded, budget: number) => string> = {
-  brief: ({ entity, now, events }, budget) => {
-    const fired = events.filter(({ source, t }) => source === 'alerts' && t === 0).map(({ id }) => id)
+  brief: ({ entity, now, events, fired }, budget) => {
     const fencing = cautiousTokens(fence(MARKER, ''))
     const rows = events.map((event) => contextRow(event, now))
-    const request = { rows, entity, label: 'service', now, fired, budget: budget - fencing }
+    const request = { rows, entity, label: 'service', now, fired: [fired], budget: budget - fencing }
     return fence(MARKER, renderBrief(makeBrief(request)))
   },
   plain: ({ entity, now, events }, budget) => {

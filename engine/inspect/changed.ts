@@ -3,6 +3,7 @@ import { cautiousTokens, makeBriefInSteps, NOBODY, renderBrief, windowsOf } from
 import { fail } from '../errors.ts'
 import { contextRows } from '../timeline/context-rows.ts'
 import { iso } from '../timeline/present.ts'
+import { setSpans } from '../timeline/spans.ts'
 import type { Steps } from '../timeline/steps.ts'
 import { namedCuts, wideRows } from '../timeline/wide-rows.ts'
 import { type Around, baselineOf, type Looked, planOf, queryIn, windowOf } from './types.ts'
@@ -23,16 +24,16 @@ export function* changedInSteps(around: Around): Steps<Looked> {
   if (length + before > LONGEST_MS)
     fail('invalid', 'window and baseline must be at most 30d together', { field: 'baseline' })
   const query = queryIn(planOf(around), from - before, until, around)
-  const { rows, cuts } = yield* wideRows(ctx, query, ROWS)
-  yield
   // Of one label asked for, it is the entity: its own lines need not say so.
   const asked = Object.entries(question.selector ?? {})
   const [label, entity] = asked.length === 1 && asked[0]![0] !== 'key_value' ? asked[0]! : ['', NOBODY]
   const heading = `What changed in ${iso(from)} to ${iso(to)} against the ${lengthText(before)} before, times in UTC. Two ids of a line are its first and last event, of a number one that is usual and one that is not`
-  const given = rows.map(contextRows(ctx.dictionary, ctx.names, label))
+  const toRow = contextRows(ctx.dictionary, ctx.names, label)
+  const { rows, cuts } = yield* wideRows(ctx, query, ROWS, (ids) => ctx.rows.texts(ids, toRow))
+  yield* setSpans(ctx, rows, to)
   yield
   const brief = yield* makeBriefInSteps({
-    rows: given,
+    rows,
     ...{ entity: String(entity), label, now: to },
     budget: budget - cautiousTokens(`${heading}\n`),
     windows: windowsOf(length / 1000, before / 1000),

@@ -38,9 +38,9 @@ export function* seriesInSteps(around: Around): Steps<Looked> {
   const { ctx, question, budget } = around
   const { until, ...window } = windowOf(around)
   const query = queryIn(planOf(around), window.from, until, around)
-  const { rows: stored, cuts } = yield* wideRows(ctx, query, ROWS)
+  const toRow = contextRows(ctx.dictionary, ctx.names, '')
+  const { rows, cuts } = yield* wideRows(ctx, query, ROWS, (ids) => ctx.rows.texts(ids, toRow))
   yield
-  const rows = stored.map(contextRows(ctx.dictionary, ctx.names, ''))
   const lines = rows.map((row): Timed => timed(row, window.to))
   const numbers = numbersNamed(lines, question.label)
   const heading = headingOf(around, window, lines.length, numbers.length, namedCuts(ctx, cuts))

@@ -103,7 +103,7 @@ function* lookedAt(around: Around): Steps<LookedAt> {
   const { ctx, now } = around
   const { until, ...window } = windowOf(around)
   const query = queryIn(planOf(around), window.from, until, around)
-  const { rows: stored, cuts } = yield* wideRows(ctx, query, LOOKED_AT)
+  const { rows: stored, cuts } = yield* wideRows(ctx, query, LOOKED_AT, (ids) => ctx.rows.read(ids, false))
   const rows: Row[] = []
   for (const some of pagesOf(stored, BATCH)) {
     yield

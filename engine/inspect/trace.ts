@@ -13,6 +13,7 @@ import {
 } from '../context/index.ts'
 import { fail } from '../errors.ts'
 import { redact } from '../redact.ts'
+import { textRowOf } from '../store/rows.ts'
 import { eachPositionInSteps, firstPositions, type Position, type Query } from '../store/scan.ts'
 import { contextRows } from '../timeline/context-rows.ts'
 import { iso } from '../timeline/present.ts'
@@ -147,7 +148,9 @@ function rowsAt(
 ): { row: ContextRow; raw: Uint8Array | undefined }[] {
   const ids = positions.map(({ id }) => id).sort((a, b) => a - b)
   const toRow = contextRows(ctx.dictionary, ctx.names, '')
-  return ctx.rows.read(ids, withRaw).map((stored) => ({ row: toRow(stored), raw: stored.raw ?? undefined }))
+  return ctx.rows
+    .read(ids, withRaw)
+    .map((stored) => ({ row: toRow(textRowOf(stored)), raw: stored.raw ?? undefined }))
 }
 
 /** What OpenTelemetry says of a span or a log record, as it was received. */

@@ -9,6 +9,7 @@ import type { ReadContext } from '../timeline/context.ts'
 import { contextRows } from '../timeline/context-rows.ts'
 import { readDocuments } from '../timeline/documents.ts'
 import { compilePlan, queryOf } from '../timeline/plan.ts'
+import { setSpans } from '../timeline/spans.ts'
 import type { Steps } from '../timeline/steps.ts'
 import { namedCuts, wideRows } from '../timeline/wide-rows.ts'
 import { fence, renderRows } from './fence.ts'
@@ -35,14 +36,13 @@ export function* briefInSteps(
     readDocuments(ctx.db, ctx.names, { selector: { [label]: entity }, ...scope }, asOf),
     DOCUMENTS_SHARE * budget,
   )
-  const { rows, cuts } = yield* wideRows(ctx, query, most)
-  yield
   const toRow = contextRows(ctx.dictionary, ctx.names, label)
-  const above = documents.length ? `${renderRows(documents)}\n` : ''
-  const given = rows.map(toRow)
+  const { rows, cuts } = yield* wideRows(ctx, query, most, (ids) => ctx.rows.texts(ids, toRow))
+  yield* setSpans(ctx, rows, to)
   yield
+  const above = documents.length ? `${renderRows(documents)}\n` : ''
   const brief = yield* makeBriefInSteps({
-    rows: given,
+    rows,
     ...{ entity, label, fired, now: to },
     budget: budget - cautiousTokens(fence('0'.repeat(16), above)),
     cuts: namedCuts(ctx, cuts),

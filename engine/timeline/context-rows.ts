@@ -2,7 +2,7 @@
 import type { ContextRow } from '../context/index.ts'
 import { type Dictionary, TYPE_LABEL } from '../store/dictionary.ts'
 import { labelIdsOf } from '../store/open-segment.ts'
-import type { StoredRow } from '../store/rows.ts'
+import type { TextRow } from '../store/rows.ts'
 import { eventId } from './present.ts'
 import type { SourceNames } from './source-names.ts'
 
@@ -26,14 +26,14 @@ export function contextRows(
   dictionary: Dictionary,
   names: SourceNames,
   label: string,
-): (stored: StoredRow) => ContextRow {
+): (stored: TextRow) => ContextRow {
   const known = new Map<string, Labelled>()
-  const labelled = (blob: Uint8Array): Labelled => {
-    const ids = labelIdsOf(blob)
-    const key = ids.join()
-    const found = known.get(key) ?? labelsOf(ids, dictionary)
-    known.set(key, found)
-    return found
+  const labelled = (hex: string): Labelled => {
+    const found = known.get(hex)
+    if (found) return found
+    const made = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary)
+    known.set(hex, made)
+    return made
   }
   return (stored) => {
     const { type, labels: strings } = labelled(stored.labels)
@@ -41,14 +41,21 @@ export function contextRows(
     const labels = numbers ? { ...strings, ...numbers } : strings
     const own = labels[label]
     const entity = stored.entity === null ? '' : dictionary.label(stored.entity).value
-    return {
+    const { values, isSample, series } = measured(stored.text, labels.signal, numbers)
+    // Of one shape, since there are 100,000 of them.
+    const row: ContextRow = {
       id: eventId(stored.id),
       source: names.get(stored.source_id)?.name ?? `source ${stored.source_id}`,
+      type,
       at: stored.ts,
       text: stored.text,
+      labels,
       entity: own === undefined ? entity : String(own),
-      ...{ type, labels, ...measured(stored.text, labels.signal, numbers) },
+      values,
+      isSample,
     }
+    if (series !== undefined) row.series = series
+    return row
   }
 }
 

@@ -4,7 +4,6 @@
  * bounds the memory whatever the window holds.
  */
 import { SOURCE_LABEL } from '../store/dictionary.ts'
-import type { StoredRow } from '../store/rows.ts'
 import type { Position, Query } from '../store/scan.ts'
 import { eachLabelled, labelsNamed } from './classify.ts'
 import type { ReadContext } from './context.ts'
@@ -14,15 +13,23 @@ const BUCKET_MS = 60_000
 /** Rows read at a time, before others have their turn. */
 const BATCH = 4_000
 
-export interface WideRows {
+export interface WideRows<T> {
   /** By time, then by id. */
-  rows: StoredRow[]
+  rows: T[]
   /** Sources of which only the newest were taken: how many, since when (epoch ms), and one in how many. */
   cuts: { sourceId: number; of: number; since: number; every: number }[]
 }
 
-/** @param most rows, over all sources. */
-export function* wideRows(ctx: ReadContext, query: Query, most: number): Steps<WideRows> {
+/**
+ * @param most rows, over all sources.
+ * @param read the rows of some ids, in their order
+ */
+export function* wideRows<T>(
+  ctx: ReadContext,
+  query: Query,
+  most: number,
+  read: (ids: readonly number[]) => readonly T[],
+): Steps<WideRows<T>> {
   const sources = labelsNamed(ctx, SOURCE_LABEL)
   const counts = yield* countBySource(ctx, query, sources)
   const cutAt = cutsOf(counts, most)
@@ -35,11 +42,11 @@ export function* wideRows(ctx: ReadContext, query: Query, most: number): Steps<W
     taken.set(label, (taken.get(label) ?? 0) + 1)
   })
   positions.sort((a, b) => a.ts - b.ts || a.id - b.id)
-  const rows: StoredRow[] = []
+  const rows: T[] = []
   for (let from = 0; from < positions.length; from += BATCH) {
     yield
     const ids = positions.slice(from, from + BATCH).map(({ id }) => id)
-    for (const row of ctx.rows.read(ids, false)) rows.push(row)
+    for (const row of read(ids)) rows.push(row)
   }
   const cuts = [...cutAt].map(([label, { since, every }]) => ({
     sourceId: Number(sources.get(label)),
@@ -51,7 +58,7 @@ export function* wideRows(ctx: ReadContext, query: Query, most: number): Steps<W
 }
 
 /** Cuts as they are told. */
-export const namedCuts = (ctx: ReadContext, cuts: WideRows['cuts']) =>
+export const namedCuts = (ctx: ReadContext, cuts: WideRows<unknown>['cuts']) =>
   cuts.map(({ sourceId, of, since, every }) => ({
     source: ctx.names.get(sourceId)?.name ?? `source ${sourceId}`,
     ...{ of, since, every },

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --events 10000000 --only store,declared,triggers,agents,mcp,graph]`: durable ingest over HTTP and reads, as ratios to bare
+ * `npm run bench [-- --events 10000000 --only store,brief,declared,triggers,agents,mcp,graph]`: durable ingest over HTTP and reads, as ratios to bare
  * better-sqlite3 and to the same server without a store, measured in one run. Absolute numbers
  * are this machine's; the ratios and the limits beside them are what to compare.
  */
@@ -16,6 +16,7 @@ import { buildSync } from 'esbuild'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
 import { measureRunCost } from './agents.ts'
 import { bareInsertRate } from './bare.ts'
+import { measureBrief } from './brief.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { measureDeclared } from './declared.ts'
 import { measureGraphFrames } from './graph.ts'
@@ -195,6 +196,16 @@ async function measureStore(): Promise<void> {
   await daemon.stop()
 }
 
+async function measureBriefs(): Promise<void> {
+  const { rows, ms, ratio } = await measureBrief(join(folder, 'brief.db'), 100_000)
+  report(
+    `the brief of a run over ${thousands(rows)} events`,
+    `${Math.round(ms)} ms, ${ratio.toFixed(1)} of the bare read of as many rows`,
+    '<= 3.0',
+    ratio <= 3,
+  )
+}
+
 async function measureDeclaredParts(): Promise<void> {
   const daemon = await startDaemon(join(folder, 'declared'))
   for (const { what, ms, ratio, goalMs } of await measureDeclared(daemon, join(folder, 'bare-parts.db')))
@@ -262,6 +273,7 @@ async function measureGraph(): Promise<void> {
 
 const parts = {
   store: measureStore,
+  brief: measureBriefs,
   declared: measureDeclaredParts,
   triggers: measureTriggers,
   agents: measureAgents,

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import type { Measured } from '../../../engine/local.ts'
 import { NOISE_HELP, NOISE_MAX, numbersIn, openPack, PACK_HELP } from '../evals-options.ts'
+import { usageError } from '../exit.ts'
 import { type Column, escapeLine, type Io, paint, printJson, table } from '../terminal.ts'
 import { evalsNewCommand } from './evals-new.ts'
 import { evalsCheckCommand, evalsRunCommand, evalsScoreCommand } from './evals-run.ts'
@@ -14,6 +15,7 @@ interface MeasureFlags {
   pack?: string
   noise: string
   budget: string
+  variant?: string
   json?: boolean
 }
 
@@ -26,6 +28,10 @@ export function evalsCommand(io: Io): Command {
       .option('--pack <dir>', PACK_HELP)
       .option('--noise <numbers>', NOISE_HELP, '10000')
       .option('--budget <tokens>', 'budgets of the message, separated by commas', '1000,6000')
+      .option(
+        '--variant <name>',
+        'with less known of the events: one-source, no-places, one-type or no-history',
+      )
       .option('--json', 'print every measurement as JSON')
       .action((flags: MeasureFlags) => measureAll(io, flags)),
   )
@@ -39,8 +45,11 @@ export function evalsCommand(io: Io): Command {
 async function measureAll(io: Io, flags: MeasureFlags): Promise<void> {
   const noise = numbersIn(flags.noise, '--noise', 0, NOISE_MAX)
   const budgets = numbersIn(flags.budget, '--budget', BUDGET_MIN, BUDGET_MAX)
-  const { figuresOf, groupedBy, measure } = await import('../../../engine/local.ts')
-  const pack = await openPack(flags.pack)
+  const { figuresOf, groupedBy, measure, VARIANTS } = await import('../../../engine/local.ts')
+  const variant = VARIANTS.find((name) => name === flags.variant)
+  if (flags.variant !== undefined && variant === undefined)
+    throw usageError(`--variant takes ${VARIANTS.join(', ')}`)
+  const pack = { ...(await openPack(flags.pack)), ...(variant ? { variant } : {}) }
   let done = 0
   const measured = measure(pack, {
     ...{ noise, budgets },

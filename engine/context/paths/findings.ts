@@ -71,6 +71,22 @@ export interface BrokenCall extends Finding {
   example: Timed
 }
 
+/** A span ends with an error more often. */
+export interface FailingCall extends Finding {
+  kind: 'failing'
+  /** Entity and operation. */
+  of: string
+  /** Calls of each side, and those of them that failed. */
+  beforeCount: number
+  beforeFailed: number
+  nowCount: number
+  nowFailed: number
+  /** Of those that fail now, the ones in which no call of theirs failed. */
+  first: number
+  normal: Timed
+  example: Timed
+}
+
 /** A span's own time, or the pause between two lines, is longer. */
 export interface SlowStep extends Finding {
   kind: 'slow'
@@ -96,7 +112,7 @@ export interface SlowStep extends Finding {
   example: Timed
 }
 
-export type PathFinding = BrokenPath | BrokenCall | SlowStep
+export type PathFinding = BrokenPath | BrokenCall | FailingCall | SlowStep
 
 /** Entity and place of a key; of an empty one the end of a request. */
 export function namesOf(key: string): { entity: string; place: string } {

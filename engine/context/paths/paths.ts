@@ -3,6 +3,7 @@
  * log lines and spans, as Nezha does against a fault-free time (Yu et al. 2023); here the time before serves.
  */
 import type { Timed } from '../types.ts'
+import { failingCalls } from './failing.ts'
 import type { PathFinding } from './findings.ts'
 import { occurrencesOf } from './occurrences.ts'
 import { windowsOf } from './sides.ts'
@@ -34,6 +35,7 @@ export function pathsOf(lines: readonly Timed[], wordingOf: (line: Timed) => str
   const findings = [
     ...brokenPaths(occurrences, windows),
     ...brokenCalls(calls, windows),
+    ...failingCalls(calls, windows),
     ...slowSteps(calls, occurrences, windows),
   ].sort((a, b) => b.score - a.score)
   const told = withoutRepeats(findings)

@@ -8,6 +8,7 @@ import { ERROR_LEVEL } from '../words.ts'
 
 /** Requests are looked for so far back, seconds. */
 const BACK = 8_100
+export const REQUESTS_BACK_MS = BACK * 1000
 export const TRACE_ID_LABELS = ['trace_id', 'traceId', 'traceID', 'trace', 'trace.id']
 export const SPAN_ID_LABELS = ['span_id', 'spanId', 'spanID', 'span']
 export const SPAN_PARENT_LABELS = ['parent_id', 'parent_span_id', 'parentId', 'parentSpanId']
@@ -43,6 +44,7 @@ export interface Span {
   children: Span[]
   /** The other entity that it calls; empty: none. */
   calls: string
+  failed: boolean
 }
 
 export interface Trace {
@@ -61,8 +63,8 @@ type Building = Trace & { seen: Set<string> }
 export const placeIn = (text: string): string | null => PLACE.exec(text)?.[1] ?? null
 
 /** The first eight letters of the trace id of a row, as it is shown. */
-export function traceIdOf({ row: { labels, text } }: Timed): string | null {
-  const id = labelOf(labels, TRACE_ID_LABELS) ?? TRACE_IN_TEXT.exec(text)?.[1]
+export function traceIdOf({ row: { labels, text, span } }: Timed): string | null {
+  const id = span?.trace ?? labelOf(labels, TRACE_ID_LABELS) ?? TRACE_IN_TEXT.exec(text)?.[1]
   return id === undefined ? null : id.slice(0, 8)
 }
 
@@ -90,7 +92,7 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
       ids.trace,
       (): Building => ({ steps: [], spans: [], begin: 0, end: 0, kind: '', seen: new Set() }),
     )
-    if (line.row.isSample) {
+    if (line.row.span || line.row.isSample) {
       if (ids.span) trace.spans.push(spanOf(line, ids.span))
     } else addStep(trace, line, ids.span ?? '', wordingOf)
   }
@@ -100,7 +102,9 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
     .sort((a, b) => a.begin - b.begin)
 }
 
-function idsOf({ row: { labels, text, isSample }, cls }: Timed): { trace: string; span?: string } | null {
+function idsOf({ row, cls }: Timed): { trace: string; span?: string } | null {
+  const { labels, text, isSample } = row
+  if (row.span) return { trace: row.span.trace, span: row.span.id }
   const trace = labelOf(labels, TRACE_ID_LABELS)
   const span = labelOf(labels, SPAN_ID_LABELS)
   if (trace !== undefined) return { trace, ...(span === undefined ? {} : { span }) }
@@ -110,18 +114,21 @@ function idsOf({ row: { labels, text, isSample }, cls }: Timed): { trace: string
   return { trace: found[1]!, ...(inText === undefined ? {} : { span: inText }) }
 }
 
+/** A span that does not say when it began is an event of its end. */
 function spanOf(line: Timed, id: string): Span {
-  const { labels, entity, type, series, values } = line.row
-  const whole = values.value ?? 0
+  const { row, t } = line
+  const { labels, entity, type, series, values, span, at } = row
+  const whole = span ? span.end - span.begin : (values.value ?? 0)
+  const end = span ? t + (span.end - at) / 1000 : t
   return {
-    ...{ id, entity, whole, line },
-    parent: labelOf(labels, SPAN_PARENT_LABELS) ?? '',
+    ...{ id, entity, whole, end, line },
+    parent: span?.parent ?? labelOf(labels, SPAN_PARENT_LABELS) ?? '',
     operation: series ?? type,
     own: whole,
-    start: line.t - whole / 1000,
-    end: line.t,
+    start: end - whole / 1000,
     children: [],
     calls: '',
+    failed: span?.failed ?? false,
   }
 }
 

@@ -22,10 +22,16 @@ it('prints each measurement as JSON', async () => {
   expect(measured[0]).toMatchObject({ id: 'a-deploy-breaks-it', noise: 0, budget: 200, way: 'brief' })
 })
 
+it('measures a variant of the pack, in which less is known of its events', async () => {
+  const asked = ['evals', 'measure', '--noise', '500', '--budget', '2000', '--variant', 'one-source']
+  expect((await svc(asked)).out).toMatch(/\n500 +2000 +brief +all +39 +0\.9\d +3[12]\/32 /)
+})
+
 it.each([
   [['--noise', '-1'], '--noise takes whole numbers from 0 to 1000000', 64],
   [['--noise', '10,x'], '--noise takes whole numbers', 64],
   [['--budget', '10'], '--budget takes whole numbers from 200 to 100000', 64],
+  [['--variant', 'no-labels'], '--variant takes one-source, no-places, one-type, no-history', 64],
   [['--pack', 'no-such-folder'], 'holds no incident', 66],
 ])('refuses %j with a sentence', async (args, sentence, exit) => {
   const { code, err } = await svc(['evals', 'measure', ...args])

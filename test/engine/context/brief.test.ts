@@ -76,6 +76,15 @@ describe('numbers', () => {
     expect(partOf(briefOf([...ordinary(), ...steady]), 'numbers')).toEqual([])
   })
 
+  it('of one type are told apart by the names that their texts give them', () => {
+    const mixed = [
+      ...samples('cpu_percent', (t) => (t < -400 ? 20 : 97), { type: 'metric' }),
+      ...samples('free_mb', (t) => 60 + (t % 7), { type: 'metric' }),
+    ]
+    const lines = partOf(briefOf([...ordinary(), ...mixed]), 'numbers')
+    expect(lines).toEqual([expect.stringMatching(/ metrics cpu_percent: 20 .* → 97 /)])
+  })
+
   it('that rise slowly over a day are shown for the entity', () => {
     const leak = Array.from({ length: 360 }, (_, i) =>
       row(-108_000 + i * 300, 'heap', {
@@ -163,11 +172,53 @@ describe('lines', () => {
   })
 })
 
+describe('alerts', () => {
+  const fired = (times: number) =>
+    Array.from({ length: times }, (_, i) => [
+      row(-90_000 + i * 7_200, 'bounce rate over 2 %', { source: 'alerts', type: 'firing' }),
+      row(-89_930 + i * 7_200, 'bounce rate over 2 %', { source: 'alerts', type: 'resolved' }),
+    ]).flat()
+
+  it('that fired and resolved many times before are a line by themselves', () => {
+    expect(partOf(briefOf([...ordinary(), ...fired(12)]), 'usual')[0]).toMatch(
+      /^evt_1…evt_\d+ alerts firing: FLAPPING: fired and resolved 12 times since 11-19 11:00, mostly within 70s, last at 09:00:00: bounce rate over 2 %$/,
+    )
+  })
+
+  it('are known by a label or by their text as well, as Alertmanager and Prometheus say it', () => {
+    const said = (i: number, state: string, labels: Record<string, string>) =>
+      row(-60_000 + i * 3_000 + (state === 'resolved' ? 90 : 0), `${state.toUpperCase()}: HighBounce`, {
+        ...{ source: 'alerts', type: 'HighBounce', labels },
+      })
+    for (const label of [true, false]) {
+      const rows = Array.from({ length: 9 }, (_, i) =>
+        ['firing', 'resolved'].map((state) => said(i, state, label ? { status: state } : {})),
+      ).flat()
+      expect(textOf([...ordinary(), ...rows])).toContain('FLAPPING: fired and resolved 9 times')
+    }
+  })
+
+  it('that did so twice are not', () => {
+    expect(textOf([...ordinary(), ...fired(2)])).not.toContain('FLAPPING')
+  })
+})
+
 describe('the whole', () => {
   it('says when the trouble began', () => {
     const brief = briefOf([...ordinary(), ...every(-480, -1, 90, () => 'payment refused', { type: 'error' })])
     expect(new Date(brief.onset).toISOString()).toBe('2026-11-20T11:52:00.000Z')
     expect(brief.head).toContain('trouble since 11:52:00 UTC')
+  })
+
+  it('dates trouble by lines that say it, not by new ones that say nothing of it', () => {
+    const chatter = [
+      'cache warmed',
+      'index merged twice',
+      'pool of five grew',
+      'feed was read again',
+    ].flatMap((text) => every(-200, -150, 6, () => text))
+    const errors = every(-700, -1, 23, () => 'font library not loaded', { type: 'fatal' })
+    expect(briefOf([...ordinary(), ...errors, ...chatter]).head).toContain('trouble since 11:48:20 UTC')
   })
 
   it('says that history is short, or that the entity has none, or what was cut, and else nothing', () => {

@@ -29,6 +29,21 @@ describe('the pack of svc itself', () => {
     expect(plain.recall).toBeLessThan(0.6)
   })
 
+  // Floors of issue 17, "It is done when" 2: a root in so many of 32. Of no history it is published as it is.
+  it.each([
+    ['one-source', 31],
+    ['no-places', 29],
+    ['one-type', 26],
+    ['no-history', 20],
+  ] as const)('is shown with less known of its events: %s', (variant, least) => {
+    const pack = { ...ownPack(), variant }
+    const figures = figuresOf(
+      measure(pack, { noise: [5_000], budgets: [6_000], ways: ['brief'], clock, tokensOf }),
+    )
+    expect(figures).toMatchObject({ withRoot: 32, overBudget: 0 })
+    expect(figures.roots).toBeGreaterThanOrEqual(least)
+  })
+
   it('is the same for a seed, and another for another', () => {
     const text = (seed?: string) => {
       const pack = ownPack(seed)

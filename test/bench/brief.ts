@@ -1,0 +1,58 @@
+/** The first page of a run over a store of many events, read and made in one go, against the bare read of the same rows. */
+import BetterSqlite3 from 'better-sqlite3'
+import { loadedWith } from '../../engine/evals/ways.ts'
+import { openEvalWorld } from '../../engine/evals/world.ts'
+import { createEngine, ownPack } from '../../engine/local.ts'
+import { briefInSteps } from '../../engine/runs/brief-read.ts'
+import { openReading } from '../../engine/store/open.ts'
+import { createReadContext } from '../../engine/timeline/context.ts'
+import { atOnce } from '../../engine/timeline/steps.ts'
+
+/** Before those that count, for V8 to compile what is hot. */
+const WARM_RUNS = 5
+const RUNS = 15
+const BUDGET = 6_000
+const HOUR_MS = 3_600_000
+
+export interface BriefMeasure {
+  rows: number
+  /** Milliseconds, the median. */
+  ms: number
+  /** Of the bare statement that reads the same rows. */
+  ratio: number
+}
+
+/** @param file of its own, made here. @param noise events around an incident of the pack. */
+export async function measureBrief(file: string, noise: number): Promise<BriefMeasure> {
+  const { incidents, noise: pool } = ownPack()
+  const loaded = loadedWith(incidents[0]!.load(), pool, noise)
+  const world = await openEvalWorld((options) => createEngine({ ...options, dataFile: file }), loaded, [])
+  await world.close()
+  const db = openReading(file)
+  const ctx = createReadContext(db, false, 'bench')
+  ctx.index.refresh(true)
+  const question = {
+    ...{ label: 'service', entity: loaded.entity, fired: [], budget: BUDGET },
+    ...{ to: loaded.now, asOf: loaded.now + HOUR_MS },
+  }
+  const bare = new BetterSqlite3(file, { readonly: true })
+  const all = bare.prepare('SELECT id, ts, labels, entity, numbers, text FROM events')
+  const times: number[] = []
+  const bareTimes: number[] = []
+  let rows = 0
+  for (let i = 0; i < WARM_RUNS + RUNS; i++) {
+    const began = performance.now()
+    atOnce(briefInSteps(ctx, [], question))
+    const made = performance.now()
+    rows = all.all().length
+    if (i < WARM_RUNS) continue
+    times.push(made - began)
+    bareTimes.push(performance.now() - made)
+  }
+  bare.close()
+  db.close()
+  return { rows, ms: median(times), ratio: median(times) / median(bareTimes) }
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
