@@ -50,6 +50,24 @@ export type AskFrame =
       /**
        * Kind of frame.
        */
+      type: 'wait'
+      /**
+       * A sentence for who reads.
+       */
+      detail: string
+      /**
+       * What the provider said.
+       */
+      reason: string
+      /**
+       * When it is asked again.
+       */
+      until: string
+    }
+  | {
+      /**
+       * Kind of frame.
+       */
       type: 'tool'
       /**
        * Call.
@@ -1737,7 +1755,28 @@ export interface AskTurn {
    */
   finished_at: string | null
   /**
-   * The answer in pieces, as its stream gives them: text, tools and proposals.
+   * Its model is not to be had: it waits, and goes on by itself. Null: it does not wait.
+   */
+  parked: {
+    /**
+     * What the provider said.
+     */
+    reason: string
+    /**
+     * First fault since a reply.
+     */
+    since: string
+    /**
+     * When it is tried again.
+     */
+    until: string
+    /**
+     * Times it waited since a reply.
+     */
+    tries: number
+  } | null
+  /**
+   * The answer in pieces, as its stream gives them: text, waits for the model, tools and proposals.
    */
   frames: AskFrame[]
 }

@@ -11,7 +11,8 @@ import { runQueries } from '../runs/queries.ts'
 import type { StepData, StepWrite } from '../runs/types.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import type { AskSessionCalls } from './calls.ts'
-import { presentTurn } from './present.ts'
+import { interruptedIn } from './parked.ts'
+import { presentTurn, stepsOf } from './present.ts'
 import { type AskQueries, askQueries, type TurnRow } from './queries.ts'
 import { createSessions, isKept, SESSION_MAX } from './sessions.ts'
 import type { AskPort, BegunTurn, NewTurn } from './types.ts'
@@ -21,7 +22,6 @@ const EARLIER_TURNS = 20
 const EARLIER_MAX = 60_000
 /** Turns of no conversation that a credential has. */
 const LOOSE_KEPT = 20
-const INTERRUPTED = 'the service stopped while this was answered; ask again'
 
 export interface AskStoreParts {
   store: StoreHandle
@@ -85,7 +85,8 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
   }
 
   store.tx(() => {
-    for (const { id } of queries.running.all()) end(id, 'fail', '', INTERRUPTED)
+    for (const { id } of queries.running.all())
+      end(id, 'fail', '', interruptedIn(stepsOf(queries.steps.all(id))))
   })
 
   return {

@@ -13,7 +13,7 @@ import type { Tape } from './tape.ts'
 import type { RunPort, StartedRun, StepWrite } from './types.ts'
 
 /** Made side by side at most: each reads the store, or asks a server. */
-const AT_ONCE = 8
+export const AT_ONCE = 8
 /** The tool of our own that does not only read. */
 const WRITES = 'remember'
 

@@ -45,9 +45,22 @@ export interface StepData {
   /**
    * `say` is what the model was told besides; `resumed`: a stop of the service, or a wait for the model,
    * came before it; `cut`: it goes on after a reply that was cut off; `compacted`: answers of tools up to
-   * the step of this number are told in short from here on.
+   * the step of this number are told in short from here on; `parked`: of Ask, it waits for its model.
    */
-  note: { text: string; say?: string; resumed?: true; cut?: true; compacted?: number }
+  note: { text: string; say?: string; resumed?: true; cut?: true; compacted?: number; parked?: Parked }
+}
+
+/** A wait for a model, as it is told to who reads the answer. */
+export interface Parked {
+  reason: string
+  /** Epoch ms of the first fault since a reply. */
+  since: number
+  /** Epoch ms of the next try. */
+  until: number
+  /** Waits since then, this one included. */
+  tries: number
+  /** Whether the provider itself said until when. */
+  asked: boolean
 }
 
 export type StepKind = keyof StepData
