@@ -5796,6 +5796,68 @@ export interface FindingCreated {
   notices: string[]
 }
 /**
+ * What was found of one incident so far, as one that grows. Which runs are of one: those that one trigger woke for one entity, until that was quiet for its cooldown and its context window together.
+ */
+export interface FindingIncident {
+  /**
+   * Incident: its first chain of runs.
+   */
+  id: string
+  /**
+   * First finding.
+   */
+  first_seen: string
+  /**
+   * Last finding.
+   */
+  updated: string
+  /**
+   * Runs that looked at it and concluded, those that found nothing new too.
+   */
+  runs: number
+  /**
+   * Findings of it.
+   */
+  findings: number
+  /**
+   * Verdicts given, each once, in the order they were first given: more than one are different causes, or a change of mind.
+   */
+  verdicts: string[]
+  /**
+   * Its findings, newest first, 50 at most.
+   */
+  notes: {
+    /**
+     * Run id.
+     */
+    run_id: string
+    /**
+     * The finding on the timeline.
+     */
+    event_id: string | null
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who found it.
+     */
+    agent: string
+    /**
+     * Entity it was concluded of.
+     */
+    entity: string
+    /**
+     * Verdict.
+     */
+    verdict: string | null
+    /**
+     * Headline.
+     */
+    headline: string
+  }[]
+}
+/**
  * A finding recorded in a project.
  */
 export interface Finding {
@@ -5856,6 +5918,10 @@ export interface Finding {
    * Claims that hold; null: it made none.
    */
   verified: null | Verified
+  /**
+   * What was found of its incident so far, in this project; null: nothing was.
+   */
+  incident: null | FindingIncident
 }
 /**
  * How many claims of a finding hold.
@@ -11157,6 +11223,10 @@ export interface ProjectToday {
    */
   found: number
   /**
+   * Incidents these findings are of.
+   */
+  incidents: number
+  /**
    * Spent, US dollars.
    */
   spent_usd: number
@@ -11646,6 +11716,10 @@ export interface ProjectResultDetail {
    * The finding on the timeline.
    */
   event_id: string
+  /**
+   * What was found of its incident so far, in this project; null: nothing was.
+   */
+  incident: null | FindingIncident
 }
 /**
  * What the agents found: one per chain of runs.
@@ -11712,6 +11786,10 @@ export interface ProjectResult {
    * A practice run.
    */
   practice: boolean
+  /**
+   * What was found of its incident so far, in this project; null: nothing was.
+   */
+  incident: null | FindingIncident
 }
 /**
  * A skill in the list of a project.
@@ -14816,6 +14894,10 @@ export interface RunDetail {
   definition: {
     [k: string]: unknown
   }
+  /**
+   * What was found of its incident so far, in its projects; null: nothing was.
+   */
+  incident: null | FindingIncident
 }
 /**
  * One step of a run, as it happened.

@@ -1,4 +1,5 @@
 /** The SQL of runs, their steps and handoffs. */
+import type { Run } from '../../schemas/types.ts'
 import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
 
@@ -79,17 +80,13 @@ export interface RunRow {
   slack_error: string | null
   handled_at: number | null
   handled_by: string | null
+  /** Which runs are of one is same-incident.ts. */
+  incident: string
+  wake_key: string | null
+  /** Epoch ms of the last firing it answers. */
+  woke_at: number | null
   snapshot: string
-  state:
-    | 'queued'
-    | 'running'
-    | 'succeeded'
-    | 'exhausted'
-    | 'failed'
-    | 'capped'
-    | 'empty'
-    | 'parked'
-    | 'cancelled'
+  state: Run['status']
   version: number
 }
 
@@ -140,6 +137,9 @@ const NEW_RUN = [
   'tape',
   'made_at',
   'as_of',
+  'incident',
+  'wake_key',
+  'woke_at',
   'snapshot',
 ] as const
 export type NewRun = Pick<RunRow, (typeof NEW_RUN)[number]>
@@ -203,8 +203,21 @@ function prepare(db: Database) {
       `SELECT * FROM runs WHERE state = 'queued' AND agent = ? AND label = ? AND entity = ? AND practice = 0
          AND woken_by IN ('trigger', 'schedule') ORDER BY seq LIMIT 1`,
     ),
-    fold: db.prepare<[number | null, string | null, string | null, string]>(
-      'UPDATE runs SET wakes = wakes + 1, firing_id = ?, dispatch_id = ?, trigger_name = ? WHERE id = ?',
+    /** It keeps its incident, whatever else it answers now. */
+    fold: db.prepare<{
+      id: string
+      firing: number
+      dispatch: string
+      trigger: string
+      key: string
+      at: number
+    }>(
+      `UPDATE runs SET wakes = wakes + 1, firing_id = @firing, dispatch_id = @dispatch, trigger_name = @trigger,
+         woke_at = CASE WHEN wake_key = @key THEN @at ELSE woke_at END WHERE id = @id`,
+    ),
+    /** The last firing of a trigger and entity that a run answers. */
+    lastWake: db.prepare<[string], { incident: string; woke_at: number }>(
+      'SELECT incident, woke_at FROM runs WHERE wake_key = ? ORDER BY woke_at DESC, seq DESC LIMIT 1',
     ),
     hasOpen: db
       .prepare<[], number>(
@@ -350,11 +363,16 @@ function prepare(db: Database) {
       `SELECT * FROM runs WHERE agent = ? AND label = ? AND entity = ? AND outcome = 'finding' AND practice = 0
          AND finished_at < ? ORDER BY seq DESC LIMIT 1`,
     ),
+    /** What this agent found in the same incident last, before an instant, whatever entity it concluded on. */
+    foundBefore: db.prepare<{ agent: string; incident: string; root: string; before: number }, RunRow>(
+      `SELECT * FROM runs WHERE incident = @incident AND agent = @agent AND outcome = 'finding' AND practice = 0
+         AND root_run_id <> @root AND finished_at < @before ORDER BY seq DESC LIMIT 1`,
+    ),
     chain: db.prepare<[string, number], RunRow>(
       'SELECT * FROM runs WHERE root_run_id = ? AND seq <= ? ORDER BY seq',
     ),
-    join: db.prepare<[string, string, number, string]>(
-      'UPDATE runs SET parent_run_id = ?, root_run_id = ?, depth = ? WHERE id = ?',
+    join: db.prepare<{ id: string; parent: string; root: string; incident: string; depth: number }>(
+      'UPDATE runs SET parent_run_id = @parent, root_run_id = @root, incident = @incident, depth = @depth WHERE id = @id',
     ),
     byEvent: db.prepare<[string], RunRow>('SELECT * FROM runs WHERE event_id = ?'),
     isBusy: db

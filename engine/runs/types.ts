@@ -126,7 +126,7 @@ export interface StartedRun {
   practice: boolean
   origin: Origin
   /** What this agent found of the entity before. */
-  earlier: { at: number; verdict: string | null; finding: string } | null
+  earlier: { at: number; verdict: string | null; finding: string; sameIncident?: boolean } | null
   skills: { name: string; description: string }[]
   /** Fences its data. */
   marker: string
