@@ -5796,6 +5796,35 @@ export interface FindingCreated {
   notices: string[]
 }
 /**
+ * An incident as it grew, without its notes.
+ */
+export interface FindingGrowth {
+  /**
+   * Incident: its first chain of runs.
+   */
+  id: string
+  /**
+   * First finding.
+   */
+  first_seen: string
+  /**
+   * Last finding.
+   */
+  updated: string
+  /**
+   * Runs that looked at it and concluded, those that found nothing new too.
+   */
+  runs: number
+  /**
+   * Findings of it.
+   */
+  findings: number
+  /**
+   * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
+   */
+  verdicts: string[]
+}
+/**
  * What was found of one incident so far, as one that grows. Which runs are of one: those that one trigger woke for one entity, until that was quiet for its cooldown and its context window together.
  */
 export interface FindingIncident {
@@ -5820,7 +5849,7 @@ export interface FindingIncident {
    */
   findings: number
   /**
-   * Verdicts given, each once, in the order they were first given: more than one are different causes, or a change of mind.
+   * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
    */
   verdicts: string[]
   /**
@@ -7940,6 +7969,43 @@ export interface ToolGetFindingResult {
    * The same in the console, for a person.
    */
   url?: string
+  /**
+   * What was found of its incident so far; null: nothing was.
+   */
+  incident: null | FindingGrowth
+  /**
+   * Other findings of its incident, newest first.
+   */
+  notes: {
+    /**
+     * Run id.
+     */
+    run_id: string
+    /**
+     * The finding on the timeline.
+     */
+    event_id: string | null
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who found it.
+     */
+    agent: string
+    /**
+     * Entity it was concluded of.
+     */
+    entity: string
+    /**
+     * Verdict.
+     */
+    verdict: string | null
+    /**
+     * Headline.
+     */
+    headline: string
+  }[]
 }
 /**
  * Arguments of the tool get_finding.
@@ -8504,6 +8570,10 @@ export interface ToolListFindingsResult {
      * Who marked it handled.
      */
     handled_by: string | null
+    /**
+     * What was found of its incident so far; null: nothing was.
+     */
+    incident: null | FindingGrowth
   }[]
   /**
    * Pass as cursor for the next page; null: this was the last.
@@ -8891,6 +8961,10 @@ export interface ToolProjectTimelineResult {
      * Of a practice run.
      */
     practice: boolean
+    /**
+     * What was found of its incident so far; null: nothing was.
+     */
+    incident: null | FindingGrowth
   }[]
   /**
    * Since 00:00 UTC.
@@ -8908,6 +8982,10 @@ export interface ToolProjectTimelineResult {
      * Spent, US dollars.
      */
     spent_usd: number
+    /**
+     * Incidents these findings are of.
+     */
+    incidents: number
   }
   /**
    * Pass as cursor for the next page; null: this was the last.

@@ -102,7 +102,10 @@ export function slackPosts(parts: {
     return isThere && (row.slack_ts ?? before.slack_ts) === before.slack_ts ? before : null
   }
 
-  function growthOf(row: RunRow, before: RunRow & SlackRow): { growth: SlackGrowth; isOther: boolean } | null {
+  function growthOf(
+    row: RunRow,
+    before: RunRow & SlackRow,
+  ): { growth: SlackGrowth; isOther: boolean } | null {
     const grown = incidents.of(row.incident, null)
     if (!grown) return null
     const others = grown.notes.filter(({ run_id }) => run_id !== row.id)

@@ -114,10 +114,7 @@ function inThread(found: SlackFinding, parts: readonly string[]): SlackMessage[]
   return messages
 }
 
-function fieldsOf(
-  { agent, trigger, verdict, model, at }: SlackFinding,
-  growth: SlackGrowth | null,
-): Block[] {
+function fieldsOf({ agent, trigger, verdict, model, at }: SlackFinding, growth: SlackGrowth | null): Block[] {
   const field = (name: string, value: string) => ({
     type: 'mrkdwn',
     text: `*${name}*\n${value}`,
