@@ -3,6 +3,8 @@
  * over the wire is the adapters' (providera.ts, chat-completions.ts). SPEC.md, Model providers.
  */
 
+import type { ToolImage } from './images.ts'
+
 export interface ToolSpec {
   name: string
   description: string
@@ -23,7 +25,15 @@ export type ModelMessage =
   | { role: 'user'; text: string }
   /** `raw`: the provider's own blocks, replayed verbatim to the same kind of provider. */
   | { role: 'assistant'; text: string; calls: ToolCall[]; raw?: unknown }
-  | { role: 'tool'; results: { id: string; content: string; isError?: boolean }[] }
+  | { role: 'tool'; results: ToolAnswer[] }
+
+/** What a model is answered to one of its calls. */
+export interface ToolAnswer {
+  id: string
+  content: string
+  isError?: boolean
+  images?: ToolImage[]
+}
 
 export interface ModelRequest {
   /** Id; empty or unknown: the default provider. */

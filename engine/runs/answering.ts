@@ -113,6 +113,7 @@ export class Answering {
       call,
       server: external.server,
       result: fence(run.marker, result.text),
+      ...(result.images ? { images: result.images } : {}),
       is_error: result.isError,
     }
     await this.put([{ ...begun, ms: result.ms, data }])

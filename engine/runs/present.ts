@@ -107,8 +107,9 @@ function presentStep({ n, kind, round, at, ms, data }: StepRow): RunStep {
   return { n, kind: kind as RunStep['kind'], round, at: iso(at), ms, data: shown(JSON.parse(data)) }
 }
 
-/** A provider's own blocks are kept to be replayed, and say nothing more. */
-function shown(data: Record<string, unknown>): Record<string, unknown> {
+/** A provider's own blocks are kept to be replayed, and say nothing more; of images the text names each. */
+function shown(given: Record<string, unknown>): Record<string, unknown> {
+  const { images: _images, ...data } = given
   const reply = data.reply as Record<string, unknown> | undefined
   if (!reply) return data
   const { raw: _raw, ...rest } = reply

@@ -12,6 +12,7 @@ import type {
 import type { ReadAnswer, Row } from '../engine.ts'
 import type { InspectQuestion } from '../inspect/index.ts'
 import type { CallRefusal } from '../models/daily-budget.ts'
+import type { ToolImage } from '../models/images.ts'
 import type { ModelReply, ToolCall, ToolSpec } from '../models/types.ts'
 
 /** Events that were shown, with how many each stood for. */
@@ -35,6 +36,8 @@ export interface StepData {
     call: ToolCall
     server: string | null
     result?: string
+    /** What an external tool showed besides. */
+    images?: ToolImage[]
     is_error?: boolean
     shown?: Shown
     /** Of Ask: what the call proposed. */
