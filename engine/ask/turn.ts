@@ -6,6 +6,7 @@ import type { AskFrame } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import { roomAfter } from '../models/output-bounds.ts'
 import { nextTry } from '../models/patience.ts'
+import { type Reserved, reserveCall } from '../models/reserving.ts'
 import {
   ModelFault,
   type ModelMessage,
@@ -152,18 +153,19 @@ export class Turn {
         choice,
         maxTokens: await this.room(),
       }
-      asked = {
-        ...asked,
-        max_tokens: request.maxTokens,
-        ceiling_usd: await parts.models.ceilingUsd(request),
+      let begun: StepWrite | null = null
+      const begin = (reserved: Reserved) => {
+        asked = { ...asked, max_tokens: reserved.maxTokens, ceiling_usd: reserved.ceilingUsd }
+        begun = { n, kind: 'model', round, at, ms: null, data: { asked } }
+        return parts.port.beginAskCall(this.begun.id, begun, reserved.ceilingUsd)
       }
-      const begun: StepWrite = { n, kind: 'model', round, at, ms: null, data: { asked } }
-      const refusal = await this.reserve(begun, asked.ceiling_usd)
-      if (refusal !== null) return refusal
-      tape.put(begun)
+      const reserved = await reserveCall(parts.models, request, begin, () => parts.moneyFreed())
+      if (typeof reserved === 'string') return reserved
+      tape.put(begun!)
       const reply = this.readCalls(
         await parts.models.call({
           ...request,
+          maxTokens: reserved.maxTokens,
           signal: parts.signal,
           onText: (delta) => this.hear(delta),
           onAgain: () => this.unhear(),
@@ -213,16 +215,6 @@ export class Turn {
     if (cuts === 0) return OUTPUT_TOKENS
     const { outputTokens } = await this.parts.models.resolve('', this.asked.model)
     return roomAfter(OUTPUT_TOKENS, cuts, outputTokens)
-  }
-
-  /** Waits while only calls under way hold the money. @returns why the call must not be made; null: it may */
-  private async reserve(begun: StepWrite, ceiling: number | null): Promise<string | null> {
-    const { port, moneyFreed } = this.parts
-    for (;;) {
-      const refusal = await port.beginAskCall(this.begun.id, begun, ceiling)
-      if (!refusal?.waits) return refusal?.reason ?? null
-      await moneyFreed()
-    }
   }
 
   /** What was said is longer than the model takes. @returns whether it is shorter now */

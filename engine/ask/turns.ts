@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
-import { overDaily } from '../models/daily-budget.ts'
+import { dailyBudgets } from '../models/daily-budget.ts'
+import { refusalOf } from '../models/reserving.ts'
 import type { ModelMessage } from '../models/types.ts'
 import type { UsageEntry } from '../models/usage.ts'
 import { markerOf } from '../runs/fence.ts'
@@ -101,7 +102,9 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
       store.tx(() => {
         const turn = require(id)
         const refusal =
-          ceiling === null ? null : overDaily(runs, clock.now(), ceiling, parts.dailyBudgetUsd())
+          ceiling === null
+            ? null
+            : refusalOf(dailyBudgets(runs, clock.now(), parts.dailyBudgetUsd()), ceiling)
         if (refusal !== null) return refusal
         queries.reserve.run(ceiling ?? 0, id)
         queries.saveStep.run(turn.id, step.n, step.kind, step.round, step.at, null, JSON.stringify(step.data))

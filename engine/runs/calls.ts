@@ -3,7 +3,7 @@ import type { AgentPreview, RememberRequest, RerunResult } from '../../schemas/t
 import type { Access } from '../access.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
-import type { CallRefusal } from '../models/daily-budget.ts'
+import type { CallRefusal } from '../models/reserving.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { tokensOf } from '../timeline/fit.ts'
 import { answerRead } from '../timeline/read.ts'

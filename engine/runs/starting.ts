@@ -116,7 +116,9 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
     if (queries.startedSince.get(row.agent, now - DAY_MS)! >= cap)
       return `agent ${row.agent} has had its ${cap} runs of 24 hours; raise daily_cap, or the cap under Settings, Agents`
     const budget = agent.budget_usd ?? null
-    if (budget !== null && queries.spentBy.get({ agent: row.agent })! >= budget)
+    // What calls under way hold is not used yet: those that are started wait for it.
+    const used = () => queries.spentBy.get({ agent: row.agent })! - queries.heldBy.get(row.agent)!
+    if (budget !== null && used() >= budget)
       return `agent ${row.agent} has used its budget of $${budget}; raise budget_usd`
     return null
   }
