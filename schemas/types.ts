@@ -1372,6 +1372,10 @@ export interface Agent {
      */
     at: string
   }
+  /**
+   * Labels that it depends on and that the last events do not carry, a sentence each; absent in lists.
+   */
+  warnings?: string[]
 }
 /**
  * The service agents with the limits and presets their form needs.
@@ -16614,6 +16618,10 @@ export interface Trigger {
    * Firings of each of the last 7 days, oldest first.
    */
   spark: number[]
+  /**
+   * Labels that it depends on and that the last events do not carry, a sentence each; absent in lists.
+   */
+  warnings?: string[]
 }
 /**
  * Answer of GET /api/usage.
