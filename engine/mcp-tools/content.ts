@@ -1,5 +1,6 @@
 /** The answer of a tool, as a model is shown it: text, and images of a type that models take. */
-import { bytesOf, IMAGES_MAX, imageOf, type ToolImage } from '../models/images.ts'
+import { bytesOf, IMAGES_MAX, imageOf } from '../models/images.ts'
+import type { ToolImage } from '../models/types.ts'
 import type { RawResult } from './connection.ts'
 
 interface Block {

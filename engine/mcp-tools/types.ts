@@ -1,6 +1,6 @@
 /** Tools of external MCP servers as a run sees them. */
 
-import type { ToolImage } from '../models/images.ts'
+import type { ToolImage } from '../models/types.ts'
 
 /** A server that can be connected to: references in its credential are resolved. */
 export interface McpServerRef {

@@ -3,14 +3,7 @@
  * message behind it (chat completions, whose tool messages are text). A model that takes none is asked
  * again without them.
  */
-import type { ModelMessage } from './types.ts'
-
-/** As a model is shown it. */
-export interface ToolImage {
-  type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
-  /** Base64. */
-  data: string
-}
+import type { ModelMessage, ToolImage } from './types.ts'
 
 /** Bytes of one: both formats take 5 MB, but an image is sent again with each round. */
 export const IMAGE_BYTES = 1024 * 1024

@@ -26,8 +26,7 @@ import {
 } from './adapter.ts'
 import type { Provider } from './config.ts'
 import { guardedFetch } from './guarded-fetch.ts'
-import type { ToolImage } from './images.ts'
-import type { ModelMessage, ModelReply, ToolCall } from './types.ts'
+import type { ModelMessage, ModelReply, ToolCall, ToolImage } from './types.ts'
 
 type Params = Anthropic.MessageCreateParamsStreaming
 type Block = Record<string, unknown> & { type: string }

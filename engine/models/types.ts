@@ -3,8 +3,6 @@
  * over the wire is the adapters' (providera.ts, chat-completions.ts). SPEC.md, Model providers.
  */
 
-import type { ToolImage } from './images.ts'
-
 export interface ToolSpec {
   name: string
   description: string
@@ -26,6 +24,13 @@ export type ModelMessage =
   /** `raw`: the provider's own blocks, replayed verbatim to the same kind of provider. */
   | { role: 'assistant'; text: string; calls: ToolCall[]; raw?: unknown }
   | { role: 'tool'; results: ToolAnswer[] }
+
+/** An image in what a tool answered; images.ts bounds it. */
+export interface ToolImage {
+  type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+  /** Base64. */
+  data: string
+}
 
 /** What a model is answered to one of its calls. */
 export interface ToolAnswer {

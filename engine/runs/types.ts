@@ -11,9 +11,8 @@ import type {
 } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
 import type { InspectQuestion } from '../inspect/index.ts'
-import type { ToolImage } from '../models/images.ts'
 import type { CallRefusal } from '../models/reserving.ts'
-import type { ModelReply, ToolCall, ToolSpec } from '../models/types.ts'
+import type { ModelReply, ToolCall, ToolImage, ToolSpec } from '../models/types.ts'
 
 /** Events that were shown, with how many each stood for. */
 export type Shown = [id: string, count: number][]
