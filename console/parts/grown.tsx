@@ -3,6 +3,8 @@ import { Group, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { FindingIncident } from '../../schemas/types.ts'
 import { grownWords, runPath } from '../lib/runs.ts'
+import { count } from '../lib/time.ts'
+import { Fold } from './fold.tsx'
 import { Mark } from './mark.tsx'
 import { When } from './when.tsx'
 
@@ -15,35 +17,32 @@ export function Grown({ incident, run }: { incident: FindingIncident | null; run
     <Text size="sm" component="div">
       <Group gap={6}>
         <span>
-          The same incident since <When at={incident.first_seen} />, updated <When at={incident.updated} />:{' '}
-          {words}.
+          The same incident: first seen <When at={incident.first_seen} />, updated{' '}
+          <When at={incident.updated} />, {words}.
         </span>
         {incident.verdicts.length > 1 && (
-          <span>
-            Verdicts differ:{' '}
+          <>
+            <span>Verdicts differ:</span>
             {incident.verdicts.map((verdict) => (
               <Mark key={verdict} tone="quiet">
                 {verdict}
               </Mark>
             ))}
-          </span>
+          </>
         )}
       </Group>
       {others.length > 0 && (
-        <details>
-          <summary>Other notes of it</summary>
-          <ul className="plain-list">
-            {others.map(({ run_id, at, agent, verdict, headline }) => (
-              <li key={run_id}>
-                <Link to={runPath(run_id)}>{headline || 'A note'}</Link>{' '}
-                <Text span size="xs" c="dimmed">
-                  {agent}, <When at={at} />
-                  {verdict && `, ${verdict}`}
-                </Text>
-              </li>
-            ))}
-          </ul>
-        </details>
+        <Fold title="Other notes of it" hint={`${count(others.length)}`}>
+          {others.map(({ run_id, at, agent, verdict, headline }) => (
+            <div key={run_id}>
+              <Link to={runPath(run_id)}>{headline || 'A note'}</Link>{' '}
+              <Text span size="xs" c="dimmed">
+                {agent}, <When at={at} />
+                {verdict && `, ${verdict}`}
+              </Text>
+            </div>
+          ))}
+        </Fold>
       )}
     </Text>
   )

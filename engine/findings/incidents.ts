@@ -29,8 +29,6 @@ interface Counted {
 /** @param projects those whose runs are told of, as a JSON list; null: all */
 type Of = { incident: string; projects: string | null }
 
-export type Incidents = ReturnType<typeof incidentQueries>
-
 const OF = `FROM runs r WHERE r.incident = @incident AND r.practice = 0 AND (@projects IS NULL OR EXISTS (
   SELECT 1 FROM run_projects p WHERE p.run_id = r.id AND p.project IN (SELECT value FROM json_each(@projects))))`
 
