@@ -1468,7 +1468,6 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       },
       {
        "type": "object",
-       "description": "An incident as it grew, without its notes.",
        "properties": {
         "id": {
          "type": "string",
@@ -2616,7 +2615,6 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
          },
          {
           "type": "object",
-          "description": "An incident as it grew, without its notes.",
           "properties": {
            "id": {
             "type": "string",
@@ -3395,7 +3393,6 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
          },
          {
           "type": "object",
-          "description": "An incident as it grew, without its notes.",
           "properties": {
            "id": {
             "type": "string",

@@ -5800,35 +5800,6 @@ export interface FindingCreated {
   notices: string[]
 }
 /**
- * An incident as it grew, without its notes.
- */
-export interface FindingGrowth {
-  /**
-   * Incident: its first chain of runs.
-   */
-  id: string
-  /**
-   * First finding.
-   */
-  first_seen: string
-  /**
-   * Last finding.
-   */
-  updated: string
-  /**
-   * Runs that looked at it and concluded, those that found nothing new too.
-   */
-  runs: number
-  /**
-   * Findings of it.
-   */
-  findings: number
-  /**
-   * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
-   */
-  verdicts: string[]
-}
-/**
  * What was found of one incident so far, as one that grows. Which runs are of one: those that one trigger woke for one entity, until that was quiet for its cooldown and its context window together.
  */
 export interface FindingIncident {
@@ -7976,7 +7947,32 @@ export interface ToolGetFindingResult {
   /**
    * What was found of its incident so far; null: nothing was.
    */
-  incident: null | FindingGrowth
+  incident: null | {
+    /**
+     * Incident: its first chain of runs.
+     */
+    id: string
+    /**
+     * First finding.
+     */
+    first_seen: string
+    /**
+     * Last finding.
+     */
+    updated: string
+    /**
+     * Runs that looked at it and concluded, those that found nothing new too.
+     */
+    runs: number
+    /**
+     * Findings of it.
+     */
+    findings: number
+    /**
+     * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
+     */
+    verdicts: string[]
+  }
   /**
    * Other findings of its incident, newest first.
    */
@@ -8577,7 +8573,32 @@ export interface ToolListFindingsResult {
     /**
      * What was found of its incident so far; null: nothing was.
      */
-    incident: null | FindingGrowth
+    incident: null | {
+      /**
+       * Incident: its first chain of runs.
+       */
+      id: string
+      /**
+       * First finding.
+       */
+      first_seen: string
+      /**
+       * Last finding.
+       */
+      updated: string
+      /**
+       * Runs that looked at it and concluded, those that found nothing new too.
+       */
+      runs: number
+      /**
+       * Findings of it.
+       */
+      findings: number
+      /**
+       * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
+       */
+      verdicts: string[]
+    }
   }[]
   /**
    * Pass as cursor for the next page; null: this was the last.
@@ -8968,7 +8989,32 @@ export interface ToolProjectTimelineResult {
     /**
      * What was found of its incident so far; null: nothing was.
      */
-    incident: null | FindingGrowth
+    incident: null | {
+      /**
+       * Incident: its first chain of runs.
+       */
+      id: string
+      /**
+       * First finding.
+       */
+      first_seen: string
+      /**
+       * Last finding.
+       */
+      updated: string
+      /**
+       * Runs that looked at it and concluded, those that found nothing new too.
+       */
+      runs: number
+      /**
+       * Findings of it.
+       */
+      findings: number
+      /**
+       * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
+       */
+      verdicts: string[]
+    }
   }[]
   /**
    * Since 00:00 UTC.

@@ -1,5 +1,8 @@
 /** An incident as it grew, in short, for the tools that list findings. */
-import type { FindingGrowth, FindingIncident } from '../../schemas/types.ts'
+import type { FindingIncident } from '../../schemas/types.ts'
+
+/** Its notes are what get_finding gives. */
+type FindingGrowth = Omit<FindingIncident, 'notes'>
 
 /** @returns null: nothing was found of it */
 export function grownOf(incident: FindingIncident | null): FindingGrowth | null {
