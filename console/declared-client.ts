@@ -82,8 +82,9 @@ export const declared = {
     send<ProjectDeleted>('DELETE', `${project(id)}?purge_events=${purge}&delete=${name(picked.join(','))}`),
   outline: (id: string) => get<ProjectOutline>(`${project(id)}/outline`),
   health: (id: string) => get<ProjectHealth>(`${project(id)}/health`),
+  /** One of each incident: what was found of it so far. */
   results: (id: string, before?: string) =>
-    get<ResultsResult>(`${project(id)}/results${before ? `?before=${name(before)}` : ''}`),
+    get<ResultsResult>(`${project(id)}/results?by=incident${before ? `&before=${name(before)}` : ''}`),
   result: (id: string, run: string) => get<{ note: string }>(`${project(id)}/results/${name(run)}`),
   markHandled: (id: string, run: string, handled: boolean) =>
     send<{ ok: true }>('POST', `${project(id)}/results/${name(run)}/handled`, { handled }),

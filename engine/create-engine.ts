@@ -57,6 +57,7 @@ import { remember } from './remember.ts'
 import { runWrites } from './runs/calls.ts'
 import { createMaking } from './runs/making.ts'
 import { createRunReads } from './runs/run-reads.ts'
+import { quietMs } from './runs/same-incident.ts'
 import { runsParts } from './runs-parts.ts'
 import { watchSealedSecrets } from './sealed-secrets.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
@@ -153,6 +154,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
         entity: firing.value_text ?? firing.key,
         at: firing.fired_at!,
         practice: firing.practice === 1,
+        quietMs: quietMs(JSON.parse(firing.spec)),
       }),
     onPending,
   })

@@ -40,6 +40,8 @@ export type { SessionRecord } from './keys/sessions.ts'
 export interface Caller {
   id: string
   name: string
+  /** Nobody has to sign in here: the name says nothing of who it is. */
+  isAnybody?: true
 }
 
 /** Who waits for a wide read. */

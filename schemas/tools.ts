@@ -1459,6 +1459,119 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "url": {
      "type": "string",
      "description": "The same in the console, for a person."
+    },
+    "incident": {
+     "description": "What was found of its incident so far; null: nothing was.",
+     "anyOf": [
+      {
+       "type": "null"
+      },
+      {
+       "type": "object",
+       "properties": {
+        "id": {
+         "type": "string",
+         "description": "Incident: its first chain of runs."
+        },
+        "first_seen": {
+         "type": "string",
+         "format": "date-time",
+         "description": "First finding."
+        },
+        "updated": {
+         "type": "string",
+         "format": "date-time",
+         "description": "Last finding."
+        },
+        "runs": {
+         "type": "integer",
+         "description": "Runs that looked at it and concluded, those that found nothing new too."
+        },
+        "findings": {
+         "type": "integer",
+         "description": "Findings of it."
+        },
+        "verdicts": {
+         "type": "array",
+         "description": "Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.",
+         "items": {
+          "type": "string"
+         }
+        }
+       },
+       "required": [
+        "id",
+        "first_seen",
+        "updated",
+        "runs",
+        "findings",
+        "verdicts"
+       ],
+       "additionalProperties": false
+      }
+     ]
+    },
+    "notes": {
+     "type": "array",
+     "description": "Other findings of its incident, newest first.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "run_id": {
+        "type": "string",
+        "description": "Run id."
+       },
+       "event_id": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "The finding on the timeline."
+       },
+       "at": {
+        "type": "string",
+        "format": "date-time",
+        "description": "When."
+       },
+       "agent": {
+        "type": "string",
+        "description": "Who found it."
+       },
+       "entity": {
+        "type": "string",
+        "description": "Entity it was concluded of."
+       },
+       "verdict": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Verdict."
+       },
+       "headline": {
+        "type": "string",
+        "description": "Headline."
+       }
+      },
+      "required": [
+       "run_id",
+       "event_id",
+       "at",
+       "agent",
+       "entity",
+       "verdict",
+       "headline"
+      ],
+      "additionalProperties": false
+     }
     }
    },
    "required": [
@@ -1475,7 +1588,9 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "event_id",
     "event",
     "note",
-    "cut"
+    "cut",
+    "incident",
+    "notes"
    ],
    "additionalProperties": false
   }
@@ -2491,6 +2606,57 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
          }
         ],
         "description": "Who marked it handled."
+       },
+       "incident": {
+        "description": "What was found of its incident so far; null: nothing was.",
+        "anyOf": [
+         {
+          "type": "null"
+         },
+         {
+          "type": "object",
+          "properties": {
+           "id": {
+            "type": "string",
+            "description": "Incident: its first chain of runs."
+           },
+           "first_seen": {
+            "type": "string",
+            "format": "date-time",
+            "description": "First finding."
+           },
+           "updated": {
+            "type": "string",
+            "format": "date-time",
+            "description": "Last finding."
+           },
+           "runs": {
+            "type": "integer",
+            "description": "Runs that looked at it and concluded, those that found nothing new too."
+           },
+           "findings": {
+            "type": "integer",
+            "description": "Findings of it."
+           },
+           "verdicts": {
+            "type": "array",
+            "description": "Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.",
+            "items": {
+             "type": "string"
+            }
+           }
+          },
+          "required": [
+           "id",
+           "first_seen",
+           "updated",
+           "runs",
+           "findings",
+           "verdicts"
+          ],
+          "additionalProperties": false
+         }
+        ]
        }
       },
       "required": [
@@ -2506,7 +2672,8 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "cut",
        "trigger",
        "external",
-       "handled_by"
+       "handled_by",
+       "incident"
       ],
       "additionalProperties": false
      }
@@ -3217,6 +3384,57 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "practice": {
         "type": "boolean",
         "description": "Of a practice run."
+       },
+       "incident": {
+        "description": "What was found of its incident so far; null: nothing was.",
+        "anyOf": [
+         {
+          "type": "null"
+         },
+         {
+          "type": "object",
+          "properties": {
+           "id": {
+            "type": "string",
+            "description": "Incident: its first chain of runs."
+           },
+           "first_seen": {
+            "type": "string",
+            "format": "date-time",
+            "description": "First finding."
+           },
+           "updated": {
+            "type": "string",
+            "format": "date-time",
+            "description": "Last finding."
+           },
+           "runs": {
+            "type": "integer",
+            "description": "Runs that looked at it and concluded, those that found nothing new too."
+           },
+           "findings": {
+            "type": "integer",
+            "description": "Findings of it."
+           },
+           "verdicts": {
+            "type": "array",
+            "description": "Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.",
+            "items": {
+             "type": "string"
+            }
+           }
+          },
+          "required": [
+           "id",
+           "first_seen",
+           "updated",
+           "runs",
+           "findings",
+           "verdicts"
+          ],
+          "additionalProperties": false
+         }
+        ]
        }
       },
       "required": [
@@ -3232,7 +3450,8 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "agents",
        "handled_by",
        "external",
-       "practice"
+       "practice",
+       "incident"
       ],
       "additionalProperties": false
      }
@@ -3252,12 +3471,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       "spent_usd": {
        "type": "number",
        "description": "Spent, US dollars."
+      },
+      "incidents": {
+       "type": "integer",
+       "description": "Incidents these findings are of."
       }
      },
      "required": [
       "looked_at",
       "found",
-      "spent_usd"
+      "spent_usd",
+      "incidents"
      ],
      "additionalProperties": false
     },

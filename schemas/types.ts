@@ -50,6 +50,24 @@ export type AskFrame =
       /**
        * Kind of frame.
        */
+      type: 'wait'
+      /**
+       * A sentence for who reads.
+       */
+      detail: string
+      /**
+       * What the provider said.
+       */
+      reason: string
+      /**
+       * When it is asked again.
+       */
+      until: string
+    }
+  | {
+      /**
+       * Kind of frame.
+       */
       type: 'tool'
       /**
        * Call.
@@ -1354,6 +1372,10 @@ export interface Agent {
      */
     at: string
   }
+  /**
+   * Labels that it depends on and that the last events do not carry, a sentence each; absent in lists.
+   */
+  warnings?: string[]
 }
 /**
  * The service agents with the limits and presets their form needs.
@@ -1737,7 +1759,28 @@ export interface AskTurn {
    */
   finished_at: string | null
   /**
-   * The answer in pieces, as its stream gives them: text, tools and proposals.
+   * Its model is not to be had: it waits, and goes on by itself. Null: it does not wait.
+   */
+  parked: {
+    /**
+     * What the provider said.
+     */
+    reason: string
+    /**
+     * First fault since a reply.
+     */
+    since: string
+    /**
+     * When it is tried again.
+     */
+    until: string
+    /**
+     * Times it waited since a reply.
+     */
+    tries: number
+  } | null
+  /**
+   * The answer in pieces, as its stream gives them: text, waits for the model, tools and proposals.
    */
   frames: AskFrame[]
 }
@@ -5757,6 +5800,68 @@ export interface FindingCreated {
   notices: string[]
 }
 /**
+ * What was found of one incident so far, as one that grows. Which runs are of one: those that one trigger woke for one entity, until that was quiet for its cooldown and its context window together.
+ */
+export interface FindingIncident {
+  /**
+   * Incident: its first chain of runs.
+   */
+  id: string
+  /**
+   * First finding.
+   */
+  first_seen: string
+  /**
+   * Last finding.
+   */
+  updated: string
+  /**
+   * Runs that looked at it and concluded, those that found nothing new too.
+   */
+  runs: number
+  /**
+   * Findings of it.
+   */
+  findings: number
+  /**
+   * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
+   */
+  verdicts: string[]
+  /**
+   * Its findings, newest first, 50 at most.
+   */
+  notes: {
+    /**
+     * Run id.
+     */
+    run_id: string
+    /**
+     * The finding on the timeline.
+     */
+    event_id: string | null
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who found it.
+     */
+    agent: string
+    /**
+     * Entity it was concluded of.
+     */
+    entity: string
+    /**
+     * Verdict.
+     */
+    verdict: string | null
+    /**
+     * Headline.
+     */
+    headline: string
+  }[]
+}
+/**
  * A finding recorded in a project.
  */
 export interface Finding {
@@ -5817,6 +5922,10 @@ export interface Finding {
    * Claims that hold; null: it made none.
    */
   verified: null | Verified
+  /**
+   * What was found of its incident so far, in this project; null: nothing was.
+   */
+  incident: null | FindingIncident
 }
 /**
  * How many claims of a finding hold.
@@ -7835,6 +7944,68 @@ export interface ToolGetFindingResult {
    * The same in the console, for a person.
    */
   url?: string
+  /**
+   * What was found of its incident so far; null: nothing was.
+   */
+  incident: null | {
+    /**
+     * Incident: its first chain of runs.
+     */
+    id: string
+    /**
+     * First finding.
+     */
+    first_seen: string
+    /**
+     * Last finding.
+     */
+    updated: string
+    /**
+     * Runs that looked at it and concluded, those that found nothing new too.
+     */
+    runs: number
+    /**
+     * Findings of it.
+     */
+    findings: number
+    /**
+     * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
+     */
+    verdicts: string[]
+  }
+  /**
+   * Other findings of its incident, newest first.
+   */
+  notes: {
+    /**
+     * Run id.
+     */
+    run_id: string
+    /**
+     * The finding on the timeline.
+     */
+    event_id: string | null
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who found it.
+     */
+    agent: string
+    /**
+     * Entity it was concluded of.
+     */
+    entity: string
+    /**
+     * Verdict.
+     */
+    verdict: string | null
+    /**
+     * Headline.
+     */
+    headline: string
+  }[]
 }
 /**
  * Arguments of the tool get_finding.
@@ -8399,6 +8570,35 @@ export interface ToolListFindingsResult {
      * Who marked it handled.
      */
     handled_by: string | null
+    /**
+     * What was found of its incident so far; null: nothing was.
+     */
+    incident: null | {
+      /**
+       * Incident: its first chain of runs.
+       */
+      id: string
+      /**
+       * First finding.
+       */
+      first_seen: string
+      /**
+       * Last finding.
+       */
+      updated: string
+      /**
+       * Runs that looked at it and concluded, those that found nothing new too.
+       */
+      runs: number
+      /**
+       * Findings of it.
+       */
+      findings: number
+      /**
+       * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
+       */
+      verdicts: string[]
+    }
   }[]
   /**
    * Pass as cursor for the next page; null: this was the last.
@@ -8786,6 +8986,35 @@ export interface ToolProjectTimelineResult {
      * Of a practice run.
      */
     practice: boolean
+    /**
+     * What was found of its incident so far; null: nothing was.
+     */
+    incident: null | {
+      /**
+       * Incident: its first chain of runs.
+       */
+      id: string
+      /**
+       * First finding.
+       */
+      first_seen: string
+      /**
+       * Last finding.
+       */
+      updated: string
+      /**
+       * Runs that looked at it and concluded, those that found nothing new too.
+       */
+      runs: number
+      /**
+       * Findings of it.
+       */
+      findings: number
+      /**
+       * Verdicts that its chains of runs came to, each once, in the order they were first given: more than one are different causes, or a change of mind.
+       */
+      verdicts: string[]
+    }
   }[]
   /**
    * Since 00:00 UTC.
@@ -8803,6 +9032,10 @@ export interface ToolProjectTimelineResult {
      * Spent, US dollars.
      */
     spent_usd: number
+    /**
+     * Incidents these findings are of.
+     */
+    incidents: number
   }
   /**
    * Pass as cursor for the next page; null: this was the last.
@@ -11118,6 +11351,10 @@ export interface ProjectToday {
    */
   found: number
   /**
+   * Incidents these findings are of.
+   */
+  incidents: number
+  /**
    * Spent, US dollars.
    */
   spent_usd: number
@@ -11607,6 +11844,10 @@ export interface ProjectResultDetail {
    * The finding on the timeline.
    */
   event_id: string
+  /**
+   * What was found of its incident so far, in this project; null: nothing was.
+   */
+  incident: null | FindingIncident
 }
 /**
  * What the agents found: one per chain of runs.
@@ -11673,6 +11914,10 @@ export interface ProjectResult {
    * A practice run.
    */
   practice: boolean
+  /**
+   * What was found of its incident so far, in this project; null: nothing was.
+   */
+  incident: null | FindingIncident
 }
 /**
  * A skill in the list of a project.
@@ -14777,6 +15022,10 @@ export interface RunDetail {
   definition: {
     [k: string]: unknown
   }
+  /**
+   * What was found of its incident so far, in its projects; null: nothing was.
+   */
+  incident: null | FindingIncident
 }
 /**
  * One step of a run, as it happened.
@@ -16415,6 +16664,10 @@ export interface Trigger {
    * Firings of each of the last 7 days, oldest first.
    */
   spark: number[]
+  /**
+   * Labels that it depends on and that the last events do not carry, a sentence each; absent in lists.
+   */
+  warnings?: string[]
 }
 /**
  * Answer of GET /api/usage.

@@ -34,6 +34,7 @@ export interface Identity extends Caller {
 const OPEN: Identity = {
   id: 'open',
   name: 'no auth configured',
+  isAnybody: true,
   scopes: ['admin', 'ingest', 'read'],
   sourceId: null,
   project: null,

@@ -1,10 +1,17 @@
 /** Who makes a write, and what its headers say of it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { SvcError, type WriteBy } from '../../engine/index.ts'
+import { type Caller, SvcError, type WriteBy } from '../../engine/index.ts'
 import { SESSION_COOKIE } from './auth.ts'
 
 const WHY_MAX = 500
 const ORIGINS = ['api', 'console', 'mcp', 'catalog'] as const
+
+/** Who asked, as the engine is told. */
+export const callerOf = ({ id, name, isAnybody }: Caller): Caller => ({
+  id,
+  name,
+  ...(isAnybody ? { isAnybody } : {}),
+})
 
 /**
  * The writer of a request: `If-Match: "<version>"` is the version it saw, `X-SVC-Why` its reason,
@@ -14,7 +21,7 @@ const ORIGINS = ['api', 'console', 'mcp', 'catalog'] as const
 export function writeBy(request: FastifyRequest): WriteBy {
   const base = versionOf(request.headers['if-match'])
   return {
-    caller: { id: request.identity.id, name: request.identity.name },
+    caller: callerOf(request.identity),
     origin: originOf(request),
     why: whyOf(request.headers['x-svc-why']),
     ...(base === undefined ? {} : { base }),

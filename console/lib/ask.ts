@@ -18,14 +18,17 @@ export type AskBlock =
 export interface AskView {
   turn: string | null
   blocks: AskBlock[]
+  /** Its model is not to be had, and why; null: it is. */
+  waiting: Extract<AskFrame, { type: 'wait' }> | null
   /** Null while it is answered. */
   end: Extract<AskFrame, { type: 'done' | 'error' }> | null
 }
 
-export const EMPTY_VIEW: AskView = { turn: null, blocks: [], end: null }
+export const EMPTY_VIEW: AskView = { turn: null, blocks: [], waiting: null, end: null }
 
 /** The view with one frame more. A start begins it anew. */
-export function withFrame(view: AskView, frame: AskFrame): AskView {
+export function withFrame(before: AskView, frame: AskFrame): AskView {
+  const view = before.waiting ? { ...before, waiting: null } : before
   const { blocks } = view
   switch (frame.type) {
     case 'start':
@@ -47,8 +50,10 @@ export function withFrame(view: AskView, frame: AskFrame): AskView {
     }
     case 'tool_done': {
       const { id, ms, ok, preview } = frame
-      // Models name calls anew in each round: the newest of that name is meant.
-      const at = blocks.findLastIndex((block) => block.kind === 'tool' && block.id === id)
+      // Models name calls anew in each round: the newest of that name is meant that is not answered yet.
+      const at = blocks.findLastIndex(
+        (block) => block.kind === 'tool' && block.id === id && block.ok === null,
+      )
       return {
         ...view,
         blocks: blocks.map((block, i) =>
@@ -56,6 +61,8 @@ export function withFrame(view: AskView, frame: AskFrame): AskView {
         ),
       }
     }
+    case 'wait':
+      return { ...view, waiting: frame }
     case 'proposal':
       return { ...view, blocks: [...blocks, { kind: 'proposal', id: frame.id, proposal: frame.payload }] }
     default:
@@ -64,6 +71,14 @@ export function withFrame(view: AskView, frame: AskFrame): AskView {
 }
 
 export const viewOf = (frames: readonly AskFrame[]): AskView => frames.reduce(withFrame, EMPTY_VIEW)
+
+/** What is shown while an answer waits for its model: until when, on the clock of who reads, and why. */
+export function waitWords(
+  { until, reason }: NonNullable<AskView['waiting']>,
+  time: (at: string) => string,
+): string {
+  return `The model is not to be had; it is asked again at ${time(until)}. ${reason}`
+}
 
 /** The answer as text, for copying. */
 export const answerOf = ({ blocks }: AskView): string =>

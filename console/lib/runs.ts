@@ -1,5 +1,5 @@
 /** Runs of agents in words. */
-import type { Run, RunHandoff, Verified } from '../../schemas/types.ts'
+import type { FindingIncident, ProjectToday, Run, RunHandoff, Verified } from '../../schemas/types.ts'
 import type { Tone } from '../parts/mark.tsx'
 import { count } from './time.ts'
 
@@ -219,3 +219,16 @@ export function spentWords(spent: Spent | null, budget: number | null): string {
   const usd = spent.usd === 0 && unpriced ? '' : money(spent.usd)
   return [[usd || (of && money(0)), of].filter(Boolean).join(' '), unpriced].filter(Boolean).join(', ')
 }
+
+/** "3 findings of 5 runs"; null: one run is all there is of it. */
+export function grownWords({ findings, runs }: Pick<FindingIncident, 'findings' | 'runs'>): string | null {
+  return runs < 2
+    ? null
+    : `${count(findings)} ${findings === 1 ? 'finding' : 'findings'} of ${count(runs)} runs`
+}
+
+/** Findings of a day, and of how many incidents where they are of fewer. */
+export const foundWords = ({ found, incidents }: Pick<ProjectToday, 'found' | 'incidents'>): string =>
+  incidents < found
+    ? `${count(found)} (${count(incidents)} ${incidents === 1 ? 'incident' : 'incidents'})`
+    : count(found)

@@ -33,6 +33,21 @@ export function SavedWarnings() {
   )
 }
 
+/**
+ * Warnings of a part that hold now, for as long as they do, with those of the save that led here.
+ * @param of as the part is read. A save names the part before each, which is said once.
+ */
+export function StandingWarnings({ of = [] }: { of?: readonly string[] | undefined }) {
+  const saved = warningsIn(useLocation().state)
+  const warnings = [...of, ...saved.filter((one) => !of.some((standing) => one.endsWith(standing)))]
+  if (warnings.length === 0) return null
+  return (
+    <Box mb="md">
+      <Warnings of={warnings} />
+    </Box>
+  )
+}
+
 /** What a way to another page takes along of an answer, so that its warnings are read there. */
 export const savedState = (result: unknown): { state: { warnings: string[] } } => ({
   state: { warnings: warningsIn(result) },

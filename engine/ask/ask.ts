@@ -5,6 +5,7 @@
  */
 import type { AskRequest } from '../../schemas/types.ts'
 import type { Clock, Timers } from '../clock.ts'
+import { within } from '../egress/index.ts'
 import type { Caller } from '../engine.ts'
 import { fail, SvcError } from '../errors.ts'
 import { ModelFault, type Models } from '../models/types.ts'
@@ -12,6 +13,7 @@ import { createFreed, type Freed } from '../runs/freed.ts'
 import type { AskTurnCalls } from './calls.ts'
 import { allFrames, firstFrame, lastFrame } from './frames.ts'
 import { LiveTurn } from './live.ts'
+import { interruptedIn } from './parked.ts'
 import { systemOf } from './prompt.ts'
 import { toolsOf } from './tools/index.ts'
 import type { AskReads } from './tools/tool.ts'
@@ -202,7 +204,8 @@ async function follow(
 ): Promise<void> {
   const { port, models, reads, clock, timers } = parts
   const { signal } = controller
-  const cancel = timers.after(TURN_MS, () => controller.abort(DEADLINE))
+  const begin = () => timers.after(TURN_MS, () => controller.abort(DEADLINE))
+  let cancel = begin()
   const running = new Turn(started, turn, {
     port,
     models,
@@ -213,11 +216,17 @@ async function follow(
     system: systemOf(turn.mode, turn.step, started.askedAt),
     tell: (frame) => live.tell(frame),
     moneyFreed: () => parts.freed.wait(signal),
+    waitUntil: async (at) => {
+      // Those who wait for money may have what was reserved, and its own time begins anew after the wait.
+      parts.freed.tell()
+      cancel()
+      await within(timers, Math.max(0, at - clock.now()), signal, new Promise<never>(() => {}))
+      signal.throwIfAborted()
+      cancel = begin()
+    },
   })
   try {
-    const end = await running
-      .go()
-      .catch((error: unknown) => endOf(error, signal, running.answer, parts.onError))
+    const end = await running.go().catch((error: unknown) => endOf(error, signal, running, parts.onError))
     const ended = await port.endTurn(started.id, end)
     live.tell(lastFrame(ended))
     parts.finished?.({ turn: ended, steps: running.steps, earlier: running.earlier })
@@ -235,7 +244,7 @@ async function follow(
 function endOf(
   error: unknown,
   { aborted, reason }: AbortSignal,
-  answer: string,
+  { answer, steps }: Pick<Turn, 'answer' | 'steps'>,
   onError: (error: Error) => void,
 ): TurnEnd {
   if (aborted && reason === CANCELLED) return { event: 'cancel', answer, error: null }
@@ -244,9 +253,7 @@ function endOf(
       event: 'fail',
       answer,
       error:
-        reason === DEADLINE
-          ? 'it took longer than 5 minutes; ask for less at a time'
-          : 'the service stopped while this was answered; ask again',
+        reason === DEADLINE ? 'it took longer than 5 minutes; ask for less at a time' : interruptedIn(steps),
     }
   onError(error as Error)
   const said = error instanceof SvcError ? error.message : 'the log of the daemon has it'

@@ -1,6 +1,7 @@
 /** The answer of a turn in pieces, made again from its steps: what its stream gave, without its breaks. */
 import type { AskFrame, AskTurn } from '../../schemas/types.ts'
-import type { Step } from '../runs/types.ts'
+import type { Parked, Step } from '../runs/types.ts'
+import { waitWords } from './parked.ts'
 
 /** Characters of a result that are shown. */
 const PREVIEW_MAX = 400
@@ -20,6 +21,14 @@ export function previewOf(result: string): string {
   return text.length > PREVIEW_MAX ? `${text.slice(0, PREVIEW_MAX - 1)}…` : text
 }
 
+/** Its model is not to be had for now. */
+export const waitFrame = (parked: Parked): AskFrame => ({
+  type: 'wait',
+  detail: waitWords(parked),
+  reason: parked.reason,
+  until: new Date(parked.until).toISOString(),
+})
+
 /** @param steps in order. @param rest text of a call that was cut off */
 export function framesOf(steps: readonly Step[], rest: string): AskFrame[] {
   const frames: AskFrame[] = []
@@ -37,7 +46,8 @@ export function framesOf(steps: readonly Step[], rest: string): AskFrame[] {
         preview: previewOf(result),
       })
       if (proposal) frames.push({ type: 'proposal', kind: proposal.kind, id: call.id, payload: proposal })
-    } else if (step.kind === 'refused') {
+    } else if (step.kind === 'note' && step.data.parked) frames.push(waitFrame(step.data.parked))
+    else if (step.kind === 'refused') {
       const { call, reason } = step.data
       frames.push({ type: 'tool', id: call.id, name: call.name, input: call.arguments })
       frames.push({ type: 'tool_done', id: call.id, ms: 0, ok: false, preview: previewOf(reason) })

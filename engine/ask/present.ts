@@ -5,6 +5,7 @@ import { acceptedBy } from '../lifecycle/advance.ts'
 import { dollars } from '../models/dollars.ts'
 import type { Step } from '../runs/types.ts'
 import { CLOSING, CUT, framesOf } from './frames.ts'
+import { waitsNow } from './parked.ts'
 import type { SessionRow, StepRow, TurnRow } from './queries.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -43,8 +44,16 @@ export function presentTurn(row: TurnRow, rows: readonly StepRow[]): AskTurn {
     cost_usd: row.uncosted_calls > 0 ? null : dollars(row.cost_usd),
     asked_at: iso(row.asked_at),
     finished_at: row.finished_at === null ? null : iso(row.finished_at),
+    parked: row.state === 'running' ? parkedNow(steps) : null,
     frames: framesOf(steps, restOf(row, steps)),
   }
+}
+
+function parkedNow(steps: readonly Step[]): AskTurn['parked'] {
+  const parked = waitsNow(steps)
+  if (!parked) return null
+  const { reason, since, until, tries } = parked
+  return { reason, since: iso(since), until: iso(until), tries }
 }
 
 /** What was said beyond the replies that are whole: the piece of one that was cut off, or the closing word. */

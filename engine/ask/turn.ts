@@ -5,6 +5,8 @@
 import type { AskFrame } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import { roomAfter } from '../models/output-bounds.ts'
+import { nextTry } from '../models/patience.ts'
+import { type Reserved, reserveCall } from '../models/reserving.ts'
 import {
   ModelFault,
   type ModelMessage,
@@ -12,10 +14,12 @@ import {
   type Models,
   type ToolCall,
 } from '../models/types.ts'
+import { AT_ONCE } from '../runs/answering.ts'
 import { isCut, Tape } from '../runs/tape.ts'
 import { callInText } from '../runs/text-call.ts'
 import type { Step, StepData, StepKind, StepWrite } from '../runs/types.ts'
-import { CLOSING, CUT, previewOf, ROUNDS } from './frames.ts'
+import { CLOSING, CUT, previewOf, ROUNDS, waitFrame } from './frames.ts'
+import { parkedOf } from './parked.ts'
 import { joined } from './present.ts'
 import { callTool } from './tools/index.ts'
 import type { AskTool, ToolWorld } from './tools/tool.ts'
@@ -40,6 +44,8 @@ export interface TurnParts {
   tell(frame: AskFrame): void
   /** Resolves when a call that held money has ended. @throws an abort of the signal */
   moneyFreed(): Promise<void>
+  /** Resolves then (epoch ms); what is waited is no part of the time of the turn. @throws an abort of the signal */
+  waitUntil(at: number): Promise<void>
 }
 
 type Asked = Pick<NewTurn, 'question' | 'model'>
@@ -104,7 +110,7 @@ export class Turn {
     }
     if (reply.calls.length === 0) return this.weigh(reply)
     if (isCut(reply) && tape.cuts > CUTS_MAX) return this.cutShort()
-    for (const [i, call] of reply.calls.entries()) await this.answerCall(call, i)
+    await this.answerCalls(reply.calls)
     return null
   }
 
@@ -147,18 +153,19 @@ export class Turn {
         choice,
         maxTokens: await this.room(),
       }
-      asked = {
-        ...asked,
-        max_tokens: request.maxTokens,
-        ceiling_usd: await parts.models.ceilingUsd(request),
+      let begun: StepWrite | null = null
+      const begin = (reserved: Reserved) => {
+        asked = { ...asked, max_tokens: reserved.maxTokens, ceiling_usd: reserved.ceilingUsd }
+        begun = { n, kind: 'model', round, at, ms: null, data: { asked } }
+        return parts.port.beginAskCall(this.begun.id, begun, reserved.ceilingUsd)
       }
-      const begun: StepWrite = { n, kind: 'model', round, at, ms: null, data: { asked } }
-      const refusal = await this.reserve(begun, asked.ceiling_usd)
-      if (refusal !== null) return refusal
-      tape.put(begun)
+      const reserved = await reserveCall(parts.models, request, begin, () => parts.moneyFreed())
+      if (typeof reserved === 'string') return reserved
+      tape.put(begun!)
       const reply = this.readCalls(
         await parts.models.call({
           ...request,
+          maxTokens: reserved.maxTokens,
           signal: parts.signal,
           onText: (delta) => this.hear(delta),
           onAgain: () => this.unhear(),
@@ -166,17 +173,40 @@ export class Turn {
       )
       this.partial = ''
       const { ms, ...kept } = reply
-      await this.put({ n, kind: 'model', round, at, ms, data: { asked, reply: kept } })
+      await this.put([{ n, kind: 'model', round, at, ms, data: { asked, reply: kept } }])
       return reply
     } catch (error) {
       if (!(error instanceof ModelFault)) throw error
-      const { code, message, provider } = error
+      const { code, message, provider, later } = error
       const ms = parts.clock.now() - at
-      await this.put({ n, kind: 'model', round, at, ms, data: { asked, error: { code, message } } })
+      await this.put([{ n, kind: 'model', round, at, ms, data: { asked, error: { code, message } } }])
       if (code === 'aborted') throw error
       if (code === 'overflow' && (await this.compact())) return this.ask(isLast)
-      return provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
+      const reason = provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
+      const refusal = later ? await this.park(reason, later.waitMs) : ''
+      if (refusal === null) return this.ask(isLast)
+      return refusal ? `${reason}; ${refusal}` : reason
     }
+  }
+
+  /**
+   * The model is not to be had: it waits, and who reads is told until when.
+   * @param asked milliseconds, as the provider says. @returns why it must not wait any longer; null: it waited
+   */
+  private async park(reason: string, asked: number | null): Promise<string | null> {
+    const { tape, parts } = this
+    // What was told of the reply that broke off is void.
+    if (this.partial !== '') this.unhear()
+    const before = parkedOf(tape.steps)
+    const now = parts.clock.now()
+    const next = nextTry({ since: before?.since ?? null, tries: before?.tries ?? 0 }, now, asked, 'an answer')
+    if ('refusal' in next) return next.refusal
+    const parked = { reason, ...next, tries: (before?.tries ?? 0) + 1, asked: asked !== null }
+    const text = `it waits for its model until ${new Date(next.until).toISOString()}: ${reason}`
+    await this.write('note', tape.rounds, { text, parked })
+    parts.tell(waitFrame(parked))
+    await parts.waitUntil(next.until)
+    return null
   }
 
   /** Tokens for the next reply: more after each that was cut off, as far as the model may write. */
@@ -185,16 +215,6 @@ export class Turn {
     if (cuts === 0) return OUTPUT_TOKENS
     const { outputTokens } = await this.parts.models.resolve('', this.asked.model)
     return roomAfter(OUTPUT_TOKENS, cuts, outputTokens)
-  }
-
-  /** Waits while only calls under way hold the money. @returns why the call must not be made; null: it may */
-  private async reserve(begun: StepWrite, ceiling: number | null): Promise<string | null> {
-    const { port, moneyFreed } = this.parts
-    for (;;) {
-      const refusal = await port.beginAskCall(this.begun.id, begun, ceiling)
-      if (!refusal?.waits) return refusal?.reason ?? null
-      await moneyFreed()
-    }
   }
 
   /** What was said is longer than the model takes. @returns whether it is shorter now */
@@ -227,9 +247,24 @@ export class Turn {
     return call ? { ...reply, calls: [call] } : reply
   }
 
-  private async answerCall(given: ToolCall, i: number): Promise<void> {
+  /** All of them read or plan, so that none needs another: they are made side by side, and kept in their order. */
+  private async answerCalls(calls: readonly ToolCall[]): Promise<void> {
+    for (let at = 0; at < calls.length; at += AT_ONCE) {
+      this.parts.signal.throwIfAborted()
+      const first = this.tape.next
+      const group = calls.slice(at, at + AT_ONCE)
+      const answers = await Promise.allSettled(
+        group.map((call, i) => this.answerCall(call, at + i, first + i)),
+      )
+      const fault = answers.find((answer) => answer.status === 'rejected')
+      if (fault) throw fault.reason
+      await this.put(answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])))
+    }
+  }
+
+  private async answerCall(given: ToolCall, i: number, n: number): Promise<StepWrite> {
     const { parts, tape } = this
-    parts.signal.throwIfAborted()
+    const round = tape.rounds
     const wanted = given.name.trim().toLowerCase()
     const tool = parts.tools.find(({ spec }) => spec.name === wanted)
     const call = { ...given, name: tool?.spec.name ?? given.name.slice(0, 64) }
@@ -245,8 +280,8 @@ export class Turn {
           ? null
           : `no tool is named ${call.name}; there are ${parts.tools.map(({ spec }) => spec.name).join(', ')}`
     if (refusal !== null || !tool) {
-      await this.write('refused', tape.rounds, { call, reason: refusal ?? '' })
-      return done(false, refusal ?? '')
+      done(false, refusal ?? '')
+      return { n, kind: 'refused', round, at, ms: 0, data: { call, reason: refusal ?? '' } }
     }
     const { text, isError, proposal } = await callTool(tool, call, parts.world)
     const data: StepData['tool'] = {
@@ -256,24 +291,18 @@ export class Turn {
       is_error: isError,
       ...(proposal ? { proposal } : {}),
     }
-    await this.write('tool', tape.rounds, data, at)
     done(!isError, text)
     if (proposal) parts.tell({ type: 'proposal', kind: proposal.kind, id: call.id, payload: proposal })
+    return { n, kind: 'tool', round, at, ms: parts.clock.now() - at, data }
   }
 
-  private async write<K extends StepKind>(
-    kind: K,
-    round: number,
-    data: StepData[K],
-    began?: number,
-  ): Promise<void> {
-    const now = this.parts.clock.now()
-    const at = began ?? now
-    await this.put({ n: this.tape.next, kind, round, at, ms: now - at, data } as StepWrite)
+  private async write<K extends StepKind>(kind: K, round: number, data: StepData[K]): Promise<void> {
+    const at = this.parts.clock.now()
+    await this.put([{ n: this.tape.next, kind, round, at, ms: 0, data }])
   }
 
-  private async put(step: StepWrite): Promise<void> {
-    await this.parts.port.recordAskSteps(this.begun.id, [step])
-    this.tape.put(step)
+  private async put(steps: readonly StepWrite[]): Promise<void> {
+    await this.parts.port.recordAskSteps(this.begun.id, steps)
+    for (const step of steps) this.tape.put(step)
   }
 }

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
-import { overDaily } from '../models/daily-budget.ts'
+import { dailyBudgets } from '../models/daily-budget.ts'
+import { refusalOf } from '../models/reserving.ts'
 import type { ModelMessage } from '../models/types.ts'
 import type { UsageEntry } from '../models/usage.ts'
 import { markerOf } from '../runs/fence.ts'
@@ -11,7 +12,8 @@ import { runQueries } from '../runs/queries.ts'
 import type { StepData, StepWrite } from '../runs/types.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import type { AskSessionCalls } from './calls.ts'
-import { presentTurn } from './present.ts'
+import { interruptedIn } from './parked.ts'
+import { presentTurn, stepsOf } from './present.ts'
 import { type AskQueries, askQueries, type TurnRow } from './queries.ts'
 import { createSessions, isKept, SESSION_MAX } from './sessions.ts'
 import type { AskPort, BegunTurn, NewTurn } from './types.ts'
@@ -21,7 +23,6 @@ const EARLIER_TURNS = 20
 const EARLIER_MAX = 60_000
 /** Turns of no conversation that a credential has. */
 const LOOSE_KEPT = 20
-const INTERRUPTED = 'the service stopped while this was answered; ask again'
 
 export interface AskStoreParts {
   store: StoreHandle
@@ -85,7 +86,8 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
   }
 
   store.tx(() => {
-    for (const { id } of queries.running.all()) end(id, 'fail', '', INTERRUPTED)
+    for (const { id } of queries.running.all())
+      end(id, 'fail', '', interruptedIn(stepsOf(queries.steps.all(id))))
   })
 
   return {
@@ -100,7 +102,9 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
       store.tx(() => {
         const turn = require(id)
         const refusal =
-          ceiling === null ? null : overDaily(runs, clock.now(), ceiling, parts.dailyBudgetUsd())
+          ceiling === null
+            ? null
+            : refusalOf(dailyBudgets(runs, clock.now(), parts.dailyBudgetUsd()), ceiling)
         if (refusal !== null) return refusal
         queries.reserve.run(ceiling ?? 0, id)
         queries.saveStep.run(turn.id, step.n, step.kind, step.round, step.at, null, JSON.stringify(step.data))

@@ -27,11 +27,13 @@ import type { Fetcher } from '../deliveries/fetching.ts'
 import type { Asked, Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import {
+  type FindingsAsked,
   type FindingsParts,
   getResult,
   listFindings,
   listResults,
   markHandled,
+  type ResultsAsked,
   recordFinding,
   todayOf,
 } from '../findings/findings.ts'
@@ -211,17 +213,13 @@ export function projectCalls({ declared, findings, http, agentModels, startRun }
     projectOutline: async (word: string) => outlineOf(declared, word),
     projectHealth: async (word: string) => projectHealth(declared, word, agentModels().key_configured),
     projectSummary: async (word: string) => summaryOf(declared, findings, idOf(word)),
-    projectResults: async (
-      word: string,
-      { show, before, limit }: { show?: string | undefined; before?: string | undefined; limit: number },
-    ) => listResults(findings, idOf(word), { show, before, limit: clamp(limit, 100) }),
+    projectResults: async (word: string, { limit, ...asked }: ResultsAsked) =>
+      listResults(findings, idOf(word), { ...asked, limit: clamp(limit, 100) }),
     projectResult: async (word: string, run: string) => getResult(findings, idOf(word), run),
     markHandled: async (word: string, run: string, handled: boolean, by: string) =>
       declared.store.tx(() => markHandled(findings, idOf(word), run, handled, by)),
-    projectFindings: async (
-      word: string,
-      { entity, agent, limit }: { entity?: string | undefined; agent?: string | undefined; limit: number },
-    ) => listFindings(findings, idOf(word), { entity, agent, limit: clamp(limit, 200) }),
+    projectFindings: async (word: string, { limit, ...asked }: FindingsAsked) =>
+      listFindings(findings, idOf(word), { ...asked, limit: clamp(limit, 200) }),
     recordFinding: async (word: string, body: FindingCreate, writer: string, fetcher: Fetcher) =>
       recordFinding(findings, idOf(word), body, writer, fetcher),
     projectToday: async (word: string) => todayOf(findings, idOf(word)),

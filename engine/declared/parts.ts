@@ -26,6 +26,7 @@ import { handoffsOf } from '../wiring/wires.ts'
 import { agentPresets } from './agent-presets.ts'
 import { belongings } from './belonging.ts'
 import type { Declared } from './declared.ts'
+import { driftsOf } from './label-drift.ts'
 
 type Belongs = ReturnType<typeof belongings>
 
@@ -38,12 +39,13 @@ export function listTriggers(declared: Declared): Trigger[] {
 
 /** @throws SvcError not_found */
 export function getTrigger(declared: Declared, name: string): Trigger {
-  return presentTrigger(
+  const trigger = presentTrigger(
     find(declared, 'trigger', name),
     belongings(declared),
     projectDocs(declared),
     activities(declared.store.db, declared.clock.now()),
   )
+  return { ...trigger, warnings: driftsOf(declared, 'trigger', name) }
 }
 
 /** The list of agents. @param models what there is to run them on. */
@@ -73,7 +75,8 @@ export function agentsOf(declared: Declared, project: string | null): Agent[] {
 export function getAgent(declared: Declared, name: string, project: string | null): Agent {
   const stored = find(declared, 'agent', name)
   const work = workOfAgents(declared.store.db)
-  return presentAgent(stored, belongings(declared), projectDocs(declared), project, work)
+  const agent = presentAgent(stored, belongings(declared), projectDocs(declared), project, work)
+  return { ...agent, warnings: driftsOf(declared, 'agent', name) }
 }
 
 export function listMcpServers(declared: Declared): McpServer[] {

@@ -8,6 +8,7 @@ import type {
   Finding,
   FindingCreate,
   FindingCreated,
+  FindingIncident,
   FindingsResult,
   Label,
   ProjectResult,
@@ -20,10 +21,10 @@ import type { Ending, Fetcher } from '../deliveries/fetching.ts'
 import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { checkCited } from './checked.ts'
+import { headlineOf, nextStepOf, plain } from './headline.ts'
 import type { FindingQueries, FindingRow, ResultRow } from './queries.ts'
 
 const FINDING_MAX_BYTES = 65_536
-const HEADLINE_MAX = 100
 const SUMMARY_MAX = 400
 const RESERVED_VERDICT = 'no_op'
 const NOTHING = 'Nothing to report'
@@ -136,25 +137,42 @@ export function labelFor(parts: FindingsParts, project: string, entity: string):
   return labels.find((label) => parts.isKnownLabel(label, entity)) ?? labels[0] ?? 'key'
 }
 
+/** What is asked of findings: each, or the newest of each incident, which stands for what it grew to. */
+export interface FindingsAsked {
+  entity?: string | undefined
+  agent?: string | undefined
+  by?: 'incident' | 'finding' | undefined
+  limit: number
+}
+
 /** Newest first. */
 export function listFindings(
   { queries }: FindingsParts,
   project: string,
-  { entity, agent, limit }: { entity?: string | undefined; agent?: string | undefined; limit: number },
+  { entity, agent, by = 'incident', limit }: FindingsAsked,
 ): FindingsResult {
-  const rows = queries.findings({
+  const filter = {
     project,
     agent: agent ?? null,
     entity: entity ?? null,
     before_at: null,
     before_id: null,
     limit,
-  })
-  return { findings: rows.map(presentFinding) }
+  }
+  const rows = queries.findings(filter, by === 'incident')
+  return { findings: rows.map((row) => presentFinding(row, queries.incident(row, project))) }
+}
+
+/** What is asked of results: each chain, or the last of each incident, a finding before nothing found. */
+export interface ResultsAsked {
+  show?: string | undefined
+  by?: 'chain' | 'incident' | undefined
+  before?: string | undefined
+  limit: number
 }
 
 /**
- * One result per chain of runs, newest first.
+ * One result per chain of runs, newest first; or one per incident.
  * @param show findings or agent:<name>; absent: all.
  * @param before as next_before of the page before.
  * @throws SvcError invalid; not_found for an agent that never was
@@ -162,7 +180,7 @@ export function listFindings(
 export function listResults(
   parts: FindingsParts,
   project: string,
-  { show, before, limit }: { show?: string | undefined; before?: string | undefined; limit: number },
+  { show, by = 'chain', before, limit }: ResultsAsked,
 ): ResultsResult {
   const agent = readShow(show)
   const at = before === undefined ? null : readCursor(before)
@@ -174,12 +192,12 @@ export function listResults(
     before_id: at?.id ?? null,
     limit: limit + 1,
   }
-  const rows = parts.queries.results(filter, show === 'findings')
+  const rows = parts.queries.results(filter, show === 'findings', by === 'incident')
   if (rows.length === 0 && agent !== null) parts.requireKnownAgent(agent)
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {
-    results: shown.map(presentResult),
+    results: shown.map((row) => presentResult(row, parts.queries.incident(row, project))),
     next_before: rows.length > limit && last ? `${last.at}.${last.run_id}` : null,
     today: todayOf(parts, project),
   }
@@ -212,7 +230,11 @@ export function getResult(
   runId: string,
 ): ProjectResult & { note: string; event_id: string } {
   const row = queries.byRun(project, runId) ?? fail('not_found', `this project has no result ${runId}`)
-  return { ...presentResult(row), note: row.finding ?? '', event_id: row.event_id ?? '' }
+  return {
+    ...presentResult(row, queries.incident(row, project)),
+    note: row.finding ?? '',
+    event_id: row.event_id ?? '',
+  }
 }
 
 /** The name of the primary label among a source's labels. */
@@ -233,7 +255,7 @@ function readCursor(before: string): { at: number; id: string } {
     : fail('invalid', 'before must be next_before of an earlier answer', { field: 'before' })
 }
 
-function presentFinding(row: FindingRow): Finding {
+function presentFinding(row: FindingRow, incident: FindingIncident | null): Finding {
   const { run_id, agent, entity, verdict, headline, next_step, finding } = row
   return {
     run_id,
@@ -248,10 +270,11 @@ function presentFinding(row: FindingRow): Finding {
     external: row.external === 1,
     verified: row.verified_total === null ? null : { ok: row.verified_ok!, total: row.verified_total },
     handled: handledOf(row),
+    incident,
   }
 }
 
-function presentResult(row: ResultRow): ProjectResult {
+function presentResult(row: ResultRow, incident: FindingIncident | null): ProjectResult {
   const note = row.finding ?? ''
   const isFinding = row.outcome === 'finding'
   return {
@@ -268,6 +291,7 @@ function presentResult(row: ResultRow): ProjectResult {
     handled: handledOf(row),
     external: row.external === 1,
     practice: row.practice === 1,
+    incident,
   }
 }
 
@@ -276,24 +300,3 @@ function handledOf(row: FindingRow): Finding['handled'] {
     ? null
     : { at: new Date(row.handled_at).toISOString(), by: row.handled_by ?? '' }
 }
-
-/** Without a headline of its own: the first heading, bold lead, or sentence of the note. */
-function headlineOf(note: string): string {
-  const line = note.split('\n').find((text) => text.trim() !== '') ?? ''
-  const bold = /^\*\*(.+?)\*\*/.exec(line.trim())?.[1]
-  const text = bold ?? plain(line)
-  const sentence = /^.+?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
-  return sentence.length > HEADLINE_MAX ? `${sentence.slice(0, HEADLINE_MAX - 1)}…` : sentence
-}
-
-function nextStepOf(note: string): string | null {
-  const match = /(?:^|\n)[#*\s-]*next step[s]?\**\s*:\**\s*(.+)/i.exec(note)
-  return match ? plain(match[1]!).slice(0, 300) : null
-}
-
-const plain = (markdown: string): string =>
-  markdown
-    .replace(/^#+\s*/gm, '')
-    .replace(/[*_`]/g, '')
-    .replace(/\s+/g, ' ')
-    .trim()

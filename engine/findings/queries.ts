@@ -1,9 +1,10 @@
 /** The SQL of findings: each is how a run ended, and a chain of runs is one result of a project. */
 
-import type { CheckedClaim } from '../../schemas/types.ts'
+import type { CheckedClaim, ProjectToday } from '../../schemas/types.ts'
 import { firstSnapshot } from '../lifecycle/advance.ts'
 import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
+import { incidentQueries } from './incidents.ts'
 
 export interface FindingRow {
   run_id: string
@@ -25,6 +26,7 @@ export interface FindingRow {
   verified_total: number | null
   handled_at: number | null
   handled_by: string | null
+  incident: string
 }
 
 /** The last run of a chain that concluded, with what the chain came to. */
@@ -68,7 +70,7 @@ export type FindingQueries = ReturnType<typeof findingQueries>
 
 const COLUMNS = `r.id AS run_id, r.agent, r.entity, r.label, r.trigger_name, r.outcome, r.verdict, r.headline,
   r.next_step, r.note AS finding, r.woken_by = 'external' AS external, r.practice, r.finished_at AS at, r.event_id,
-  r.verified_ok, r.verified_total, r.handled_at, r.handled_by`
+  r.verified_ok, r.verified_total, r.handled_at, r.handled_by, r.incident`
 const NARROWED = `p.project = @project AND (@agent IS NULL OR r.agent = @agent)
   AND (@entity IS NULL OR r.entity = @entity)
   AND (@before_at IS NULL OR (r.finished_at, r.id) < (@before_at, @before_id))`
@@ -77,10 +79,16 @@ const FROM = 'FROM run_projects p JOIN runs r ON r.id = p.run_id'
  * One result per chain and project: of the last run in that project that concluded, and none while one of
  * them is at work. Projects that share a chain's first agent may go on with it in different ways.
  */
-const IS_RESULT = `r.outcome IS NOT NULL AND NOT EXISTS (
+const isResult = (r: string) => `${r}.outcome IS NOT NULL AND NOT EXISTS (
   SELECT 1 FROM runs l JOIN run_projects lp ON lp.run_id = l.id AND lp.project = p.project
-  WHERE l.root_run_id = r.root_run_id AND l.practice = r.practice
-    AND (l.state IN ('queued', 'running', 'parked') OR (l.seq > r.seq AND l.outcome IS NOT NULL)))`
+  WHERE l.root_run_id = ${r}.root_run_id AND l.practice = ${r}.practice
+    AND (l.state IN ('queued', 'running', 'parked') OR (l.seq > ${r}.seq AND l.outcome IS NOT NULL)))`
+const IS_RESULT = isResult('r')
+/** Another of the same incident and project, among those that are asked for. @param more what else holds of it */
+const noOther = (more: string) => `NOT EXISTS (
+  SELECT 1 FROM runs o JOIN run_projects op ON op.run_id = o.id AND op.project = p.project
+  WHERE o.incident = r.incident AND o.practice = r.practice AND o.id <> r.id
+    AND (@agent IS NULL OR o.agent = @agent) AND (@entity IS NULL OR o.entity = @entity) AND ${more})`
 
 /** The statements of findings, prepared once. */
 export function findingQueries(db: Database) {
@@ -93,27 +101,39 @@ export function findingQueries(db: Database) {
     }
   >(
     `INSERT INTO runs (id, seq, agent, definition, definition_hash, woken_by, label, entity, root_run_id, depth,
-       practice, made_at, as_of, started_at, finished_at, outcome, verdict, headline, next_step, note, event_id,
+       incident, practice, made_at, as_of, started_at, finished_at, outcome, verdict, headline, next_step, note, event_id,
        claims, verified_ok, verified_total, snapshot)
      VALUES (@run_id, (SELECT coalesce(max(seq), 0) + 1 FROM runs), @agent, '{}', '', 'external', @label, @entity,
-       @run_id, 0, @practice, @at, @at, @at, @at, 'finding', @verdict, @headline, @next_step, @finding, @event_id,
+       @run_id, 0, @run_id, @practice, @at, @at, @at, @at, 'finding', @verdict, @headline, @next_step, @finding, @event_id,
        @claims, @verified_ok, @verified_total, @snapshot)`,
   )
   const addProject = db.prepare<[string, string]>('INSERT INTO run_projects (run_id, project) VALUES (?, ?)')
   const byRun = db.prepare<[string, string], ResultRow>(
     `SELECT ${COLUMNS}, ${chainOf()} ${FROM} WHERE p.project = ? AND r.id = ? AND r.outcome IS NOT NULL`,
   )
-  const findings = db.prepare<FindingFilter, FindingRow>(
-    `SELECT ${COLUMNS} ${FROM} WHERE ${NARROWED} AND r.outcome = 'finding' AND r.practice = 0
-     ORDER BY r.finished_at DESC, r.id DESC LIMIT @limit`,
+  const NEWEST = 'ORDER BY r.finished_at DESC, r.id DESC LIMIT @limit'
+  const findings = (more: string) =>
+    db.prepare<FindingFilter, FindingRow>(
+      `SELECT ${COLUMNS} ${FROM} WHERE ${NARROWED} AND r.outcome = 'finding' AND r.practice = 0 ${more} ${NEWEST}`,
+    )
+  const results = (more: string) =>
+    db.prepare<FindingFilter & { findings: number }, ResultRow>(
+      `SELECT ${COLUMNS}, ${chainOf()} ${FROM}
+       WHERE ${NARROWED} AND ${IS_RESULT} AND (@findings = 0 OR r.outcome = 'finding') ${more} ${NEWEST}`,
+    )
+  const eachFinding = findings('')
+  const grownFindings = findings(
+    `AND ${noOther("o.outcome = 'finding' AND (o.finished_at, o.seq) > (r.finished_at, r.seq)")}`,
   )
-  const results = db.prepare<FindingFilter & { findings: number }, ResultRow>(
-    `SELECT ${COLUMNS}, ${chainOf()} ${FROM}
-     WHERE ${NARROWED} AND ${IS_RESULT} AND (@findings = 0 OR r.outcome = 'finding')
-     ORDER BY r.finished_at DESC, r.id DESC LIMIT @limit`,
+  const eachResult = results('')
+  const grownResults = results(
+    `AND ${noOther(`(o.outcome = 'finding', o.finished_at, o.seq) > (r.outcome = 'finding', r.finished_at, r.seq)
+       AND ${isResult('o')}`)}`,
   )
-  const since = db.prepare<{ project: string; at: number }, { found: number; looked_at: number }>(
-    `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(*) AS looked_at
+  const incidents = incidentQueries(db)
+  const since = db.prepare<{ project: string; at: number }, Omit<ProjectToday, 'spent_usd'>>(
+    `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(*) AS looked_at,
+       count(DISTINCT CASE WHEN r.outcome = 'finding' THEN r.incident END) AS incidents
      ${FROM} WHERE p.project = @project AND r.finished_at >= @at AND r.practice = 0 AND ${IS_RESULT}`,
   )
   const spent = db
@@ -140,9 +160,14 @@ export function findingQueries(db: Database) {
       addProject.run(finding.run_id, finding.project)
     },
     byRun: (project: string, runId: string) => byRun.get(project, runId),
-    findings: (filter: FindingFilter) => findings.all(filter),
-    results: (filter: FindingFilter, onlyFindings: boolean) =>
-      results.all({ ...filter, findings: onlyFindings ? 1 : 0 }),
+    /** @param isGrown one of each incident, the newest; else each */
+    findings: (filter: FindingFilter, isGrown: boolean) =>
+      (isGrown ? grownFindings : eachFinding).all(filter),
+    results: (filter: FindingFilter, onlyFindings: boolean, isGrown: boolean) =>
+      (isGrown ? grownResults : eachResult).all({ ...filter, findings: onlyFindings ? 1 : 0 }),
+    /** What was found of its incident in a project; null: nothing was, or it is practice. */
+    incident: ({ incident, practice }: FindingRow, project: string) =>
+      practice ? null : incidents.of(incident, [project]),
     /** Totals of results that ended at or after an instant, practice left out. */
     since: (project: string, at: number) => ({
       ...since.get({ project, at })!,

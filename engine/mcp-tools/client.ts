@@ -3,7 +3,8 @@
  * skipped with a reason, and what comes back is bounded. The connections live for the run only.
  */
 import type { Clock, Timers } from '../clock.ts'
-import { type Connection, openConnection, type RawResult } from './connection.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { contentOf } from './content.ts'
 import { type Definition, definitionOf, type ListedTool } from './definition.ts'
 import { namesOf } from './names.ts'
 import { scrubbed } from './reason.ts'
@@ -86,8 +87,10 @@ export async function connectTools(
       if (tool.changed) return failed(`${tool.name} has changed and waits for approval`)
       try {
         const result = await connection.call(tool.tool, args, signal)
-        const text = boundedResult(scrubbed(textOf(result), server)).trim() || '(empty result)'
-        return { text, isError: result.isError, ms: clock.now() - at }
+        const { text: said, images } = contentOf(result)
+        const text = boundedResult(scrubbed(said, server)).trim() || '(empty result)'
+        const ms = clock.now() - at
+        return { text, isError: result.isError, ms, ...(images.length ? { images } : {}) }
       } catch (error) {
         return failed(`${tool.name} was not answered: ${(error as Error).message}`)
       }
@@ -120,39 +123,4 @@ function read(
     note(`a tool is left out, for its schema is over ${SCHEMA_MAX / 1024} KB: ${listed.name.slice(0, 64)}`)
     return []
   })
-}
-
-/** Text blocks and text of resources as they are; of what is no text a note says what was left out. */
-function textOf({ content, structured }: RawResult): string {
-  if (content.length === 0 && structured !== undefined) return JSON.stringify(structured)
-  return content.map(blockText).join('\n')
-}
-
-interface Block {
-  type?: unknown
-  text?: unknown
-  data?: unknown
-  mimeType?: unknown
-  uri?: unknown
-  name?: unknown
-  resource?: { uri?: unknown; text?: unknown; blob?: unknown; mimeType?: unknown }
-}
-
-function blockText(given: unknown): string {
-  const block = (given ?? {}) as Block
-  const { type, text, data, mimeType, resource } = block
-  if (type === 'text' && typeof text === 'string') return text
-  if ((type === 'image' || type === 'audio') && typeof data === 'string') return leftOut(type, mimeType, data)
-  if (type === 'resource' && typeof resource?.text === 'string')
-    return `[resource ${String(resource.uri ?? '')}]\n${resource.text}`
-  if (type === 'resource' && typeof resource?.blob === 'string')
-    return leftOut(`resource ${String(resource.uri ?? '')}`, resource.mimeType, resource.blob)
-  if (type === 'resource_link') return `[resource ${String(block.uri ?? '')}: ${String(block.name ?? '')}]`
-  return JSON.stringify(given)
-}
-
-/** @param base64 of what is no text */
-function leftOut(what: string, mimeType: unknown, base64: string): string {
-  const bytes = Math.floor((base64.length * 3) / 4)
-  return `[${what} left out: ${typeof mimeType === 'string' ? mimeType : 'of no stated type'}, ${bytes} bytes; it is not shown to you]`
 }

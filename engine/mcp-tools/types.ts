@@ -1,5 +1,7 @@
 /** Tools of external MCP servers as a run sees them. */
 
+import type { ToolImage } from '../models/types.ts'
+
 /** A server that can be connected to: references in its credential are resolved. */
 export interface McpServerRef {
   name: string
@@ -30,6 +32,8 @@ export interface ExternalTool {
 /** What came of a call. */
 export interface ToolResult {
   text: string
+  /** Those its text names; absent: none. */
+  images?: ToolImage[]
   isError: boolean
   /** Milliseconds it took. */
   ms: number

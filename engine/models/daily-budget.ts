@@ -1,16 +1,7 @@
 /** What agents and Ask may spend together in 24 hours. */
+import { type Budget, usd } from './reserving.ts'
 
 const DAY_MS = 86_400_000
-
-/** US dollars as a refusal names them. */
-export const usd = (value: number): string => `$${Number(value.toPrecision(4))}`
-
-/** Why a call of a model is not made. */
-export interface CallRefusal {
-  reason: string
-  /** Only calls under way hold the money: it is free again once they have ended, but for what they cost. */
-  waits: boolean
-}
 
 /** What is known of spending, US dollars. */
 export interface SpendQueries {
@@ -20,21 +11,10 @@ export interface SpendQueries {
   held: { get(): number | undefined }
 }
 
-/**
- * @param now epoch ms. @param ceiling what the next call could cost. @param budget null: there is none.
- *   All US dollars.
- * @returns why the call must not be made; null: it may
- */
-export function overDaily(
-  queries: SpendQueries,
-  now: number,
-  ceiling: number,
-  budget: number | null,
-): CallRefusal | null {
+/** @param now epoch ms. @param budget US dollars; null: there is none, and the list is empty */
+export function dailyBudgets(queries: SpendQueries, now: number, budget: number | null): Budget[] {
+  if (budget === null) return []
   const spent = queries.spentSince.get({ since: now - DAY_MS }) ?? 0
-  if (budget === null || spent + ceiling <= budget) return null
-  return {
-    reason: `the next call could cost ${usd(ceiling)}, which passes the ${usd(budget)} of 24 hours; raise the daily budget under Settings, Agents`,
-    waits: spent - (queries.held.get() ?? 0) + ceiling <= budget,
-  }
+  const name = `the ${usd(budget)} of 24 hours; raise the daily budget under Settings, Agents`
+  return [{ name, budget, spent, held: queries.held.get() ?? 0 }]
 }

@@ -11,6 +11,8 @@ export interface Failure {
   fault: ModelFault
   /** The model cannot be made to call a tool; it may do so by itself. */
   unforced: boolean
+  /** The model takes no images; the same may go well without. */
+  blind: boolean
 }
 
 const MAX_MESSAGE = 300
@@ -19,6 +21,9 @@ const FINAL_TYPES = /invalid_request|authentication|permission|not_found|billing
 /** How endpoints say that the conversation is longer than the model takes; there is no one word for it. */
 const OVERFLOW =
   /context[_ ](length|window|size|limit)|maximum context|prompt is too long|(input|prompt|request) (is )?too (long|large)|exceed(s|ed)? (the )?(maximum|max|available) (number of |context |input )?(tokens|length|context)|input token count|request_too_large|too many (input )?tokens/i
+
+/** How endpoints say that a model takes text alone, or not this image; there is no one word for it. */
+const BLIND = /image|vision|multi-?modal|content must be a string|content.{0,40}(expected|valid) string/i
 
 /** @param now epoch ms, for a date in Retry-After. */
 export function failureOf(error: unknown, provider: Provider, now: number): Failure {
@@ -44,6 +49,7 @@ export function failureOf(error: unknown, provider: Provider, now: number): Fail
       later: again ? { waitMs: headers instanceof Headers ? retryAfter(headers, now) : null } : null,
       status,
       unforced: status === 400 && /tool[_ ]choice|forc(e|ing)/i.test(said.text),
+      blind: [400, 404, 415, 422].includes(status) && BLIND.test(said.text),
     })
   }
   // The stream's own error event: both clients throw it without a status.
@@ -60,11 +66,11 @@ function fail(
   code: ModelFaultCode,
   text: string,
   provider: Provider,
-  more: { unforced?: boolean; status?: number; later?: ModelFault['later'] } = {},
+  more: { unforced?: boolean; blind?: boolean; status?: number; later?: ModelFault['later'] } = {},
 ): Failure {
-  const { status = null, later = null, unforced = false } = more
+  const { status = null, later = null, unforced = false, blind = false } = more
   const message = `${provider.id}: ${cleaned(text, provider.credential?.value)}`
-  return { fault: new ModelFault(code, message, provider.id, status, later), unforced }
+  return { fault: new ModelFault(code, message, provider.id, status, later), unforced, blind }
 }
 
 /** Without the credential, whatever of the request the other side repeats; then short. */

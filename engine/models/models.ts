@@ -10,6 +10,7 @@ import { chooser } from './chooser.ts'
 import type { Provider, ProviderConfig } from './config.ts'
 import { bothFailed, fallbackOf, isUnavailable } from './fallback.ts'
 import { failureOf } from './faults.ts'
+import { IMAGE_TOKENS, imagesIn, withoutImages } from './images.ts'
 import { outputBoundOf } from './output-bounds.ts'
 import { ceilingOf, costOf, likelyTokens, type Price, savedOf } from './prices.ts'
 import {
@@ -60,8 +61,9 @@ export function createModels(options: ModelsOptions): ModelsAndLists {
       const { known, provider, model } = await choose(request.provider, request.model)
       const { system, messages, tools, maxTokens } = request
       const text = JSON.stringify([system, messages.map(saidOf), tools])
+      const tokens = likelyTokens(text) + imagesIn(messages) * IMAGE_TOKENS
       const ceiling = (of: Provider, name: string) =>
-        ceilingOf(of.kind, known.prices, name, likelyTokens(text), maxTokens)
+        ceilingOf(of.kind, known.prices, name, tokens, maxTokens)
       const first = ceiling(provider, model)
       const second = fallbackOf(known, request.fallback, { provider, model })
       const other = second && ceiling(second.provider, second.model)
@@ -173,9 +175,12 @@ const timeOf = ({ clock, timers }: ModelsOptions): Clock & Timers => ({
   after: (ms, fn) => timers.after(ms, fn),
 })
 
-/** As it is said, without a provider's own blocks, which say the same. */
-const saidOf = (message: ModelMessage): unknown =>
-  message.role === 'assistant' ? { ...message, raw: undefined } : message
+/** As it is said, without a provider's own blocks, which say the same, and images, which are no text. */
+function saidOf(message: ModelMessage): unknown {
+  if (message.role === 'assistant') return { ...message, raw: undefined }
+  if (message.role === 'user') return message
+  return { ...message, results: message.results.map(({ images: _images, ...result }) => result) }
+}
 
 async function callUntil(
   options: ModelsOptions,
@@ -187,7 +192,7 @@ async function callUntil(
   const { request, provider, model, startedAt, patienceMs } = call
   const until = request.timeoutMs === undefined ? Number.POSITIVE_INFINITY : startedAt + request.timeoutMs
   const adapter = await adapterOf(provider)
-  let { choice } = request
+  let { choice, messages } = request
   let firstTokenMs: number | null = null
   let idleTries = 0
   for (let tries = 1; ; tries++) {
@@ -204,7 +209,7 @@ async function callUntil(
     }
     // Another model may be allowed less than the one it stands in for.
     const maxTokens = Math.min(request.maxTokens, outputBoundOf(model))
-    const asked: WireRequest = { ...request, model, choice, maxTokens }
+    const asked: WireRequest = { ...request, messages, model, choice, maxTokens }
     try {
       const wire = await trial.race(adapter.send(provider, asked, means))
       return replyOf(call, wire, { ms: clock.now() - startedAt, firstTokenMs, tries })
@@ -215,10 +220,14 @@ async function callUntil(
       if (ended) throw ended
       if (trial.isIdle) idleTries++
       const failure = trial.isIdle
-        ? { fault: idleFault(provider, request.idleMs ?? IDLE_MS), unforced: false }
+        ? { fault: idleFault(provider, request.idleMs ?? IDLE_MS), unforced: false, blind: false }
         : failureOf(error, provider, clock.now())
       if (failure.unforced && isForced(choice)) {
         choice = 'auto'
+        continue
+      }
+      if (failure.blind && imagesIn(messages) > 0) {
+        messages = withoutImages(messages)
         continue
       }
       const { later } = failure.fault

@@ -26,7 +26,7 @@ import {
 } from './adapter.ts'
 import type { Provider } from './config.ts'
 import { guardedFetch } from './guarded-fetch.ts'
-import type { ModelMessage, ModelReply, ToolCall } from './types.ts'
+import type { ModelMessage, ModelReply, ToolCall, ToolImage } from './types.ts'
 
 type Params = Anthropic.MessageCreateParamsStreaming
 type Block = Record<string, unknown> & { type: string }
@@ -111,10 +111,12 @@ function messageOf(message: ModelMessage): Anthropic.MessageParam[] {
     return [
       {
         role: 'user',
-        content: message.results.map(({ id, content, isError }) => ({
+        content: message.results.map(({ id, content, isError, images }) => ({
           type: 'tool_result' as const,
           tool_use_id: id,
-          content,
+          content: images?.length
+            ? [{ type: 'text' as const, text: content }, ...images.map(imageBlock)]
+            : content,
           ...(isError ? { is_error: true } : {}),
         })),
       },
@@ -129,6 +131,11 @@ function messageOf(message: ModelMessage): Anthropic.MessageParam[] {
         ]
   return blocks.length ? [{ role: 'assistant', content: blocks }] : []
 }
+
+const imageBlock = ({ type, data }: ToolImage): Anthropic.ImageBlockParam => ({
+  type: 'image',
+  source: { type: 'base64', media_type: type, data },
+})
 
 /** A block as it grows; `input` is the text of a call's arguments. */
 interface Growing {

@@ -23,7 +23,22 @@ export type ModelMessage =
   | { role: 'user'; text: string }
   /** `raw`: the provider's own blocks, replayed verbatim to the same kind of provider. */
   | { role: 'assistant'; text: string; calls: ToolCall[]; raw?: unknown }
-  | { role: 'tool'; results: { id: string; content: string; isError?: boolean }[] }
+  | { role: 'tool'; results: ToolAnswer[] }
+
+/** An image in what a tool answered; images.ts bounds it. */
+export interface ToolImage {
+  type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+  /** Base64. */
+  data: string
+}
+
+/** What a model is answered to one of its calls. */
+export interface ToolAnswer {
+  id: string
+  content: string
+  isError?: boolean
+  images?: ToolImage[]
+}
 
 export interface ModelRequest {
   /** Id; empty or unknown: the default provider. */

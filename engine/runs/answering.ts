@@ -13,7 +13,7 @@ import type { Tape } from './tape.ts'
 import type { RunPort, StartedRun, StepWrite } from './types.ts'
 
 /** Made side by side at most: each reads the store, or asks a server. */
-const AT_ONCE = 8
+export const AT_ONCE = 8
 /** The tool of our own that does not only read. */
 const WRITES = 'remember'
 
@@ -113,6 +113,7 @@ export class Answering {
       call,
       server: external.server,
       result: fence(run.marker, result.text),
+      ...(result.images ? { images: result.images } : {}),
       is_error: result.isError,
     }
     await this.put([{ ...begun, ms: result.ms, data }])

@@ -3,7 +3,7 @@ import type { AgentPreview, RememberRequest, RerunResult } from '../../schemas/t
 import type { Access } from '../access.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
-import type { CallRefusal } from '../models/daily-budget.ts'
+import type { CallRefusal } from '../models/reserving.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { tokensOf } from '../timeline/fit.ts'
 import { answerRead } from '../timeline/read.ts'
@@ -26,8 +26,7 @@ import type { Claimed, RunEnd, StartedRun, StepWrite, Unavailable } from './type
 import { writeBackOf } from './write-back-body.ts'
 import type { WriteBack } from './write-backs.ts'
 
-/** The name of who calls where nobody has to sign in (api/http/auth.ts), which says nothing of a person. */
-const NO_LOGIN = 'no auth configured'
+/** Who cancelled a run where nobody has to sign in. */
 const NOBODY_KNOWN = 'somebody, without signing in'
 
 export interface Rerun {
@@ -122,7 +121,7 @@ export function runWrites(
       return { run_id: again, rerun_of: run }
     },
     cancelRun: async (run, by) => {
-      finishing.cancelRun(run, by.name === NO_LOGIN ? NOBODY_KNOWN : by.name)
+      finishing.cancelRun(run, by.isAnybody ? NOBODY_KNOWN : by.name)
       return { ok: true }
     },
     previewAgent: async (agent, dispatchId) => {

@@ -41,7 +41,7 @@ export function createFinishing(parts: RunsParts, making: Making) {
       finished_at: at,
       outcome: done?.outcome ?? null,
       verdict: done?.verdict ?? null,
-      headline: done?.headline ?? null,
+      headline: done?.headline ?? (done?.outcome === 'no_op' ? nothingNew(run, at) : null),
       next_step: done?.nextStep ?? null,
       note: done ? done.note || null : end.event === 'succeed' ? null : end.note,
       claims: claims.length ? JSON.stringify(claims) : null,
@@ -69,6 +69,12 @@ export function createFinishing(parts: RunsParts, making: Making) {
       parts.tallies.add('runs', { agent: run.agent, status: queries.byId.get(run.id)!.state })
       parts.onPending()
     })
+  }
+
+  /** The headline of a run that found nothing, where its agent had found something of the incident. */
+  function nothingNew({ agent, incident, root_run_id: root, practice }: RunRow, at: number): string | null {
+    const before = practice ? undefined : queries.foundBefore.get({ agent, incident, root, before: at })
+    return before ? 'Nothing new since the last finding' : null
   }
 
   /** The channel of the agent as it was; a webhook is a secret, and no part of what is kept of it. */

@@ -2,7 +2,8 @@
 import type { AgentSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { move } from '../lifecycle/advance.ts'
-import { type CallRefusal, overDaily, usd } from '../models/daily-budget.ts'
+import { dailyBudgets } from '../models/daily-budget.ts'
+import { type Budget, type CallRefusal, refusalOf, usd } from '../models/reserving.ts'
 import type { RunsParts } from './parts.ts'
 import type { RunRow, StepRow } from './queries.ts'
 import type { StepData, StepWrite } from './types.ts'
@@ -80,23 +81,27 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
     })
   }
 
-  /** Which budget a call that costs this much would pass; null: none. */
-  function overspent(run: RunRow, ceiling: number): CallRefusal | null {
-    const agent = JSON.parse(run.definition) as AgentSpec
-    const { dailyBudgetUsd } = limits()
-    const own = agent.run_budget_usd ?? null
-    const lifetime = agent.budget_usd ?? null
-    const over = (spent: number, budget: number | null) => budget !== null && spent + ceiling > budget
-    const next = `the next call could cost ${usd(ceiling)}, which passes`
-    if (over(run.cost_usd + run.reserved_usd + run.assumed_usd, own))
-      return { reason: `${next} the ${usd(own!)} of one run; raise run_budget_usd`, waits: false }
-    // What a first call may cost is no reason to hold back a new agent: nothing of its budget is used.
-    const spent = queries.spentBy.get({ agent: run.agent })!
-    if (spent > 0 && over(spent, lifetime)) {
-      const waits = !over(spent - queries.heldBy.get(run.agent)!, lifetime)
-      return { reason: `${next} the budget of ${usd(lifetime!)}; raise budget_usd`, waits }
-    }
-    return overDaily(queries, clock.now(), ceiling, dailyBudgetUsd)
+  /** Every budget that a call of the run counts for. */
+  function budgetsOf(run: RunRow): Budget[] {
+    const { run_budget_usd: own, budget_usd: lifetime } = JSON.parse(run.definition) as AgentSpec
+    const held = run.reserved_usd
+    const ofRun = { held, spent: run.cost_usd + held + run.assumed_usd }
+    return [
+      ...(typeof own === 'number'
+        ? [{ ...ofRun, name: `the ${usd(own)} of one run; raise run_budget_usd`, budget: own }]
+        : []),
+      ...(typeof lifetime === 'number'
+        ? [
+            {
+              name: `the budget of ${usd(lifetime)}; raise budget_usd`,
+              budget: lifetime,
+              spent: queries.spentBy.get({ agent: run.agent })!,
+              held: queries.heldBy.get(run.agent)!,
+            },
+          ]
+        : []),
+      ...dailyBudgets(queries, clock.now(), limits().dailyBudgetUsd),
+    ]
   }
 
   return {
@@ -110,7 +115,7 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
     beginCall: (id: string, step: StepWrite, ceilingUsd: number | null): CallRefusal | null =>
       store.tx(() => {
         const run = running(id)
-        const refusal = ceilingUsd === null ? null : overspent(run, ceilingUsd)
+        const refusal = ceilingUsd === null ? null : refusalOf(budgetsOf(run), ceilingUsd)
         if (refusal !== null) return refusal
         if (ceilingUsd) queries.reserve.run(ceilingUsd, id)
         const { rounds = 0, max_rounds = 0 } = (

@@ -8,6 +8,7 @@ import { checkClaims } from '../claims/check.ts'
 import type { Clock } from '../clock.ts'
 import { type ExternalTools, offered } from '../mcp-tools/index.ts'
 import { roomAfter } from '../models/output-bounds.ts'
+import { type Reserved, reserveCall } from '../models/reserving.ts'
 import { ModelFault, type ModelReply, type Models, type ToolCall, type ToolSpec } from '../models/types.ts'
 import { Answering, isConclude } from './answering.ts'
 import { CONCLUDE, type Conclusion, concludeTool, readConclusion } from './conclude.ts'
@@ -241,12 +242,17 @@ class Loop {
       const maxTokens = await this.room(provider, model)
       const messages = tape.messages()
       const request = { provider, model, system, messages, tools, choice, maxTokens, fallback }
-      asked = { ...asked, max_tokens: maxTokens, ceiling_usd: await parts.models.ceilingUsd(request) }
-      const begun: StepWrite = { n, kind: 'model', round, at, ms: null, data: { asked } }
-      const refusal = await this.reserve(begun, asked.ceiling_usd)
-      if (refusal !== null) return { event: 'cap', reason: refusal, note: tape.lastText }
-      tape.put(begun)
-      const { ms, ...reply } = this.readCalls(await parts.models.call({ ...request, signal: parts.signal }))
+      let begun: StepWrite | null = null
+      const begin = (reserved: Reserved) => {
+        asked = { ...asked, max_tokens: reserved.maxTokens, ceiling_usd: reserved.ceilingUsd }
+        begun = { n, kind: 'model', round, at, ms: null, data: { asked } }
+        return parts.port.beginCall(run.id, begun, reserved.ceilingUsd)
+      }
+      const reserved = await reserveCall(parts.models, request, begin, () => parts.moneyFreed())
+      if (typeof reserved === 'string') return { event: 'cap', reason: reserved, note: tape.lastText }
+      tape.put(begun!)
+      const called = { ...request, maxTokens: reserved.maxTokens, signal: parts.signal }
+      const { ms, ...reply } = this.readCalls(await parts.models.call(called))
       await this.put({ n, kind: 'model', round, at, ms, data: { asked, reply } })
       return null
     } catch (error) {
@@ -266,16 +272,6 @@ class Loop {
     if (cuts === 0) return OUTPUT_TOKENS
     const { outputTokens } = await this.parts.models.resolve(provider, model)
     return roomAfter(OUTPUT_TOKENS, cuts, outputTokens)
-  }
-
-  /** Waits while only calls under way hold the money. @returns why the call must not be made; null: it may */
-  private async reserve(begun: StepWrite, ceiling: number | null): Promise<string | null> {
-    const { port, moneyFreed } = this.parts
-    for (;;) {
-      const refusal = await port.beginCall(this.run.id, begun, ceiling)
-      if (!refusal?.waits) return refusal?.reason ?? null
-      await moneyFreed()
-    }
   }
 
   private async faulted(

@@ -9,6 +9,7 @@ import { ROUNDS } from '../parts/agent-spec.ts'
 import { isOpen } from './open-states.ts'
 import type { RunsParts } from './parts.ts'
 import type { NewRun, RunRow } from './queries.ts'
+import { goesOn, wakeKeyOf } from './same-incident.ts'
 import { NO_LABEL, wokenFor } from './woken-for.ts'
 
 /** A firing as it wakes an agent. */
@@ -25,6 +26,8 @@ export interface Wake {
   at: number
   /** The firing is practice. */
   practice?: boolean
+  /** As same-incident.ts says of its trigger. */
+  quietMs: number
 }
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
@@ -58,6 +61,19 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
     queries.insert({ ...run, ...definitionOf(agent), snapshot }, projects)
   }
 
+  /** The incident a firing belongs to: one that goes on, or one that begins with this run. */
+  function incidentOf(
+    { practice, isSchedule, trigger, entity, at, quietMs }: Wake,
+    label: string,
+    id: string,
+  ) {
+    if (practice || isSchedule) return { ...alone(id), woke_at: at }
+    const wake_key = wakeKeyOf(trigger, label, entity)
+    const last = queries.lastWake.get(wake_key)
+    const incident = last && goesOn(last.woke_at, at, quietMs) ? last.incident : id
+    return { incident, wake_key, woke_at: at }
+  }
+
   return {
     /**
      * A firing wakes an agent; while a run of the same entity waits, that one answers it too.
@@ -69,7 +85,10 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
       const label = wake.label ?? NO_LABEL
       const waiting = wake.practice ? undefined : queries.waiting.get(wake.agent, label, wake.entity)
       if (waiting) {
-        queries.fold.run(wake.firingId, wake.dispatchId, wake.trigger, waiting.id)
+        queries.fold.run({
+          ...{ id: waiting.id, firing: wake.firingId, dispatch: wake.dispatchId, trigger: wake.trigger },
+          ...{ key: wakeKeyOf(wake.trigger, label, wake.entity), at: wake.at },
+        })
         for (const project of wake.projects) queries.addProject(waiting.id, project)
         queries.setDeliveryRun.run(waiting.id, wake.deliveryId)
         return waiting.id
@@ -93,6 +112,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           tape: 0,
           made_at: wake.at,
           as_of: null,
+          ...incidentOf(wake, label, id),
         },
         agent,
         wake.projects,
@@ -130,6 +150,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           tape: 0,
           made_at: at,
           as_of: null,
+          ...alone(from.incident),
         },
         agent,
         projects,
@@ -160,6 +181,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           tape: 0,
           made_at: at,
           as_of: null,
+          ...alone(id),
         },
         agent,
         [project],
@@ -223,6 +245,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
             tape: how.tape ? 1 : 0,
             made_at: at,
             as_of: how.asOf === 'same' ? run.as_of : null,
+            ...alone(how.practice ? again : run.incident),
           },
           agent,
           queries.projectsOf.all(run.id),
@@ -236,6 +259,9 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
     },
   }
 }
+
+/** Of a run that no firing of a trigger woke: none goes on in it. */
+const alone = (incident: string) => ({ incident, wake_key: null, woke_at: null })
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
 

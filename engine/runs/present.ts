@@ -75,7 +75,12 @@ function parkedOf({ state, parked_since, parked_until, parked_why, parked_times 
   return { reason: parked_why ?? '', since: iso(parked_since), until: iso(parked_until), tries: parked_times }
 }
 
-export function presentRunDetail(queries: RunQueries, row: RunRow): RunDetail {
+/** @param incident what was found of its incident, with those of other runs */
+export function presentRunDetail(
+  queries: RunQueries,
+  row: RunRow,
+  incident: RunDetail['incident'],
+): RunDetail {
   const present = (one: RunRow) => presentRun(one, queries.projectsOf.all(one.id))
   return {
     ...present(row),
@@ -88,6 +93,7 @@ export function presentRunDetail(queries: RunQueries, row: RunRow): RunDetail {
       .map(present),
     servers: JSON.parse(row.servers) as RunDetail['servers'],
     definition: shownDefinition(row),
+    incident,
   }
 }
 
@@ -101,8 +107,9 @@ function presentStep({ n, kind, round, at, ms, data }: StepRow): RunStep {
   return { n, kind: kind as RunStep['kind'], round, at: iso(at), ms, data: shown(JSON.parse(data)) }
 }
 
-/** A provider's own blocks are kept to be replayed, and say nothing more. */
-function shown(data: Record<string, unknown>): Record<string, unknown> {
+/** A provider's own blocks are kept to be replayed, and say nothing more; of images the text names each. */
+function shown(given: Record<string, unknown>): Record<string, unknown> {
+  const { images: _images, ...data } = given
   const reply = data.reply as Record<string, unknown> | undefined
   if (!reply) return data
   const { raw: _raw, ...rest } = reply

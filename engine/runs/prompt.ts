@@ -14,6 +14,10 @@ const EARLIER_MAX = 4_000
 const EVIDENCE_LISTED = 50
 const KEYS_LISTED = 10
 
+/** Said of a run whose agent found something of the same incident before. */
+const GOES_ON =
+  'It is the same incident, which goes on. Look at what came since. Where nothing is new, end with outcome no_op and the summary "nothing new since the last finding". Where something is, say what is new and what still holds; give the verdict anew where the cause is another.'
+
 /** How to find a cause, whatever the agent is for; its own prompt comes first, and goes before it. */
 const METHOD = [
   '## Method',
@@ -84,6 +88,7 @@ export function firstMessage(
       [
         `What you found of it before, at ${iso(earlier.at)}${earlier.verdict ? `, with the verdict ${earlier.verdict}` : ''}:`,
         fence(marker, earlier.finding.slice(0, EARLIER_MAX)),
+        ...(earlier.sameIncident ? [GOES_ON] : []),
       ].join('\n'),
     )
   const shown: Shown = (origin.firing?.evidence ?? []).map((id) => [id, 1])

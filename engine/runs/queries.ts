@@ -1,125 +1,9 @@
 /** The SQL of runs, their steps and handoffs. */
 import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
+import type { HandoffRow, RunRow, StepRow, WaitingRow } from './rows.ts'
 
-export interface RunRow {
-  id: string
-  seq: number
-  agent: string
-  /** JSON of the agent's spec as it was; secrets are references or absent. */
-  definition: string
-  definition_hash: string
-  woken_by: 'trigger' | 'schedule' | 'handoff' | 'rerun' | 'practice' | 'test' | 'manual' | 'external'
-  trigger_name: string | null
-  firing_id: number | null
-  dispatch_id: string | null
-  label: string
-  entity: string
-  parent_run_id: string | null
-  root_run_id: string
-  depth: number
-  rerun_of: string | null
-  practice: number
-  /** 1: answered by the tape of the run it repeats. */
-  tape: number
-  made_at: number
-  as_of: number | null
-  started_at: number | null
-  finished_at: number | null
-  deadline_at: number | null
-  wakes: number
-  rounds: number
-  tool_calls: number
-  provider: string | null
-  model: string | null
-  input_tokens: number
-  output_tokens: number
-  cache_creation_input_tokens: number
-  cache_read_input_tokens: number
-  cost_usd: number
-  uncosted_calls: number
-  /** Of the call under way. */
-  reserved_usd: number
-  /** Of calls that were cut off: what they may have cost. */
-  assumed_usd: number
-  assumed_at: number | null
-  /** Epoch ms of the first fault since a reply; null: its model answers. */
-  parked_since: number | null
-  /** Epoch ms, as is when it is tried again. */
-  parked_until: number | null
-  parked_why: string | null
-  /** Since a reply. */
-  parked_times: number
-  cancelled_by: string | null
-  cache_saved_usd: number
-  /** JSON of `fallbackFor` of the last reply. */
-  fallback: string | null
-  outcome: 'finding' | 'no_op' | null
-  verdict: string | null
-  headline: string | null
-  next_step: string | null
-  note: string | null
-  claims: string | null
-  verified_ok: number | null
-  verified_total: number | null
-  event_id: string | null
-  error: string | null
-  results: string
-  servers: string
-  delivery: string | null
-  delivery_error: string | null
-  delivery_tries: number
-  delivery_due_at: number | null
-  /** When it was last tried. */
-  delivery_at: number | null
-  /** Post to Slack: pending, ok or failed. */
-  /** JSON list: skills it loaded, in order. */
-  skills: string
-  slack: string | null
-  slack_error: string | null
-  handled_at: number | null
-  handled_by: string | null
-  snapshot: string
-  state:
-    | 'queued'
-    | 'running'
-    | 'succeeded'
-    | 'exhausted'
-    | 'failed'
-    | 'capped'
-    | 'empty'
-    | 'parked'
-    | 'cancelled'
-  version: number
-}
-
-/** A run that waits, as its index has it. */
-export type WaitingRow = Pick<RunRow, 'seq' | 'agent' | 'definition_hash' | 'label' | 'entity' | 'practice'>
-
-export interface StepRow {
-  run_id: string
-  n: number
-  kind: string
-  round: number
-  at: number
-  ms: number | null
-  data: string
-}
-
-export interface HandoffRow {
-  id: string
-  from_run: string
-  from_agent: string
-  to_agent: string
-  verdict: string
-  label: string
-  entity: string
-  projects: string
-  at: number
-  to_run: string | null
-  snapshot: string
-  state: string
-}
+export type { HandoffRow, RunRow, StepRow, WaitingRow } from './rows.ts'
 
 const NEW_RUN = [
   'id',
@@ -140,6 +24,9 @@ const NEW_RUN = [
   'tape',
   'made_at',
   'as_of',
+  'incident',
+  'wake_key',
+  'woke_at',
   'snapshot',
 ] as const
 export type NewRun = Pick<RunRow, (typeof NEW_RUN)[number]>
@@ -203,8 +90,21 @@ function prepare(db: Database) {
       `SELECT * FROM runs WHERE state = 'queued' AND agent = ? AND label = ? AND entity = ? AND practice = 0
          AND woken_by IN ('trigger', 'schedule') ORDER BY seq LIMIT 1`,
     ),
-    fold: db.prepare<[number | null, string | null, string | null, string]>(
-      'UPDATE runs SET wakes = wakes + 1, firing_id = ?, dispatch_id = ?, trigger_name = ? WHERE id = ?',
+    /** It keeps its incident, whatever else it answers now. */
+    fold: db.prepare<{
+      id: string
+      firing: number
+      dispatch: string
+      trigger: string
+      key: string
+      at: number
+    }>(
+      `UPDATE runs SET wakes = wakes + 1, firing_id = @firing, dispatch_id = @dispatch, trigger_name = @trigger,
+         woke_at = CASE WHEN wake_key = @key THEN @at ELSE woke_at END WHERE id = @id`,
+    ),
+    /** The last firing of a trigger and entity that a run answers. */
+    lastWake: db.prepare<[string], { incident: string; woke_at: number }>(
+      'SELECT incident, woke_at FROM runs WHERE wake_key = ? ORDER BY woke_at DESC, seq DESC LIMIT 1',
     ),
     hasOpen: db
       .prepare<[], number>(
@@ -350,11 +250,16 @@ function prepare(db: Database) {
       `SELECT * FROM runs WHERE agent = ? AND label = ? AND entity = ? AND outcome = 'finding' AND practice = 0
          AND finished_at < ? ORDER BY seq DESC LIMIT 1`,
     ),
+    /** What this agent found in the same incident last, before an instant, whatever entity it concluded on. */
+    foundBefore: db.prepare<{ agent: string; incident: string; root: string; before: number }, RunRow>(
+      `SELECT * FROM runs WHERE incident = @incident AND agent = @agent AND outcome = 'finding' AND practice = 0
+         AND root_run_id <> @root AND finished_at < @before ORDER BY seq DESC LIMIT 1`,
+    ),
     chain: db.prepare<[string, number], RunRow>(
       'SELECT * FROM runs WHERE root_run_id = ? AND seq <= ? ORDER BY seq',
     ),
-    join: db.prepare<[string, string, number, string]>(
-      'UPDATE runs SET parent_run_id = ?, root_run_id = ?, depth = ? WHERE id = ?',
+    join: db.prepare<{ id: string; parent: string; root: string; incident: string; depth: number }>(
+      'UPDATE runs SET parent_run_id = @parent, root_run_id = @root, incident = @incident, depth = @depth WHERE id = @id',
     ),
     byEvent: db.prepare<[string], RunRow>('SELECT * FROM runs WHERE event_id = ?'),
     isBusy: db

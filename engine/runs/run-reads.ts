@@ -12,6 +12,7 @@ import type {
 import type { Clock } from '../clock.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { incidentQueries } from '../findings/incidents.ts'
 import { type InspectQuestion, inspectInSteps } from '../inspect/index.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { ReadContext } from '../timeline/context.ts'
@@ -70,13 +71,21 @@ export interface RunReads {
 
 export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapshot): RunReads {
   const queries = runQueries(ctx.db)
+  const incidents = incidentQueries(ctx.db)
   const present = (row: RunRow): Run => presentRun(row, queries.projectsOf.all(row.id))
   return {
     listRuns: (filter) => snapshot(() => listRuns(ctx, filter, present)),
     getRun: (id) =>
-      snapshot(() =>
-        presentRunDetail(queries, queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)),
-      ),
+      snapshot(() => {
+        const run = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
+        const projects = queries.projectsOf.all(id)
+        const isAlone = run.practice === 1
+        return presentRunDetail(
+          queries,
+          run,
+          isAlone ? null : incidents.of(run.incident, projects.length ? projects : null),
+        )
+      }),
     agentForecast: (agent) => snapshot(() => forecast(ctx, agent, clock.now())),
     readFor: (projects, request) =>
       inTurns(

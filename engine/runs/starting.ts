@@ -27,7 +27,8 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
   function startedOf(row: RunRow, steps: readonly StepRow[]): StartedRun {
     const definition = JSON.parse(row.definition) as AgentSpec
     const projects = queries.projectsOf.all(row.id)
-    const earlier = queries.earlier.get(row.agent, row.label, row.entity, row.as_of!)
+    const inIncident = foundBefore(row)
+    const earlier = inIncident ?? queries.earlier.get(row.agent, row.label, row.entity, row.as_of!)
     const told = toldBefore(row)
     return {
       id: row.id,
@@ -43,7 +44,12 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
       origin: originOf(row, projects),
       earlier:
         earlier && earlier.root_run_id !== row.root_run_id
-          ? { at: earlier.finished_at!, verdict: earlier.verdict, finding: earlier.note ?? '' }
+          ? {
+              at: earlier.finished_at!,
+              verdict: earlier.verdict,
+              finding: earlier.note ?? '',
+              sameIncident: inIncident !== undefined,
+            }
           : null,
       skills: parts.skills(projects),
       marker: told?.marker ?? markerOf(parts.secret, row.dispatch_id ?? row.root_run_id),
@@ -54,6 +60,12 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
           : null,
       told,
     }
+  }
+
+  /** Nothing, where it is not a run of an incident that goes on. */
+  function foundBefore({ agent, incident, root_run_id: root, as_of, practice }: RunRow): RunRow | undefined {
+    if (practice || !incident || as_of === null) return undefined
+    return queries.foundBefore.get({ agent, incident, root, before: as_of })
   }
 
   /**
@@ -104,7 +116,9 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
     if (queries.startedSince.get(row.agent, now - DAY_MS)! >= cap)
       return `agent ${row.agent} has had its ${cap} runs of 24 hours; raise daily_cap, or the cap under Settings, Agents`
     const budget = agent.budget_usd ?? null
-    if (budget !== null && queries.spentBy.get({ agent: row.agent })! >= budget)
+    // What calls under way hold is not used yet: those that are started wait for it.
+    const used = () => queries.spentBy.get({ agent: row.agent })! - queries.heldBy.get(row.agent)!
+    if (budget !== null && used() >= budget)
       return `agent ${row.agent} has used its budget of $${budget}; raise budget_usd`
     return null
   }
@@ -138,7 +152,8 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
       row.depth === 0 && row.firing_id !== null ? parts.firing(row.firing_id, null)?.firing : null
     const from = firing?.evidence.flatMap((id) => queries.byEvent.get(id) ?? []).at(-1)
     if (!from || row.rerun_of !== null) return row
-    queries.join.run(from.id, from.root_run_id, from.depth + 1, row.id)
+    const { root_run_id: root, incident } = from
+    queries.join.run({ id: row.id, parent: from.id, root, incident, depth: from.depth + 1 })
     return queries.byId.get(row.id)!
   }
 

@@ -1,5 +1,5 @@
 /** The steps of a run read back: what was said so far, and what is still to be done. */
-import type { ModelMessage, ToolCall } from '../models/types.ts'
+import type { ModelMessage, ToolAnswer, ToolCall } from '../models/types.ts'
 import { shortened } from './compact.ts'
 import type { Shown, Step, StepKind, StepWrite, StoredReply } from './types.ts'
 
@@ -116,7 +116,9 @@ export class Tape {
     const isLong = (upTo: number) =>
       this.steps.some((step) => {
         const answer = step.n > done && step.n <= upTo ? answerTo(step) : null
-        return answer !== null && shortened(answer.content) !== answer.content
+        return (
+          answer !== null && (shortened(answer.content) !== answer.content || answer.images !== undefined)
+        )
       })
     const before = this.lastReplied()
     if (isLong(before)) return before
@@ -127,7 +129,7 @@ export class Tape {
   messages(): ModelMessage[] {
     const { compacted } = this
     const messages: ModelMessage[] = []
-    let results: { id: string; content: string; isError?: boolean }[] = []
+    let results: ToolAnswer[] = []
     const flush = () => {
       if (results.length) messages.push({ role: 'tool', results })
       results = []
@@ -145,8 +147,7 @@ export class Tape {
         messages.push({ role: 'user', text: step.data.say })
       } else {
         const answer = answerTo(step)
-        if (answer)
-          results.push(step.n <= compacted ? { ...answer, content: shortened(answer.content) } : answer)
+        if (answer) results.push(step.n <= compacted ? inShort(answer) : answer)
       }
     }
     flush()
@@ -154,7 +155,7 @@ export class Tape {
   }
 
   /** What its model was answered to each call, by the number of the step. */
-  answers(): Map<number, { id: string; content: string; isError?: boolean }> {
+  answers(): Map<number, ToolAnswer> {
     return new Map(
       this.steps.flatMap((step) => {
         const answer = answerTo(step)
@@ -188,11 +189,21 @@ export class Tape {
   }
 }
 
+/** Its images take the most room, and were looked at. */
+function inShort({ images: _images, content, ...answer }: ToolAnswer): ToolAnswer {
+  return { ...answer, content: shortened(content) }
+}
+
 /** What a model is answered to one of its calls. */
-function answerTo(step: Step): { id: string; content: string; isError?: boolean } | null {
+function answerTo(step: Step): ToolAnswer | null {
   if (step.kind === 'tool') {
-    const { call, result = INTERRUPTED, is_error = true } = step.data
-    return { id: call.id, content: result, ...(is_error ? { isError: true } : {}) }
+    const { call, result = INTERRUPTED, is_error = true, images } = step.data
+    return {
+      id: call.id,
+      content: result,
+      ...(is_error ? { isError: true } : {}),
+      ...(images ? { images } : {}),
+    }
   }
   if (step.kind === 'refused') return { id: step.data.call.id, content: step.data.reason, isError: true }
   if (step.kind !== 'conclude') return null

@@ -11,8 +11,8 @@ import type {
 } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
 import type { InspectQuestion } from '../inspect/index.ts'
-import type { CallRefusal } from '../models/daily-budget.ts'
-import type { ModelReply, ToolCall, ToolSpec } from '../models/types.ts'
+import type { CallRefusal } from '../models/reserving.ts'
+import type { ModelReply, ToolCall, ToolImage, ToolSpec } from '../models/types.ts'
 
 /** Events that were shown, with how many each stood for. */
 export type Shown = [id: string, count: number][]
@@ -35,6 +35,8 @@ export interface StepData {
     call: ToolCall
     server: string | null
     result?: string
+    /** What an external tool showed besides. */
+    images?: ToolImage[]
     is_error?: boolean
     shown?: Shown
     /** Of Ask: what the call proposed. */
@@ -45,9 +47,22 @@ export interface StepData {
   /**
    * `say` is what the model was told besides; `resumed`: a stop of the service, or a wait for the model,
    * came before it; `cut`: it goes on after a reply that was cut off; `compacted`: answers of tools up to
-   * the step of this number are told in short from here on.
+   * the step of this number are told in short from here on; `parked`: of Ask, it waits for its model.
    */
-  note: { text: string; say?: string; resumed?: true; cut?: true; compacted?: number }
+  note: { text: string; say?: string; resumed?: true; cut?: true; compacted?: number; parked?: Parked }
+}
+
+/** A wait for a model, as it is told to who reads the answer. */
+export interface Parked {
+  reason: string
+  /** Epoch ms of the first fault since a reply. */
+  since: number
+  /** Epoch ms of the next try. */
+  until: number
+  /** Waits since then, this one included. */
+  tries: number
+  /** Whether the provider itself said until when. */
+  asked: boolean
 }
 
 export type StepKind = keyof StepData
@@ -113,7 +128,7 @@ export interface StartedRun {
   practice: boolean
   origin: Origin
   /** What this agent found of the entity before. */
-  earlier: { at: number; verdict: string | null; finding: string } | null
+  earlier: { at: number; verdict: string | null; finding: string; sameIncident?: boolean } | null
   skills: { name: string; description: string }[]
   /** Fences its data. */
   marker: string

@@ -6,7 +6,7 @@
 import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
 import { createPosting, type Posting } from '../posting.ts'
-import type { SlackApi, SlackRefusal } from './api.ts'
+import type { SlackAnswer, SlackApi, SlackRefusal } from './api.ts'
 import type { SlackMessage } from './message/finding.ts'
 import type { SlackPost, SlackPostPort } from './posts.ts'
 
@@ -57,8 +57,10 @@ async function viaApi(
   there: { runId: string; channel: string | null; ts: string | null; parts: number },
   { api, port }: Parts,
 ): Promise<SlackRefusal | null> {
-  const say = (message: SlackMessage, thread: string | null) =>
-    api('chat.postMessage', bodyOf(one, message, there.channel!, thread), one.access)
+  const say = (message: SlackMessage, thread: string | null, more: object = {}) =>
+    api('chat.postMessage', { ...bodyOf(one, message, there.channel!, thread), ...more }, one.access)
+  const updated = await update(one, there, api)
+  if (updated !== null && !updated.ok && !GONE.has(updated.code)) return updated
   if (there.ts === null) {
     const said = await say(one.message.first, null)
     if (!said.ok) return said
@@ -68,12 +70,33 @@ async function viaApi(
     await port.noteSlackPost(there)
   }
   for (const message of one.message.thread.slice(there.parts)) {
-    const said = await say(message, there.ts)
+    // An edit of a message tells nobody.
+    const isTold = updated?.ok && one.grows?.isOther && there.parts === one.message.thread.length - 1
+    const said = await say(message, there.ts, isTold ? { reply_broadcast: true } : {})
     if (!said.ok) return said
     there.parts++
     await port.noteSlackPost(there)
   }
   return null
+}
+
+/** Of a message that cannot be updated any more: another is posted. */
+const GONE = new Set(['message_not_found', 'cant_update_message', 'edit_window_closed', 'channel_not_found'])
+
+/**
+ * Updates the message of an earlier finding of the incident; again on each try, which changes nothing.
+ * @returns null: there is none
+ */
+async function update(
+  one: SlackPost,
+  there: { channel: string | null; ts: string | null },
+  api: SlackApi,
+): Promise<SlackAnswer | null> {
+  if (one.grows === null) return null
+  const { channel, ts } = one.grows
+  const said = await api('chat.update', { ...bodyOf(one, one.message.first, channel, null), ts }, one.access)
+  if (said.ok) Object.assign(there, { channel, ts })
+  return said
 }
 
 /** Nothing in a message is turned into a preview, and no name in it into a mention. */

@@ -4,10 +4,11 @@
  */
 import type { AgentSpec } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
+import { incidentQueries } from '../findings/incidents.ts'
 import type { RunRow } from '../runs/queries.ts'
 import { openVariable, variableIn } from '../secret-variables.ts'
 import type { StoreHandle } from '../store/handle.ts'
-import { type FindingMessage, findingMessage } from './message/finding.ts'
+import { type FindingMessage, findingMessage, type SlackGrowth } from './message/finding.ts'
 import type { SlackAccess, SlackSettings } from './settings.ts'
 
 /** A finding to be posted: credentials are in it, so it is not for doors. */
@@ -19,6 +20,8 @@ export interface SlackPost {
   /** Why the address cannot be had; null: it can. */
   fault: string | null
   message: FindingMessage
+  /** The message of an earlier finding of the same incident, which this one updates; null: it is a new one. */
+  grows: SlackGrown | null
   /** Of the message in the channel, once it is there. */
   ts: string | null
   /** Messages of the thread that are there. */
@@ -26,6 +29,13 @@ export interface SlackPost {
   /** Number of this try, from 1. */
   tries: number
   access: SlackAccess
+}
+
+export interface SlackGrown {
+  channel: string
+  ts: string
+  /** No finding of the incident had this verdict: the channel is told, too. */
+  isOther: boolean
 }
 
 /** What came of a try. */
@@ -65,6 +75,11 @@ export function slackPosts(parts: {
   const due = db.prepare<[number, number], RunRow & SlackRow>(
     "SELECT * FROM runs WHERE slack = 'pending' AND slack_due_at <= ? ORDER BY slack_due_at LIMIT ?",
   )
+  const posted = db.prepare<[string, string, number], RunRow & SlackRow>(
+    `SELECT * FROM runs WHERE incident = ? AND agent = ? AND seq < ? AND practice = 0 AND slack = 'ok'
+       AND slack_channel IS NOT NULL AND slack_ts <> '' ORDER BY seq DESC LIMIT 1`,
+  )
+  const incidents = incidentQueries(db)
   const next = db
     .prepare<[], number | null>("SELECT min(slack_due_at) FROM runs WHERE slack = 'pending'")
     .pluck()
@@ -77,16 +92,51 @@ export function slackPosts(parts: {
      WHERE id = @runId`,
   )
 
+  /** The message that is there of the same incident and agent, in the channel it goes to. */
+  function earlierOf(row: RunRow & SlackRow, channel: string): (RunRow & SlackRow) | null {
+    const before = posted.get(row.incident, row.agent, row.seq)
+    if (!before) return null
+    const then = JSON.parse(before.definition) as AgentSpec
+    const isThere = before.slack_channel === channel || then.slack_channel === channel
+    // One that could not be updated was posted anew.
+    return isThere && (row.slack_ts ?? before.slack_ts) === before.slack_ts ? before : null
+  }
+
+  function growthOf(
+    row: RunRow,
+    before: RunRow & SlackRow,
+  ): { growth: SlackGrowth; isOther: boolean } | null {
+    const grown = incidents.of(row.incident, null)
+    if (!grown) return null
+    const others = grown.notes.filter(({ run_id }) => run_id !== row.id)
+    return {
+      growth: {
+        firstSeen: Date.parse(grown.first_seen),
+        runs: grown.runs,
+        findings: grown.findings,
+        verdicts: grown.verdicts,
+        before: before.slack_parts === 0 ? foundOf(before) : null,
+      },
+      isOther: row.verdict !== null && others.every(({ verdict }) => verdict !== row.verdict),
+    }
+  }
+
   function postOf(row: RunRow & SlackRow): SlackPost {
     const then = JSON.parse(row.definition) as AgentSpec
     const now = agent(row.agent)
     // The agent as it is: a channel that was replaced gets what waits.
     const channel = now?.slack_channel || then.slack_channel || null
+    const before = channel === null ? null : earlierOf(row, channel)
+    const grown = before && growthOf(row, before)
     return {
       runId: row.id,
       channel: row.slack_channel ?? channel,
       ...hookOf(channel === null ? now?.slack_webhook : undefined, env),
-      message: findingMessage(foundOf(row), publicUrl),
+      message: findingMessage(foundOf(row), publicUrl, grown?.growth ?? null),
+      grows:
+        before && grown
+          ? { channel: before.slack_channel!, ts: before.slack_ts!, isOther: grown.isOther }
+          : null,
       ts: row.slack_ts,
       parts: row.slack_parts,
       tries: row.slack_tries + 1,

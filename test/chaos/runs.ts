@@ -8,6 +8,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { random } from '../engine/store/store-harness.ts'
 import { type ScriptedReply, startScriptedModels } from '../models/scripted-server.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
+import { ask } from './outage.ts'
 
 export interface RunReport {
   kills: number
@@ -78,16 +79,6 @@ export async function runAgentKills(dataDir: string, kills: number, seed: number
   const asked = models.requests.length
   await models.close()
   return { kills, events: counter, again: asked - counter * CALLS, ...inspect(dataDir, counter) }
-}
-
-async function ask<T>(daemon: Daemon, path: string, body: object): Promise<T> {
-  const answer = await fetch(daemon.url + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
-  return (await answer.json()) as T
 }
 
 async function declare(daemon: Daemon): Promise<string> {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { draftOfProposed, toConfig } from '../../console/forms/source-draft.ts'
 import { NEW_AGENT, proposedAgent, writeOf } from '../../console/lib/agent-form.ts'
-import { answerOf, askPath, linked, readCards, viewOf } from '../../console/lib/ask.ts'
+import { answerOf, askPath, linked, readCards, viewOf, waitWords } from '../../console/lib/ask.ts'
 import { editorOf, withTyped } from '../../console/lib/proposed.ts'
 import { startersOf } from '../../console/lib/starters.ts'
 import type { AskFrame, AskProposal } from '../../schemas/types.ts'
@@ -26,6 +26,19 @@ describe('a view of an answer', () => {
       { ok: false },
     ])
     expect(answerOf(view)).toBe('ab\n\nc')
+  })
+
+  it('tells that it waits for its model until something comes of it', () => {
+    const until = '2026-01-02T03:14:00.000Z'
+    const wait: AskFrame = { type: 'wait', detail: 'd', reason: 'p: Overloaded.', until }
+    const view = viewOf([start, text('a'), wait])
+    expect(waitWords(view.waiting!, (at) => at.slice(11, 16))).toBe(
+      'The model is not to be had; it is asked again at 03:14. p: Overloaded.',
+    )
+    expect(viewOf([start, text('a'), wait, text('b')])).toMatchObject({
+      waiting: null,
+      blocks: [{ text: 'ab' }],
+    })
   })
 
   it('begins anew where the turn is told from its start', () => {

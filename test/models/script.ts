@@ -39,7 +39,7 @@ export interface ScriptedReply {
   /** The body ends there, as if it were complete. */
   ended?: boolean
   /** Nothing more comes from there on; told when it is so. */
-  stalled?(): void
+  stalled?(sent: number): void
   /** An event that is no JSON, after the first piece of text. */
   malformed?: boolean
   /** An error event, after the first piece of text. */

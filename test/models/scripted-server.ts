@@ -174,7 +174,7 @@ async function streamUpTo(
   // Handed to the system before anything is cut off: what a program holds is lost with a connection.
   const head = events.slice(0, at + 1).join('')
   await new Promise<void>((resolve) => response.write(head, () => resolve()))
-  if (reply.stalled) return reply.stalled()
+  if (reply.stalled) return reply.stalled(Buffer.byteLength(head))
   if (reply.cut) return void response.destroy()
   response.end(reply.fault ? fault : '')
 }

@@ -129,6 +129,7 @@ function text(io: Io): (frame: AskFrame) => void {
     breakLine()
     if (frame.type === 'again')
       io.err(paint(io, 'dim', '· cut off by the provider; what was said is void, it is asked again\n'))
+    else if (frame.type === 'wait') io.err(paint(io, 'dim', `· ${escapeLine(frame.detail)}\n`))
     else if (frame.type === 'tool')
       names.set(frame.id, `${frame.name} ${JSON.stringify(frame.input).slice(0, 160)}`)
     else if (frame.type === 'tool_done')

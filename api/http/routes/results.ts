@@ -1,6 +1,6 @@
 /** What the agents of a project found, and what outside agents record in it (SPEC.md, Projects; Keys). */
 import type { FastifyInstance } from 'fastify'
-import { SvcError } from '../../../engine/index.ts'
+import { type FindingsAsked, type ResultsAsked, SvcError } from '../../../engine/index.ts'
 import type { FindingCreate, Handled, KeysResult, ProjectKeyCreate } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { body, fields } from '../validate.ts'
@@ -31,11 +31,12 @@ export function resultRoutes(app: FastifyInstance, doors: Doors): void {
     ),
     async ({ params }) => engine.projectHealth(params.id),
   )
-  app.get<OfProject & { Querystring: { show?: string; before?: string; limit: number } }>(
+  app.get<OfProject & { Querystring: ResultsAsked }>(
     '/api/projects/:id/results',
     describe(TAG, 'listResults', 'What the agents found: one per chain of runs', 200, 'results-result.json', {
       querystring: fields({
         show: { type: 'string', pattern: '^(findings|agent:.+)?$' },
+        by: { type: 'string', enum: ['chain', 'incident'], default: 'chain' },
         before: { type: 'string', pattern: '^[0-9]{1,16}\\..{1,80}$' },
         limit: { type: 'integer', default: 20 },
       }),
@@ -60,12 +61,13 @@ export function resultRoutes(app: FastifyInstance, doors: Doors): void {
 }
 
 function findingRoutes(app: FastifyInstance, { engine, auth }: Doors): void {
-  app.get<OfProject & { Querystring: { entity?: string; agent?: string; limit: number } }>(
+  app.get<OfProject & { Querystring: FindingsAsked }>(
     '/api/projects/:id/findings',
     describe(TAG, 'listFindings', 'Findings recorded in the project', 200, 'findings-result.json', {
       querystring: fields({
         entity: { type: 'string' },
         agent: { type: 'string' },
+        by: { type: 'string', enum: ['incident', 'finding'], default: 'incident' },
         limit: { type: 'integer', default: 20 },
       }),
     }),

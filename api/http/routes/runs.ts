@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { RerunRequest } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { fields, optionalBody } from '../validate.ts'
+import { callerOf } from '../write-by.ts'
 import { describe } from './route.ts'
 
 type Id = { Params: { id: string } }
@@ -53,7 +54,7 @@ export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
   app.post<Id>(
     '/api/runs/:id/cancel',
     describe(TAG, 'cancelRun', 'End a run that waits or is at work', 200, 'done.json'),
-    async ({ params, identity }) => engine.cancelRun(params.id, { id: identity.id, name: identity.name }),
+    async ({ params, identity }) => engine.cancelRun(params.id, callerOf(identity)),
   )
   app.get<Name & { Querystring: RunQuery }>(
     '/api/agents/builtin/:name/runs',

@@ -12,6 +12,7 @@ import type {
   ToolRecordFindingResult,
 } from '../../../schemas/types.ts'
 import { part } from '../daemon.ts'
+import { grownOf, grownText } from '../grown.ts'
 import { cutTo, more, pageOf } from '../paging.ts'
 import { projectOf } from '../project.ts'
 import { adds, type Context, defineTool, READS } from '../tool.ts'
@@ -26,7 +27,7 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
   name: 'list_findings',
   title: 'List findings',
   description:
-    'The newest 200 findings of a project: whether somebody looked at this before you. Older ones are in project_timeline.',
+    'The newest 200 findings of a project, one of each incident: whether somebody looked at this before you. Older ones are in project_timeline.',
   scope: 'read',
   ofProject: true,
   hints: READS,
@@ -50,11 +51,12 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
       trigger: one.trigger,
       external: one.external,
       handled_by: one.handled?.by ?? null,
+      incident: grownOf(one.incident),
     }))
     const page = pageOf(shown, cursor, limit)
     const lines = page.entries.map(
       (one) =>
-        `${one.at} ${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}`,
+        `${one.at} ${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}`,
     )
     return {
       text: (lines.join('\n\n') || 'no findings') + more(page.next_cursor),
@@ -80,7 +82,7 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
     const { text: note, cut } = cutTo(found.note, tokens)
     const { at, entity, chain: agents, verdict, headline, next_step, event_id: event } = found
     return {
-      text: `${headline}\n${at} ${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}`,
+      text: `${headline}\n${at} ${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}${grownText(grownOf(found.incident))}${otherNotes(found)}`,
       content: {
         project: project.id,
         finding_id: found.id,
@@ -96,10 +98,20 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
         event,
         note,
         cut,
+        incident: grownOf(found.incident),
+        notes: found.incident?.notes.filter(({ run_id }) => run_id !== found.id) ?? [],
       },
     }
   },
 })
+
+/** The other findings of its incident, each with the id that reads it. */
+function otherNotes({ id, incident }: ProjectResult): string {
+  const others = incident?.notes.filter(({ run_id }) => run_id !== id) ?? []
+  return others
+    .map((one) => `\n- ${one.at} ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''} (${one.run_id})`)
+    .join('')
+}
 
 export const recordFinding = defineTool<ToolRecordFinding, ToolRecordFindingResult>({
   name: 'record_finding',

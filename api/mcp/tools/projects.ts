@@ -12,6 +12,7 @@ import type {
   ToolProjectTimelineResult,
 } from '../../../schemas/types.ts'
 import { part } from '../daemon.ts'
+import { grownOf, grownText } from '../grown.ts'
 import { more, PAGE_TOKENS, pageOf, tokensOf } from '../paging.ts'
 import { listProjects as fetchProjects, type ListedProject, projectOf } from '../project.ts'
 import { adds, defineTool, READS } from '../tool.ts'
@@ -84,14 +85,15 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
       handled_by: one.handled?.by ?? null,
       external: one.external,
       practice: one.practice,
+      incident: grownOf(one.incident),
     }))
     const { entries, next } = fitted(all, next_before)
     const lines = entries.map(
       (one) =>
-        `${one.at} ${one.entity}: ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''}${one.next_step ? `; next: ${one.next_step}` : ''}${one.handled_by ? `; handled by ${one.handled_by}` : ''} (${one.id}, ${one.agents.join(' → ')})`,
+        `${one.at} ${one.entity}: ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''}${one.next_step ? `; next: ${one.next_step}` : ''}${one.handled_by ? `; handled by ${one.handled_by}` : ''} (${one.id}, ${one.agents.join(' → ')})${grownText(one.incident)}`,
     )
     return {
-      text: `today: ${today.looked_at} looked at, ${today.found} findings\n${lines.join('\n') || 'nothing found yet'}${more(next)}`,
+      text: `today: ${today.looked_at} looked at, ${today.found} findings of ${today.incidents} incidents\n${lines.join('\n') || 'nothing found yet'}${more(next)}`,
       content: { project: id, results: entries, today, next_cursor: next },
     }
   },

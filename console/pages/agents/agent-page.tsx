@@ -13,7 +13,7 @@ import { ChangeHistory } from '../../parts/change-history.tsx'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
-import { SavedWarnings, savedState } from '../../parts/warnings.tsx'
+import { StandingWarnings, savedState } from '../../parts/warnings.tsx'
 import { RunList } from '../runs/run-list.tsx'
 import { AgentEditor } from './agent-editor.tsx'
 import { AgentOverview } from './agent-overview.tsx'
@@ -85,7 +85,7 @@ function ExistingAgent({ name }: { name: string }) {
           onDone={() => void go('/agents')}
         />
       </PageHead>
-      <SavedWarnings />
+      <StandingWarnings of={data.warnings} />
       <Tabs
         value={address.get('tab') ?? 'overview'}
         onChange={(tab) => setAddress(tab === 'overview' || !tab ? {} : { tab })}

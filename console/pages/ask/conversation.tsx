@@ -3,9 +3,9 @@ import { Button, Group, Loader, Stack, Text } from '@mantine/core'
 import { RotateCcw } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import type { AskTurn } from '../../../schemas/types.ts'
-import { type AskView, answerOf, linked, type Task, viewOf } from '../../lib/ask.ts'
+import { type AskView, answerOf, linked, type Task, viewOf, waitWords } from '../../lib/ask.ts'
 import { money, took } from '../../lib/runs.ts'
-import { count } from '../../lib/time.ts'
+import { clock, count } from '../../lib/time.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { Failed } from '../../parts/states.tsx'
@@ -59,6 +59,7 @@ export function Conversation({ asking, isAdmin }: Props) {
 }
 
 function workWords(view: AskView | undefined): string {
+  if (view?.waiting) return waitWords(view.waiting, (at) => clock(at, Date.now()))
   const last = view?.blocks.at(-1)
   if (last?.kind === 'tool' && last.ok === null) return `Looking: ${last.name.replaceAll('_', ' ')}…`
   return last?.kind === 'text' ? 'Answering…' : 'Thinking…'

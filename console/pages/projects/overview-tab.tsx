@@ -6,7 +6,7 @@ import { Link } from 'react-router'
 import type { Project, ProjectOutline } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { KIND_WORDS, partPath } from '../../lib/fields.ts'
-import { freshMs, money } from '../../lib/runs.ts'
+import { foundWords, freshMs, money } from '../../lib/runs.ts'
 import { count } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { Mark } from '../../parts/mark.tsx'
@@ -49,7 +49,7 @@ function Numbers({ project }: { project: Project }) {
         </Fact>
       ))}
       <Fact title="Looked at today">{data ? count(data.today.looked_at) : '…'}</Fact>
-      <Fact title="Found today">{data ? count(data.today.found) : '…'}</Fact>
+      <Fact title="Found today">{data ? foundWords(data.today) : '…'}</Fact>
       <Fact title="Spent today">{data ? money(data.today.spent_usd) : '…'}</Fact>
     </SimpleGrid>
   )

@@ -6,6 +6,7 @@ import { Link } from 'react-router'
 import type { Project, TemplateAction } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
+import { isFilledIn, withChoices } from '../../lib/action-form.ts'
 import { runPath } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -41,6 +42,7 @@ function ActionDialog({
   action: TemplateAction
   onClose: () => void
 }) {
+  const params = withChoices((action.params ?? {}) as Record<string, unknown>, project.params ?? {})
   const [args, setArgs] = useState(() => defaultsOf(action.params ?? {}))
   const run = useChange(() => declared.runAction(project.id, action.name, args), { quiet: true })
   return (
@@ -58,9 +60,7 @@ function ActionDialog({
             {action.help}
           </Text>
         )}
-        {action.params && !run.data && (
-          <ConfigForm schema={action.params as Record<string, unknown>} value={args} onChange={setArgs} />
-        )}
+        {action.params && !run.data && <ConfigForm schema={params} value={args} onChange={setArgs} />}
         {run.data && (
           <Text size="sm" role="status">
             {run.data.message}.{' '}
@@ -77,7 +77,11 @@ function ActionDialog({
             Close
           </Button>
           {!run.data && (
-            <Button loading={run.isPending} onClick={() => run.mutate(undefined)}>
+            <Button
+              loading={run.isPending}
+              disabled={!isFilledIn(params, args)}
+              onClick={() => run.mutate(undefined)}
+            >
               {action.label}
             </Button>
           )}

@@ -8,6 +8,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { resultReplayPath } from '../../lib/replay-path.ts'
 import { money, runPath } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { Grown } from '../../parts/grown.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -57,6 +58,7 @@ export function ResultRow({
           {result.cost_usd !== null && ` · ${money(result.cost_usd)}`}
           {result.handled && ` · handled by ${result.handled.by}`}
         </Text>
+        <Grown incident={result.incident} run={result.id} />
         {result.next_step && (
           <Text size="sm">
             <b>Next:</b> {result.next_step}

@@ -4,10 +4,15 @@ import { Link } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
 import { eventPath } from '../../lib/explore-state.ts'
 import { claimsWords, isOpen } from '../../lib/runs.ts'
+import { Grown } from '../../parts/grown.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { Section } from '../../parts/section.tsx'
 import { ClaimList } from './claim-list.tsx'
+
+/** Of a run that ended with nothing to report. */
+const nothingWords = ({ incident }: RunDetail): string =>
+  incident ? 'It found nothing new since the last finding.' : 'It found nothing to report.'
 
 export function RunFinding({ run }: { run: RunDetail }) {
   const { finding, headline, verdict, next_step, claims, event_id, outcome, status, label, key } = run
@@ -31,11 +36,12 @@ export function RunFinding({ run }: { run: RunDetail }) {
               )}
             </Group>
           )}
+          <Grown incident={run.incident} run={run.id} />
           {finding ? (
             <MarkdownText text={finding} />
           ) : (
             <Text c="dimmed" size="sm">
-              {outcome === 'no_op' ? 'It found nothing to report.' : 'It left no note.'}
+              {outcome === 'no_op' ? nothingWords(run) : 'It left no note.'}
             </Text>
           )}
           {next_step && (

@@ -1,12 +1,14 @@
 /** What one step of a run was: told, asked, called, refused, concluded. */
 import { Group, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
+import { unfolding } from '../../lib/folds.ts'
 import { argumentWords, type Call, type Chapter, opening } from '../../lib/run-story.ts'
 import { tokenWords } from '../../lib/runs.ts'
 import { count } from '../../lib/time.ts'
 import { ShownEvents } from '../../parts/event-links.tsx'
 import { FoldedText } from '../../parts/fold.tsx'
 import { Mark, type Tone } from '../../parts/mark.tsx'
+import { Unfold } from '../../parts/unfold.tsx'
 import { ClaimList } from './claim-list.tsx'
 
 interface Entity {
@@ -46,6 +48,7 @@ function Told({ step: { system, message, tools, shown }, entity }: Of<'prompt'>)
     <Stack gap={4}>
       <Text fw={600}>It was told what happened</Text>
       <FoldedText title="First message" hint={`${count(message.length)} characters`} text={message} />
+      <Unfold text={message} request={unfolding(null, entity)} entity={entity} />
       <FoldedText title="Instructions" hint={`${count(system.length)} characters`} text={system} />
       {tools.length > 0 && (
         <Text size="sm">
@@ -113,7 +116,12 @@ function Called({ step: { call, server, result, isError, shown }, entity }: Of<'
           No answer is kept: it is under way, or the daemon stopped while it was.
         </Text>
       ) : (
-        <FoldedText title="Result" hint={opening(result)} text={result} />
+        <>
+          <FoldedText title="Result" hint={opening(result)} text={result} />
+          {server === null && (
+            <Unfold text={result} request={unfolding(call.arguments, entity)} entity={entity} />
+          )}
+        </>
       )}
       <ShownEvents shown={shown} entity={entity} word="Shown" />
     </Stack>

@@ -2,6 +2,7 @@
 import {
   Alert,
   Anchor,
+  Button,
   Group,
   Loader,
   Paper,
@@ -13,9 +14,17 @@ import {
 } from '@mantine/core'
 import { useState } from 'react'
 import type { BacktestResult, TriggerDefinition } from '../../../schemas/types.ts'
-import { BACKTEST_WINDOWS, chartBuckets, keyChanges, reasonWords, shortNumber } from '../../lib/backtest.ts'
+import {
+  BACKTEST_WINDOWS,
+  chartBuckets,
+  keyChanges,
+  reasonWords,
+  shortNumber,
+  staleWords,
+} from '../../lib/backtest.ts'
 import { count } from '../../lib/time.ts'
 import { FiringChart } from '../../parts/firing-chart.tsx'
+import { useNow } from '../../parts/use-now.ts'
 import { When } from '../../parts/when.tsx'
 import { ThresholdSlider } from './threshold-slider.tsx'
 import { type Trial, useBacktest } from './use-backtest.ts'
@@ -59,6 +68,7 @@ export function BacktestPanel({ definition, number, window, onWindow, trial }: P
         ) : data ? (
           <>
             <Headline data={data} definition={definition} />
+            <Stale trial={trial} />
             <FiringChart
               buckets={chartBuckets(data)}
               label={`Firings over the last ${window}: ${data.result.firings}${data.compare ? `, ${data.compare.firings} as stored` : ''}`}
@@ -76,6 +86,25 @@ export function BacktestPanel({ definition, number, window, onWindow, trial }: P
         )}
       </Stack>
     </Paper>
+  )
+}
+
+/** That what is shown is of another definition, or older than it may be. */
+function Stale({ trial: { at, isOther, isRunning, again } }: Pick<Props, 'trial'>) {
+  const now = useNow()
+  const words = staleWords({ at, isOther, now })
+  if (!words) return null
+  return (
+    <Alert color="yellow" p="xs" role="status">
+      <Group gap="xs">
+        <Text size="sm">{words}</Text>
+        {!isOther && (
+          <Button size="compact-xs" variant="default" loading={isRunning} onClick={again}>
+            Try again
+          </Button>
+        )}
+      </Group>
+    </Alert>
   )
 }
 

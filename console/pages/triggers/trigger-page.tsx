@@ -14,7 +14,7 @@ import { DeletePart } from '../../parts/delete-part.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
-import { SavedWarnings, savedState } from '../../parts/warnings.tsx'
+import { StandingWarnings, savedState } from '../../parts/warnings.tsx'
 import { FiringList } from '../firings/firing-list.tsx'
 import { SubscriptionsTab } from './subscriptions-tab.tsx'
 import { TriggerEditor } from './trigger-editor.tsx'
@@ -87,7 +87,7 @@ function ExistingTrigger({ name }: { name: string }) {
           It is paused: nothing trips it.
         </Alert>
       )}
-      <SavedWarnings />
+      <StandingWarnings of={data.warnings} />
       <Tabs
         value={query.get('tab') ?? 'overview'}
         onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}

@@ -20,6 +20,18 @@ export interface SlackFinding {
   at: number
 }
 
+/** What an earlier finding of the same incident, which is in the channel, grew to with this one. */
+export interface SlackGrowth {
+  /** Epoch ms of the first finding. */
+  firstSeen: number
+  runs: number
+  findings: number
+  /** In the order they were first given. */
+  verdicts: readonly string[]
+  /** The one before, where its note is in the channel alone, and would be lost by the update. */
+  before: SlackFinding | null
+}
+
 type Block = Record<string, unknown>
 
 export interface SlackMessage {
@@ -40,8 +52,15 @@ const TEXT_MAX = 200
 /** Slack takes 50 blocks in a message. */
 const BLOCKS_MAX = 40
 
-/** @param publicUrl address of the console; null: without buttons. */
-export function findingMessage(found: SlackFinding, publicUrl: string | null): FindingMessage {
+/**
+ * @param publicUrl address of the console; null: without buttons.
+ * @param growth of what it updates: each note is in the thread then; null: it is new
+ */
+export function findingMessage(
+  found: SlackFinding,
+  publicUrl: string | null,
+  growth: SlackGrowth | null = null,
+): FindingMessage {
   const whole = sections(mrkdwn(found.note))
   const isWhole = whole.length <= 1
   const shown = isWhole ? whole : [...sections(mrkdwn(excerptOf(found.note)))].slice(0, 1)
@@ -53,7 +72,7 @@ export function findingMessage(found: SlackFinding, publicUrl: string | null): F
       text: escaped(cut(text, HEADER_MAX + TEXT_MAX)),
       blocks: [
         { type: 'header', text: { type: 'plain_text', text: cut(oneLine(entityOf(found)), HEADER_MAX) } },
-        { type: 'section', fields: fieldsOf(found) },
+        { type: 'section', fields: fieldsOf(found, growth) },
         ...headline,
         ...shown.map(section),
         ...next,
@@ -63,11 +82,27 @@ export function findingMessage(found: SlackFinding, publicUrl: string | null): F
             ? `Finding of ${found.runId}`
             : `Finding of ${found.runId}; the whole note is in the thread`,
         ),
+        ...(growth ? [context(grownWords(growth))] : []),
       ],
     },
-    thread: isWhole ? [] : inThread(found, whole),
+    thread: growth ? notesInThread(found, growth) : isWhole ? [] : inThread(found, whole),
   }
 }
+
+const grownWords = ({ firstSeen, runs, findings }: SlackGrowth): string =>
+  `The same incident since ${minuteOf(firstSeen)}: ${findings} findings of ${runs} runs; each note is in the thread`
+
+/** The note, behind that of the one before where nothing else has it. */
+function notesInThread(found: SlackFinding, { before }: SlackGrowth): SlackMessage[] {
+  return [...(before ? [before] : []), found].flatMap((one) => {
+    const facts = [`${one.agent}, ${minuteOf(one.at)}`, one.verdict, one.headline].filter(Boolean)
+    const lead = section(`*${escaped(cut(oneLine(facts.join(' · ')), FIELD_MAX))}*`)
+    const [first, ...rest] = inThread(one, sections(mrkdwn(one.note)))
+    return first ? [{ ...first, blocks: [lead, ...first.blocks] }, ...rest] : []
+  })
+}
+
+const minuteOf = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 function inThread(found: SlackFinding, parts: readonly string[]): SlackMessage[] {
   const messages: SlackMessage[] = []
@@ -79,7 +114,7 @@ function inThread(found: SlackFinding, parts: readonly string[]): SlackMessage[]
   return messages
 }
 
-function fieldsOf({ agent, trigger, verdict, model, at }: SlackFinding): Block[] {
+function fieldsOf({ agent, trigger, verdict, model, at }: SlackFinding, growth: SlackGrowth | null): Block[] {
   const field = (name: string, value: string) => ({
     type: 'mrkdwn',
     text: `*${name}*\n${value}`,
@@ -87,13 +122,14 @@ function fieldsOf({ agent, trigger, verdict, model, at }: SlackFinding): Block[]
   })
   const plain = (value: string) => escaped(cut(oneLine(value), FIELD_MAX))
   const seconds = Math.floor(at / 1_000)
-  const iso = `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const others = growth?.verdicts.filter((one) => one !== verdict) ?? []
   return [
     field('Agent', plain(agent)),
     ...(trigger ? [field('Trigger', `\`${plain(trigger).replaceAll('`', "'")}\``)] : []),
     ...(verdict ? [field('Verdict', plain(verdict))] : []),
+    ...(others.length ? [field('Other verdicts', plain(others.join(', ')))] : []),
     ...(model ? [field('Model', plain(model))] : []),
-    field('When', `<!date^${seconds}^{date_short_pretty} {time}|${iso}>`),
+    field('When', `<!date^${seconds}^{date_short_pretty} {time}|${minuteOf(at)}>`),
   ]
 }
 

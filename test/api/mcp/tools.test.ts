@@ -2,26 +2,15 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tools } from '../../../api/mcp/tools/index.ts'
-import { type Fields, type Instance, startInstance } from '../../contract/instance.ts'
+import type { Fields, Instance } from '../../contract/instance.ts'
 import { conclude, MINUTE, serveRuns } from '../../contract/served-runs.ts'
-import { composed, type EngineServer, idOf, serveEngine } from '../../engine/docker/engine-server.ts'
 import { say, startReceiver } from '../../engine/egress/receiver.ts'
-import { call, called, type McpWorld, startMcp } from './mcp-world.ts'
+import { call, called, startMcp } from './mcp-world.ts'
+import { BIG, openShop, type Shop, SOURCE } from './shop-world.ts'
 
-const SOURCE = {
-  name: 'web',
-  connector: 'webhook',
-  config: {
-    event_type_field: 'type',
-    text_template: '{message}',
-    labels: [{ name: 'service', field: 'service', primary: true }],
-  },
-}
-const BIG = '{"service":"checkout","type":"order","message":"paid","id":12345678901234567890}'
-
-let docker: EngineServer
+let shop: Shop
 let svc: Instance
-let mcp: McpWorld
+
 let client: Client
 let project: string
 let ingest: string
@@ -32,37 +21,10 @@ const use = (name: string, args: Fields = {}) => {
 }
 
 beforeAll(async () => {
-  docker = await serveEngine([{ id: idOf(1), name: 'shop-api-1', labels: composed('shop', 'api'), log: [] }])
-  svc = await startInstance({ env: docker.env })
-  const { ingest_key } = await svc.post<{ ingest_key: string }>('/api/sources', SOURCE)
-  ingest = ingest_key
-  await svc.post('/api/triggers', {
-    name: 'any',
-    sources: ['web'],
-    condition: { event: 'any' },
-    cooldown: '1s',
-  })
-  await svc.call('POST', `/ingest/${ingest_key}`, BIG, { 'content-type': 'application/json' })
-  for (let i = 0; i < 30; i++)
-    await svc.post(`/ingest/${ingest_key}`, { service: 'cart', type: `kind${i}`, message: `message ${i}` })
-  svc.clock.at += MINUTE
-  project = (
-    await svc.post<{ id: string }>('/api/projects', { template: 'custom', name: 'Shop', objects: [] })
-  ).id
-  await svc.post(`/api/projects/${project}/skills`, {
-    name: 'refunds',
-    description: 'How to refund.',
-    body: '# Do',
-  })
-  mcp = await startMcp(svc.url)
-  client = await mcp.connect()
-  await client.listTools()
+  shop = await openShop()
+  ;({ svc, client, project, ingest } = shop)
 })
-afterAll(async () => {
-  await mcp?.stop()
-  await svc?.stop()
-  await docker?.close()
-})
+afterAll(() => shop?.close())
 
 describe('the tools', () => {
   it('read a timeline, with the ids that other tools take', async () => {
@@ -382,93 +344,5 @@ describe('the tools', () => {
 
   it('are all called by these tests', () => {
     expect([...used].sort()).toEqual(tools.map(({ name }) => name).sort())
-  })
-})
-
-describe('a call that cannot be done', () => {
-  it.each<[string, string, Fields, string]>([
-    ['an argument is missing', 'stats', {}, 'by is required. See the input schema of stats'],
-    ['an argument has the wrong type', 'read', { selector: 'checkout' }, 'selector must be object'],
-    ['an argument is not known', 'stats', { by: 'service', windo: '1h' }, 'windo is not a known field'],
-    [
-      'a cursor is none of ours',
-      'list_sources',
-      { cursor: 'x' },
-      'cursor must be next_cursor of an earlier answer',
-    ],
-    [
-      'the daemon refuses it',
-      'read',
-      { selector: { service: 'a' }, window: '1h', from: '2026-11-20T00:00:00Z' },
-      'window',
-    ],
-    ['nothing has that id', 'get_event', { id: 'evt_999999' }, 'evt_999999'],
-    [
-      'the project is not known',
-      'list_findings',
-      { project: 'Nope' },
-      'project Nope is not known; there are ',
-    ],
-    [
-      'a verdict is reserved',
-      'record_finding',
-      { project: 'Shop', entity: 'a', finding: 'b', verdict: 'no_op' },
-      'no_op',
-    ],
-  ])('says what is wrong where %s', async (_case, tool, args, sentence) => {
-    const result = await call(client, tool, args)
-    expect(result.isError).toBe(true)
-    expect(result.text).toContain(sentence)
-    expect(result.error).toMatchObject({ status: expect.any(Number) })
-  })
-
-  it('is an error of the protocol where no tool has the name', async () => {
-    await expect(call(client, 'drop_everything')).rejects.toThrow('no tool is named drop_everything')
-  })
-})
-
-describe('resources, prompts and completions', () => {
-  it('lists projects, skills and findings, and reads each', async () => {
-    const { resources } = await client.listResources()
-    const uris = resources.map(({ uri }) => uri)
-    expect(uris).toEqual(expect.arrayContaining([`svc://project/${project}`, 'svc://skill/refunds']))
-    for (const uri of uris) {
-      const { contents } = await client.readResource({ uri })
-      expect(String((contents[0] as { text: string }).text)).not.toBe('')
-    }
-    const { contents } = await client.readResource({ uri: 'svc://entity/service/cart' })
-    expect((contents[0] as { text: string }).text).toContain('[web] kind0: message')
-    await expect(client.readResource({ uri: 'svc://nothing/here' })).rejects.toThrow('is no resource')
-    expect((await client.listResourceTemplates()).resourceTemplates.length).toBe(7)
-  })
-
-  it('opens pieces of work', async () => {
-    const { prompts } = await client.listPrompts()
-    expect(prompts.map(({ name }) => name)).toEqual([
-      'investigate_entity',
-      'review_project_day',
-      'work_on_call',
-      'set_up_source',
-    ])
-    const args = { label: 'service', value: 'cart', project: 'Shop', system: 'CI' }
-    for (const { name, arguments: known } of prompts) {
-      const given = Object.fromEntries(
-        (known ?? []).flatMap((one) => (one.name in args ? [[one.name, args[one.name as 'label']]] : [])),
-      )
-      const { messages } = await client.getPrompt({ name, arguments: given })
-      expect(messages[0]!.content.type).toBe('text')
-    }
-    await expect(client.getPrompt({ name: 'investigate_entity' })).rejects.toThrow('label is required')
-  })
-
-  it('completes labels, values, projects and skills', async () => {
-    const ref = { type: 'ref/resource' as const, uri: 'svc://entity/{label}/{value}' }
-    const of = async (argument: { name: string; value: string }, given = {}, uri = ref.uri) =>
-      (await client.complete({ ref: { ...ref, uri }, argument, context: { arguments: given } })).completion
-        .values
-    expect(await of({ name: 'label', value: 'ser' })).toEqual(['service'])
-    expect(await of({ name: 'value', value: 'ch' }, { label: 'service' })).toEqual(['checkout'])
-    expect(await of({ name: 'project', value: 'sh' })).toEqual(['Shop'])
-    expect(await of({ name: 'name', value: '' }, {}, 'svc://skill/{name}')).toEqual(['refunds'])
   })
 })

@@ -4,6 +4,7 @@
  */
 import { onTestFinished } from 'vitest'
 import { type Ask, createAsk } from '../../../engine/ask/ask.ts'
+import type { AskReads } from '../../../engine/ask/tools/tool.ts'
 import type { AskCaller, EndedTurn } from '../../../engine/ask/types.ts'
 import { createEgressFetch } from '../../../engine/egress/index.ts'
 import { createModels } from '../../../engine/models/models.ts'
@@ -35,9 +36,14 @@ export interface AskWorld extends World {
 
 /** Ends with the test. */
 export async function openAskWorld(
-  options: Parameters<typeof openWorld>[0] & { kind?: ProviderKind; provider?: boolean } = {},
+  options: Parameters<typeof openWorld>[0] & {
+    kind?: ProviderKind
+    provider?: boolean
+    /** Reads in place of those of the engine. */
+    reads?: Partial<AskReads>
+  } = {},
 ): Promise<AskWorld> {
-  const { kind = 'providera', provider = true, ...more } = options
+  const { kind = 'providera', provider = true, reads = {}, ...more } = options
   const models = await startScriptedModels()
   const world = await openWorld(more)
   const { engine, clock } = world
@@ -48,7 +54,7 @@ export async function openAskWorld(
   const known = { ...providerAt(models, kind), models: ['m1'], defaultModel: 'm1' }
   const ask = createAsk({
     port: engine,
-    reads: engine,
+    reads: { ...engine, ...reads },
     models: createModels({
       keepModels: async () => {},
       config: async () => ({

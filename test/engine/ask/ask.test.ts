@@ -80,11 +80,13 @@ describe('a question', () => {
       { text: 'It cannot be done.' },
     ])
     const frames = await world.asked('Make a source', {}, READER)
-    const said = frames.flatMap((frame) => (frame.type === 'tool_done' ? [frame.preview] : []))
-    expect(said[0]).toContain("lacks the 'admin' scope")
-    expect(said[1]).toContain('no tool is named create_source')
-    expect(said[2]).toContain('by must be')
-    expect(said[3]).toContain('nowhere')
+    const said = Object.fromEntries(
+      frames.flatMap((frame) => (frame.type === 'tool_done' ? [[frame.id, frame.preview]] : [])),
+    )
+    expect(said.a).toContain("lacks the 'admin' scope")
+    expect(said.b).toContain('no tool is named create_source')
+    expect(said.c).toContain('by must be')
+    expect(said.d).toContain('nowhere')
     expect(await world.engine.listSources()).toHaveLength(1)
   })
 })

@@ -16,11 +16,10 @@ import { IDLE_MS, providerAt } from '../../models/setup.ts'
 import { merged } from '../ask/ask-world.ts'
 import { manualTime } from '../egress/manual-time.ts'
 import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
+import { watchReads } from './read-watch.ts'
 
 export type Wire = 'providera' | 'compatible'
 
-/** Real milliseconds until what a stalled server sent over loopback is surely read. */
-const READ_MS = 50
 /** Of a call between two tries; deadlines are longer. */
 const LONGEST_SLEEP_MS = 60_000
 /** US dollars per million tokens. */
@@ -29,8 +28,8 @@ const PRICE = { input: 10, output: 100 }
 export interface FaultWorld extends World {
   models: ScriptedModels
   project: string
-  /** A reply that sends nothing more from there on. */
-  stalled(): void
+  /** A reply that sends nothing more from there on, after so many bytes. */
+  stalled(sent: number): void
   /** Moves time on. */
   pass(ms: number): void
   /** Posts an event of an entity of its own. @returns the newest run, without waiting for it */
@@ -69,7 +68,10 @@ export async function openFaultWorld(
   const time = manualTime(clock.at)
   const out = createEgressFetch({ audience: 'operator' })
   const errors: Error[] = []
-  let stalls = 0
+  const reads = watchReads(out.fetch)
+  const stalls: number[] = []
+  /** Until when a question waits for its model, epoch ms; null: none does. */
+  let askWaits: number | null = null
   const provider = { ...providerAt(models, wire), models: ['m1'], defaultModel: 'm1' }
   const other = { ...providerAt(models, wire === 'providera' ? 'compatible' : 'providera'), models: ['m2'] }
   const asker = createModels({
@@ -80,7 +82,7 @@ export async function openFaultWorld(
       fallback: fallback ?? null,
       prices: withOwnPrices([{ prefix: 'm', ...PRICE }]),
     }),
-    http: out.fetch,
+    http: reads.fetch,
     clock,
     timers: time,
     random: () => 0,
@@ -100,8 +102,9 @@ export async function openFaultWorld(
     clock.at += ms
     time.advance(ms)
   }
-  /** How long a call sleeps between two tries, or the run that is parked; 0: neither does. */
+  /** How long a call sleeps between two tries, or what is parked; 0: neither does. */
   const sleep = async (): Promise<number> => {
+    if (askWaits !== null) return Math.max(0, askWaits - clock.at)
     const { runs } = await engine.listRuns({ status: 'open', limit: 9, offset: 0 })
     const { parked = null } = runs.some(({ status }) => status === 'running') ? {} : (runs[0] ?? {})
     if (parked) return Math.max(0, Date.parse(parked.until) - clock.at)
@@ -114,10 +117,11 @@ export async function openFaultWorld(
       const found = await look()
       if (errors.length) throw errors[0]
       if (found !== null) return found
-      if (stalls > 0) {
-        stalls--
-        // What was sent is read first.
-        await new Promise((resolve) => setTimeout(resolve, READ_MS))
+      const sent = stalls.shift()
+      if (sent !== undefined) {
+        // What was sent is read first, and told by whom it was handed to.
+        await reads.readTo(sent)
+        await new Promise((resolve) => setImmediate(resolve))
         pass(IDLE_MS)
       } else pass(await sleep())
       await new Promise((resolve) => setImmediate(resolve))
@@ -145,7 +149,7 @@ export async function openFaultWorld(
     ...world,
     models,
     project,
-    stalled: () => void stalls++,
+    stalled: (sent) => void stalls.push(sent),
     pass,
     wake,
     run,
@@ -166,7 +170,10 @@ export async function openFaultWorld(
       const frames: AskFrame[] = []
       let isOver = false
       await ask.calls.followAsk(turn, 0, MARIA, {
-        frame: (_n, frame) => void frames.push(frame),
+        frame: (_n, frame) => {
+          frames.push(frame)
+          askWaits = frame.type === 'wait' ? Date.parse(frame.until) : null
+        },
         end: () => {
           isOver = true
         },

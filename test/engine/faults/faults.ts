@@ -17,8 +17,8 @@ export interface Fault {
   comes: Comes
   /** Of a reply that streams; absent: there is no reply to be in the middle of. */
   places?: Place[]
-  /** @param stalled told where nothing more comes */
-  reply(stalled: () => void): ScriptedReply
+  /** @param stalled told where nothing more comes, with the bytes that came */
+  reply(stalled: (sent: number) => void): ScriptedReply
   /** Words of the reason, of one that is final. */
   says?: string
 }

@@ -226,7 +226,7 @@ describe('a call', () => {
     [
       'several blocks',
       { content: [...textResult('a').content, { type: 'image', data: 'AA==', mimeType: 'image/png' }] },
-      'a\n[image left out: image/png, 3 bytes; it is not shown to you]',
+      'a\n[image left out: image/png, 1 bytes; it is no image/png]',
       false,
     ],
     [

@@ -36,9 +36,10 @@ describe('a budget', () => {
         .listRuns({ limit: 200, offset: 0 })
         .then(({ runs }) => runs.reduce((sum, run) => sum + (run.cost_usd ?? 0), 0))
     // The reply may use all it is allowed: 4,096 tokens out are $0.41 each.
-    models.reply('m1', async (_request, n) => {
+    models.reply('m1', async ({ body }, n) => {
       expect(await cost()).toBeLessThanOrEqual(2)
-      return { ...(n % 3 === 2 ? conclude() : look), usage: { input_tokens: 100, output_tokens: 4_096 } }
+      const usage = { input_tokens: 100, output_tokens: body.max_tokens as number }
+      return { ...(n % 3 === 2 ? conclude() : look), usage }
     })
     await post(Array.from({ length: 20 }, (_, n) => ({ ...error, service: `s${n}` })))
     const runs = await settled()
@@ -57,8 +58,8 @@ describe('the daily budget', () => {
     const began = clock.at
     await post(error)
     const [first] = await settled()
-    // What is left is less than the same call could cost once more.
-    await engine.saveAgentSettings({ daily_budget_usd: first!.cost_usd! * 1.5 })
+    // What is left pays for no other call, not for a short one either.
+    await engine.saveAgentSettings({ daily_budget_usd: first!.cost_usd! + 0.01 })
     const statusAt = async (at: number) => {
       clock.at = at
       await post(error)
@@ -66,6 +67,7 @@ describe('the daily budget', () => {
     }
     expect(await statusAt(began + DAY - 1_000)).toBe('capped')
     expect(await statusAt(began + DAY)).toBe('capped')
+    // Then all of it is there again; a call is made with as much room as it pays for.
     expect(await statusAt(began + DAY + 2_000)).toBe('succeeded')
   })
 })

@@ -73,24 +73,42 @@ describe('the conclusion switch', () => {
   })
 })
 
+/** US dollars that pay for a prompt and a reply of some hundred tokens. */
+const SMALL = 0.2
+/** A reply that uses all of its room. */
+const all = (output_tokens: number) => ({ ...conclude(), usage: { input_tokens: 100, output_tokens } })
+
 describe('the budget of a new agent', () => {
   const write = { name: 'first-look', prompt: 'Look.', model: 'm1' }
 
-  it('is not reached before its first call, however small it is; after it, it is', async () => {
-    const { models, look } = await open({ budget_usd: 0.0001 })
-    models.reply('m1', [conclude(), conclude()])
-    expect(await look()).toMatchObject({ status: 'succeeded' })
+  it('is not reached before its first call: that has as much room as it pays for; after it, it is', async () => {
+    const { models, look } = await open({ budget_usd: SMALL })
+    models.reply('m1', ({ body }) => all(body.max_tokens as number))
+    const first = await look()
+    expect(first).toMatchObject({ status: 'succeeded' })
+    expect(models.requests[0]!.body.max_tokens).toBeLessThan(4_096)
+    expect(first!.cost_usd).toBeLessThanOrEqual(SMALL)
     expect(await look()).toMatchObject({ status: 'capped', error: expect.stringContaining('budget') })
   })
 
+  it('that does not pay for its prompt is told so, and not passed', async () => {
+    const { models, look } = await open({ budget_usd: 0.0001 })
+    models.reply('m1', [conclude()])
+    expect(await look()).toMatchObject({
+      status: 'capped',
+      error: expect.stringContaining('raise budget_usd'),
+    })
+    expect(models.requests).toHaveLength(0)
+  })
+
   it('is its own: what a deleted agent of its name spent does not count, and does again with that agent', async () => {
-    const { engine, models, look, project, clock } = await open({ budget_usd: 0.0001 })
-    models.reply('m1', [conclude(), conclude()])
+    const { engine, models, look, project, clock } = await open({ budget_usd: SMALL })
+    models.reply('m1', ({ body }) => all(body.max_tokens as number))
     await look()
     clock.at += 1_000
     const { change_set } = await engine.deleteAgent('first-look', BY)
     clock.at += 1_000
-    const made = await engine.createAgent({ ...write, budget_usd: 0.0001, trigger: 't', project }, BY)
+    const made = await engine.createAgent({ ...write, budget_usd: SMALL, trigger: 't', project }, BY)
     await engine.switchAgent('first-look', true, project, BY)
     expect(await look()).toMatchObject({ status: 'succeeded' })
     await engine.deleteAgent('first-look', BY)

@@ -9,6 +9,7 @@ import { connector } from '../../../engine/runs/connecting.ts'
 import { type Runner, startRunner } from '../../../engine/runs/runner.ts'
 import type { AgentWrite, Run, RunDetail } from '../../../schemas/types.ts'
 import { type ScriptedModels, startScriptedModels } from '../../models/scripted-server.ts'
+import { providerAt } from '../../models/setup.ts'
 import { manualTime } from '../egress/manual-time.ts'
 import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
 
@@ -33,6 +34,8 @@ export async function openRunWorld(
   options: Parameters<typeof openWorld>[0] & {
     prices?: boolean
     provider?: boolean
+    /** Format of the provider: that of provider A unless said. */
+    wire?: 'providera' | 'compatible'
     /** Goes on with the scripted server of an earlier world. */
     scripted?: ScriptedModels
     /** Called before and after each write of the runner; what it throws is a crash. */
@@ -41,23 +44,22 @@ export async function openRunWorld(
     finished?(run: string): void
   } = {},
 ): Promise<RunWorld> {
-  const { prices = true, provider: hasProvider = true, fault, scripted: given, finished, ...more } = options
+  const {
+    prices = true,
+    provider: hasProvider = true,
+    wire = 'providera',
+    fault,
+    scripted: given,
+    finished,
+    ...more
+  } = options
   const models = given ?? (await startScriptedModels())
   const world = await openWorld({ ...more, onPending: () => runner.nudge() })
   const time = manualTime(world.clock.at)
   const out = createEgressFetch({ audience: 'operator' })
   const egress = createEgress({ allowPrivate: false, timers: time })
   const errors: Error[] = []
-  const provider = {
-    id: 'providera',
-    kind: 'providera' as const,
-    name: 'Provider A',
-    baseUrl: models.url,
-    credential: { as: 'key' as const, value: 'key' },
-    keySource: 'console',
-    models: ['m1'],
-    defaultModel: 'm1',
-  }
+  const provider = { ...providerAt(models, wire), models: ['m1'], defaultModel: 'm1' }
   const idle: (() => void)[] = []
   const engine = world.engine
   const faulty =
@@ -83,7 +85,7 @@ export async function openRunWorld(
       keepModels: async () => {},
       config: async () => ({
         providers: hasProvider ? [provider] : [],
-        defaultProvider: hasProvider ? 'providera' : null,
+        defaultProvider: hasProvider ? provider.id : null,
         prices: prices ? withOwnPrices([{ prefix: 'm', ...PRICE }]) : [],
       }),
       http: out.fetch,

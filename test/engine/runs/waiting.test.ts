@@ -64,6 +64,9 @@ function openClaims(limits: Partial<ReturnType<RunsParts['limits']>> = {}) {
       tape: 0,
       made_at: T0,
       as_of: null,
+      incident: id,
+      wake_key: null,
+      woke_at: null,
       snapshot:
         '{"value":"queued","context":{"rounds":0,"max_rounds":6,"resumes":0},"status":"active","v":1}',
     }

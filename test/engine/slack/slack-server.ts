@@ -16,6 +16,8 @@ export interface SlackServer extends UpstreamServer {
   says: (method: string, body: Record<string, string>) => Said | null
   /** Messages that were taken, in order. */
   posted: { channel: string; text: string; blocks: Json[]; thread_ts?: string; all: Record<string, string> }[]
+  /** Messages that were changed, in order. */
+  updated: { channel: string; ts: string; text: string; blocks: Json[] }[]
   /** Calls of a method so far. */
   calls(method: string): number
 }
@@ -33,6 +35,7 @@ export async function slackServer(): Promise<SlackServer> {
     pageSize: 2,
     says: () => null,
     posted: [],
+    updated: [],
     calls: (method: string) => server.received.filter(({ path }) => path === `/${method}`).length,
   })
   return slack
@@ -58,6 +61,11 @@ function answer(slack: SlackServer, { path, headers, body }: Received): Said {
     const thread = thread_ts === undefined ? {} : { thread_ts }
     slack.posted.push({ channel, text, blocks: JSON.parse(blocks) as Json[], ...thread, all: form })
     return { body: { ok: true, channel, ts: `1700000000.00000${slack.posted.length}` } }
+  }
+  if (method === 'chat.update') {
+    const { channel = '', ts = '', text = '', blocks = '[]' } = form
+    slack.updated.push({ channel, ts, text, blocks: JSON.parse(blocks) as Json[] })
+    return { body: { ok: true, channel, ts } }
   }
   return { body: { ok: false, error: 'unknown_method' } }
 }

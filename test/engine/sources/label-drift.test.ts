@@ -164,6 +164,29 @@ describe('label drift is told', () => {
     })
   })
 
+  it('of a trigger and of an agent, as each is read, for as long as it holds', async () => {
+    const { engine } = await worldWithEvents()
+    await engine.createTrigger(write, BY)
+    const agent = { name: 'first-look', prompt: 'Look.', trigger: 't', webhook_key_label: 'ticket' }
+    await engine.createAgent(agent, BY)
+    expect((await engine.getTrigger('t')).warnings).toEqual([
+      `filters[0].field names label custmer, ${NONE}`,
+      `condition.group_by[1] names label pod, ${NONE}`,
+      `condition.field names label duration, ${NONE}`,
+    ])
+    expect((await engine.getAgent('first-look')).warnings).toEqual([
+      `webhook_key_label names label ticket, ${NONE}`,
+    ])
+    // A list says nothing of it: the rule looks at events.
+    expect((await engine.listTriggers())[0]).not.toHaveProperty('warnings')
+    const fine = {
+      filters: [{ field: 'service', op: 'eq' as const, value: 'x' }],
+      condition: { event: 'any' },
+    }
+    await engine.updateTrigger('t', { name: 't', sources: ['app'], ...fine } as never, BY)
+    expect((await engine.getTrigger('t')).warnings).toEqual([])
+  })
+
   it('in the health of a source whose entity half of the events lack', async () => {
     const { engine, post } = await worldWithEvents()
     await post([1, 2, 3].map(() => ({ type: 'TargetDown' })))

@@ -1,0 +1,56 @@
+/** What a tool of svc mcp that cannot be called says. */
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Fields } from '../../contract/instance.ts'
+import { call } from './mcp-world.ts'
+import { openShop, type Shop } from './shop-world.ts'
+
+let shop: Shop
+let client: Client
+beforeAll(async () => {
+  shop = await openShop()
+  ;({ client } = shop)
+})
+afterAll(() => shop?.close())
+
+describe('a call that cannot be done', () => {
+  it.each<[string, string, Fields, string]>([
+    ['an argument is missing', 'stats', {}, 'by is required. See the input schema of stats'],
+    ['an argument has the wrong type', 'read', { selector: 'checkout' }, 'selector must be object'],
+    ['an argument is not known', 'stats', { by: 'service', windo: '1h' }, 'windo is not a known field'],
+    [
+      'a cursor is none of ours',
+      'list_sources',
+      { cursor: 'x' },
+      'cursor must be next_cursor of an earlier answer',
+    ],
+    [
+      'the daemon refuses it',
+      'read',
+      { selector: { service: 'a' }, window: '1h', from: '2026-11-20T00:00:00Z' },
+      'window',
+    ],
+    ['nothing has that id', 'get_event', { id: 'evt_999999' }, 'evt_999999'],
+    [
+      'the project is not known',
+      'list_findings',
+      { project: 'Nope' },
+      'project Nope is not known; there are ',
+    ],
+    [
+      'a verdict is reserved',
+      'record_finding',
+      { project: 'Shop', entity: 'a', finding: 'b', verdict: 'no_op' },
+      'no_op',
+    ],
+  ])('says what is wrong where %s', async (_case, tool, args, sentence) => {
+    const result = await call(client, tool, args)
+    expect(result.isError).toBe(true)
+    expect(result.text).toContain(sentence)
+    expect(result.error).toMatchObject({ status: expect.any(Number) })
+  })
+
+  it('is an error of the protocol where no tool has the name', async () => {
+    await expect(call(client, 'drop_everything')).rejects.toThrow('no tool is named drop_everything')
+  })
+})
