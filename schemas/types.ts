@@ -5493,6 +5493,412 @@ export interface EnvironmentScan {
   }[]
 }
 /**
+ * An event that runs of a scenario are judged by, or that a run cited.
+ */
+export interface EvalEvent {
+  /**
+   * Event id.
+   */
+  id: string
+  /**
+   * When it happened.
+   */
+  at: string
+  /**
+   * Source.
+   */
+  source: string
+  /**
+   * Event type.
+   */
+  type: string
+  /**
+   * Its text, the first 500 characters.
+   */
+  text: string
+  /**
+   * Value of its label service; null: it has none.
+   */
+  entity: string | null
+  /**
+   * How many events it stands for.
+   */
+  count: number
+  /**
+   * Facts of the truth that it shows.
+   *
+   * @maxItems 100
+   *
+   * Items: Fact.
+   */
+  facts: {
+    /**
+     * Id of the fact.
+     */
+    id: string
+    /**
+     * root: it shows the cause; effect: it shows what followed from it.
+     */
+    role: 'root' | 'effect'
+  }[]
+  /**
+   * Innocent, and easily taken for the cause.
+   */
+  decoy: boolean
+}
+/**
+ * How much of a scenario a first message showed.
+ */
+export interface EvalMeasured {
+  /**
+   * Id of the scenario.
+   */
+  id: string
+  /**
+   * Kind of the scenario.
+   */
+  kind: string
+  /**
+   * Background events around it.
+   */
+  noise: number
+  /**
+   * Tokens that the message may have.
+   */
+  budget: number
+  /**
+   * How the events were shown.
+   */
+  way: 'brief' | 'plain'
+  /**
+   * Share of the facts shown.
+   */
+  recall: number
+  /**
+   * Whether a root cause is shown; null: the scenario names none.
+   */
+  root: boolean | null
+  /**
+   * Tokens of the message.
+   */
+  tokens: number
+  /**
+   * How long it took to make, milliseconds.
+   */
+  ms: number
+  /**
+   * Facts that are not shown.
+   *
+   * @maxItems 1000
+   *
+   * Items: Id of a fact.
+   */
+  missed: string[]
+}
+/**
+ * What svc evals run or svc evals measure came to, over a pack of scenarios.
+ */
+export interface EvalReport {
+  /**
+   * Of this format.
+   */
+  version: 1
+  /**
+   * When it ended.
+   */
+  at: string
+  /**
+   * Version of svc that made it.
+   */
+  release: string
+  /**
+   * Name or folder of the pack.
+   */
+  pack: string
+  /**
+   * Numbers of background events that were put around each scenario.
+   *
+   * @maxItems 100
+   *
+   * Items: Events.
+   */
+  noise: number[]
+  /**
+   * Cost of all runs, US dollars.
+   */
+  spent_usd: number
+  /**
+   * It ended before all was run: the money was spent.
+   */
+  stopped: boolean
+  /**
+   * Each scenario at each level of noise, with the events that its runs are judged by.
+   *
+   * @maxItems 10000
+   */
+  scenes: EvalScene[]
+  /**
+   * Every run, in the order in which they ended.
+   *
+   * @maxItems 100000
+   */
+  runs: EvalRun[]
+  /**
+   * What first messages showed, of svc evals measure.
+   *
+   * @maxItems 100000
+   */
+  measured: EvalMeasured[]
+}
+/**
+ * A scenario as it was loaded for runs: the events of its truth, and those that runs cited.
+ */
+export interface EvalScene {
+  /**
+   * Id of the scenario.
+   */
+  scenario: string
+  /**
+   * Background events around it.
+   */
+  noise: number
+  /**
+   * Entity that the trigger fired for.
+   */
+  entity: string
+  /**
+   * When the trigger fired.
+   */
+  fired_at: string
+  /**
+   * What a run should come to. no_op: there is nothing to find; unknown: the cause is not in the events.
+   */
+  outcome: 'finding' | 'no_op' | 'unknown'
+  /**
+   * In order of time.
+   *
+   * @maxItems 20000
+   */
+  events: EvalEvent[]
+}
+/**
+ * One run of an agent over a scenario.
+ */
+export interface EvalRun {
+  /**
+   * Id of the scenario.
+   */
+  scenario: string
+  /**
+   * Kind of the scenario.
+   */
+  kind: string
+  /**
+   * How hard it is, from 1 (one clear signal) to 4 (several causes, or one that is missing); null: not said.
+   */
+  level: number | null
+  /**
+   * Nothing of svc is tuned on it.
+   */
+  held_out: boolean
+  /**
+   * Background events around it.
+   */
+  noise: number
+  /**
+   * Name of the agent: a script, or a model with how it is told.
+   */
+  variant: string
+  /**
+   * A script answered, no model.
+   */
+  scripted: boolean
+  /**
+   * From 1.
+   */
+  repeat: number
+  /**
+   * How the run ended.
+   */
+  status:
+    | 'queued'
+    | 'running'
+    | 'succeeded'
+    | 'exhausted'
+    | 'failed'
+    | 'capped'
+    | 'empty'
+    | 'parked'
+    | 'cancelled'
+  /**
+   * Its tape no longer fits, and the first difference: the run has neither passed nor failed. Null: it fits, or there was none.
+   */
+  stale: string | null
+  /**
+   * What it came to; null: nothing.
+   */
+  outcome: 'finding' | 'no_op' | null
+  /**
+   * Of its finding.
+   */
+  headline: string | null
+  /**
+   * Why it did not succeed.
+   */
+  error: string | null
+  /**
+   * Model, as the provider named it.
+   */
+  model: string | null
+  /**
+   * Calls of the model.
+   */
+  rounds: number
+  /**
+   * Calls of tools.
+   */
+  calls: number
+  /**
+   * Tokens sent, those read from the cache included.
+   */
+  input_tokens: number
+  /**
+   * Tokens answered.
+   */
+  output_tokens: number
+  /**
+   * Cost, US dollars; null: not priced.
+   */
+  usd: number | null
+  /**
+   * How long it took, milliseconds.
+   */
+  ms: number
+  score: EvalScore
+  /**
+   * What it claimed.
+   *
+   * @maxItems 200
+   *
+   * Items: Claim.
+   */
+  claims: {
+    /**
+     * What is claimed.
+     */
+    text: string
+    /**
+     * What it is in the finding.
+     */
+    role: 'cause' | 'effect' | 'ruled_out' | 'context'
+    /**
+     * Events it rests on.
+     *
+     * @maxItems 50
+     *
+     * Items: Event id.
+     */
+    events: string[]
+    /**
+     * It holds.
+     */
+    ok: boolean
+  }[]
+  /**
+   * Events of the scene that were shown to it.
+   *
+   * @maxItems 20000
+   *
+   * Items: Event id.
+   */
+  shown: string[]
+  /**
+   * What it asked and was answered.
+   *
+   * @maxItems 200
+   */
+  turns: EvalTurn[]
+}
+/**
+ * What a run is worth: its claims held against the truth of the scenario by code.
+ */
+export interface EvalScore {
+  /**
+   * 0 where a cause has no claim that holds and cites one of its events as the cause; else right causes over causes named. Where there is no cause to find: 1 as the outcome is right.
+   */
+  cause: number
+  /**
+   * It came to what it should.
+   */
+  outcome: boolean
+  /**
+   * It found something where there was nothing.
+   */
+  false_alarm: boolean
+  /**
+   * Facts of the truth of which an event is cited, over all.
+   */
+  evidence_recall: number
+  /**
+   * Cited events that are of the truth, over all cited.
+   */
+  evidence_precision: number
+  /**
+   * Claims that do not hold, over all; 0 without claims.
+   */
+  false_claims: number
+  /**
+   * Every claim holds, and the cause is wrong.
+   */
+  confidently_wrong: boolean
+  /**
+   * Claims that name an innocent event as the cause.
+   */
+  decoys: number
+  /**
+   * Facts of which an event was ever shown to the run, over all: what it was not shown it could not see.
+   */
+  reached: number
+}
+/**
+ * One call of the model in a run: what it said, and the tools that it called.
+ */
+export interface EvalTurn {
+  /**
+   * From 1.
+   */
+  round: number
+  /**
+   * Text of the model, the first 2,000 characters.
+   */
+  said: string
+  /**
+   * Tools that it called.
+   *
+   * @maxItems 100
+   *
+   * Items: Call of a tool.
+   */
+  calls: {
+    /**
+     * Name of the tool.
+     */
+    tool: string
+    /**
+     * Its arguments as JSON, the first 2,000 characters.
+     */
+    arguments: string
+    /**
+     * The first 2,000 characters of what it was answered; null: nothing.
+     */
+    answer: string | null
+    /**
+     * The answer is an error.
+     */
+    failed: boolean
+  }[]
+}
+/**
  * A record of what a trigger made of an event.
  */
 export interface Evaluation {

@@ -56,6 +56,8 @@ export interface Truth {
   /** A finding when absent. */
   outcome?: Outcome
   decoys?: Decoy[]
+  /** How hard it is, from 1, one clear signal, to 4, several causes or one that is missing. */
+  level?: number
 }
 
 export interface Incident {

@@ -33,19 +33,23 @@ const collect = (value: string, before: string[] = []): string[] => [...before, 
 export function evalsNewCommand(io: Io): Command {
   return clientCommand(
     'new',
-    'Make a scenario of a past run: its events up to the firing, names replaced, and the cause that you name',
+    'Make a scenario from a past run: the events that the run could read, with names replaced by stand-ins, and the cause that you name',
   )
-    .requiredOption('--run <id>', 'the run')
-    .requiredOption('--out <dir>', 'folder of the pack; the scenario is a folder in it')
+    .requiredOption('--run <id>', 'id of the run')
+    .requiredOption('--out <dir>', 'folder for scenarios; the new one becomes a folder in it')
     .option(
       '--cause <events>',
-      'ids of events that show the cause, with commas; again for a second cause. Without it, the claims of the run that hold',
+      'ids of the events that show the cause, separated by commas; repeat the option for a second cause. Default: the true cause of the mark on the finding, else the events of the claims that hold',
       collect,
     )
     .option('--no-cause', 'there was nothing to find')
-    .option('--effect <events>', 'ids of events that followed from it, with commas', collect)
-    .option('--keep <label>', 'leave the values of this label as they are; may be repeated', collect)
-    .option('-y, --yes', 'write without asking')
+    .option('--effect <events>', 'ids of events that followed from the cause, separated by commas', collect)
+    .option(
+      '--keep <label>',
+      'keep the values of this label, instead of replacing them; may be repeated',
+      collect,
+    )
+    .option('-y, --yes', 'write the scenario without asking first')
     .action((flags: Flags & { cause?: string[] | boolean }) => {
       const none = flags.cause === false
       return make(io, {
