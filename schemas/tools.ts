@@ -1440,6 +1440,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      ],
      "description": "Who marked it handled."
     },
+    "mark": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Marked as right, wrong or partly right; null: not marked."
+    },
     "event_id": {
      "type": "string",
      "description": "Its event on the timeline of the entity."
@@ -1472,6 +1483,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "headline",
     "next_step",
     "handled_by",
+    "mark",
     "event_id",
     "event",
     "note",
@@ -2491,6 +2503,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
          }
         ],
         "description": "Who marked it handled."
+       },
+       "mark": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Marked as right, wrong or partly right; null: not marked."
        }
       },
       "required": [
@@ -2506,7 +2529,8 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "cut",
        "trigger",
        "external",
-       "handled_by"
+       "handled_by",
+       "mark"
       ],
       "additionalProperties": false
      }
@@ -3210,6 +3234,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
         ],
         "description": "Who marked it handled; null: nobody."
        },
+       "mark": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Marked as right, wrong or partly right; null: not marked."
+       },
        "external": {
         "type": "boolean",
         "description": "Recorded by an outside agent."
@@ -3231,6 +3266,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "verdict",
        "agents",
        "handled_by",
+       "mark",
        "external",
        "practice"
       ],

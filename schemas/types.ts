@@ -6163,6 +6163,31 @@ export interface FindingCreated {
   notices: string[]
 }
 /**
+ * Whether a finding is right, as somebody marked it afterwards.
+ */
+export interface FindingMark {
+  /**
+   * right; wrong; partly: some of it is right.
+   */
+  mark: 'right' | 'wrong' | 'partly'
+  /**
+   * What the marker adds.
+   */
+  note: string | null
+  /**
+   * Id of the event that was the true cause; null: not said.
+   */
+  cause: string | null
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * Who.
+   */
+  by: string
+}
+/**
  * A finding recorded in a project.
  */
 export interface Finding {
@@ -6219,6 +6244,10 @@ export interface Finding {
      */
     by: string
   }
+  /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
   /**
    * Claims that hold; null: it made none.
    */
@@ -8222,6 +8251,10 @@ export interface ToolGetFindingResult {
    */
   handled_by: string | null
   /**
+   * Marked as right, wrong or partly right; null: not marked.
+   */
+  mark: string | null
+  /**
    * Its event on the timeline of the entity.
    */
   event_id: string
@@ -8805,6 +8838,10 @@ export interface ToolListFindingsResult {
      * Who marked it handled.
      */
     handled_by: string | null
+    /**
+     * Marked as right, wrong or partly right; null: not marked.
+     */
+    mark: string | null
   }[]
   /**
    * Pass as cursor for the next page; null: this was the last.
@@ -9184,6 +9221,10 @@ export interface ToolProjectTimelineResult {
      * Who marked it handled; null: nobody.
      */
     handled_by: string | null
+    /**
+     * Marked as right, wrong or partly right; null: not marked.
+     */
+    mark: string | null
     /**
      * Recorded by an outside agent.
      */
@@ -11510,6 +11551,10 @@ export interface Run {
      */
     by: string
   }
+  /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
 }
 /**
  * Totals since 00:00 UTC, practice excluded.
@@ -11998,6 +12043,10 @@ export interface ProjectResultDetail {
     by: string
   }
   /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
+  /**
    * Recorded by an outside agent.
    */
   external: boolean
@@ -12071,6 +12120,10 @@ export interface ProjectResult {
      */
     by: string
   }
+  /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
   /**
    * Recorded by an outside agent.
    */
@@ -13880,6 +13933,23 @@ export interface LoginExchange {
   port: number | null
 }
 /**
+ * Body of POST of mark: whether a finding is right.
+ */
+export interface MarkWrite {
+  /**
+   * right, wrong, or partly where some of it is right; null takes the mark away.
+   */
+  mark: 'right' | 'wrong' | 'partly' | null
+  /**
+   * What you add, for whoever reads the mark.
+   */
+  note?: string
+  /**
+   * Id of the event that was the true cause. It must exist, and you must be allowed to read it.
+   */
+  cause?: string
+}
+/**
  * Body of POST /api/connect/clients: svc mcp tells what a client asked of it.
  */
 export interface McpClientSeen {
@@ -14890,6 +14960,24 @@ export interface ResultHandled {
   }
 }
 /**
+ * How a result is marked now, and how it was before.
+ */
+export interface ResultMarked {
+  ok: true
+  /**
+   * Run id.
+   */
+  id: string
+  /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
+  /**
+   * The mark that this one replaced, to put it back; null: there was none.
+   */
+  before: null | FindingMark
+}
+/**
  * What the agents of a project found.
  */
 export interface ResultsResult {
@@ -15157,6 +15245,10 @@ export interface RunDetail {
      */
     by: string
   }
+  /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
   /**
    * Claims of its finding.
    */

@@ -140,6 +140,7 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /api/projects/:id/results': 'read',
   'GET /api/projects/:id/results/:run': 'read',
   'POST /api/projects/:id/results/:run/handled': 'admin',
+  'POST /api/projects/:id/results/:run/mark': 'admin',
   'GET /api/projects/:id/findings': 'read',
   'POST /api/projects/:id/findings': 'findings',
   'GET /api/projects/:id/keys': 'admin',

@@ -10,6 +10,7 @@ import type {
   ChangeSetCreate,
   FindingCreate,
   KeyCreate,
+  MarkWrite,
   McpServerWrite,
   ProjectCreate,
   ProjectUpdate,
@@ -32,9 +33,11 @@ import {
   listFindings,
   listResults,
   markHandled,
+  type ResultsAsked,
   recordFinding,
   todayOf,
 } from '../findings/findings.ts'
+import { markFinding, markWords } from '../findings/marks.ts'
 import type { AgentModels } from '../models/settings.ts'
 import { presentCard } from '../projects/present.ts'
 import { readPicked } from '../projects/remove.ts'
@@ -211,13 +214,18 @@ export function projectCalls({ declared, findings, http, agentModels, startRun }
     projectOutline: async (word: string) => outlineOf(declared, word),
     projectHealth: async (word: string) => projectHealth(declared, word, agentModels().key_configured),
     projectSummary: async (word: string) => summaryOf(declared, findings, idOf(word)),
-    projectResults: async (
-      word: string,
-      { show, before, limit }: { show?: string | undefined; before?: string | undefined; limit: number },
-    ) => listResults(findings, idOf(word), { show, before, limit: clamp(limit, 100) }),
+    projectResults: async (word: string, { limit, ...asked }: ResultsAsked) =>
+      listResults(findings, idOf(word), { ...asked, limit: clamp(limit, 100) }),
     projectResult: async (word: string, run: string) => getResult(findings, idOf(word), run),
     markHandled: async (word: string, run: string, handled: boolean, by: string) =>
       declared.store.tx(() => markHandled(findings, idOf(word), run, handled, by)),
+    markFinding: async (word: string, run: string, mark: MarkWrite, own: boolean, by: WriteBy) =>
+      declared.store.tx(() => {
+        const project = idOf(word)
+        const marked = markFinding(findings, project, run, mark, { by: by.caller.name, own })
+        declared.changes.note(by, project, markWords(marked))
+        return marked
+      }),
     projectFindings: async (
       word: string,
       { entity, agent, limit }: { entity?: string | undefined; agent?: string | undefined; limit: number },

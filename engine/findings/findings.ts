@@ -20,7 +20,8 @@ import type { Ending, Fetcher } from '../deliveries/fetching.ts'
 import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { checkCited } from './checked.ts'
-import type { FindingQueries, FindingRow, ResultRow } from './queries.ts'
+import { presentMark } from './marks.ts'
+import type { FindingQueries, FindingRow, MarkFilter, ResultRow } from './queries.ts'
 
 const FINDING_MAX_BYTES = 65_536
 const HEADLINE_MAX = 100
@@ -146,6 +147,7 @@ export function listFindings(
     project,
     agent: agent ?? null,
     entity: entity ?? null,
+    mark: null,
     before_at: null,
     before_id: null,
     limit,
@@ -153,16 +155,24 @@ export function listFindings(
   return { findings: rows.map(presentFinding) }
 }
 
+export interface ResultsAsked {
+  show?: string | undefined
+  mark?: MarkFilter | undefined
+  before?: string | undefined
+  limit: number
+}
+
 /**
  * One result per chain of runs, newest first.
  * @param show findings or agent:<name>; absent: all.
+ * @param mark only results that are marked so; any: marked at all; none: not marked
  * @param before as next_before of the page before.
  * @throws SvcError invalid; not_found for an agent that never was
  */
 export function listResults(
   parts: FindingsParts,
   project: string,
-  { show, before, limit }: { show?: string | undefined; before?: string | undefined; limit: number },
+  { show, mark, before, limit }: ResultsAsked,
 ): ResultsResult {
   const agent = readShow(show)
   const at = before === undefined ? null : readCursor(before)
@@ -170,6 +180,7 @@ export function listResults(
     project,
     agent,
     entity: null,
+    mark: mark ?? null,
     before_at: at?.at ?? null,
     before_id: at?.id ?? null,
     limit: limit + 1,
@@ -248,6 +259,7 @@ function presentFinding(row: FindingRow): Finding {
     external: row.external === 1,
     verified: row.verified_total === null ? null : { ok: row.verified_ok!, total: row.verified_total },
     handled: handledOf(row),
+    mark: presentMark(row),
   }
 }
 
@@ -266,6 +278,7 @@ function presentResult(row: ResultRow): ProjectResult {
     chain: JSON.parse(row.chain) as string[],
     cost_usd: row.external === 1 || row.uncosted > 0 ? null : row.cost_usd,
     handled: handledOf(row),
+    mark: presentMark(row),
     external: row.external === 1,
     practice: row.practice === 1,
   }

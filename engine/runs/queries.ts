@@ -1,8 +1,10 @@
 /** The SQL of runs, their steps and handoffs. */
+
+import type { MarkRow } from '../findings/queries.ts'
 import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
 
-export interface RunRow {
+export interface RunRow extends MarkRow {
   id: string
   seq: number
   agent: string

@@ -50,11 +50,12 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
       trigger: one.trigger,
       external: one.external,
       handled_by: one.handled?.by ?? null,
+      mark: one.mark?.mark ?? null,
     }))
     const page = pageOf(shown, cursor, limit)
     const lines = page.entries.map(
       (one) =>
-        `${one.at} ${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}`,
+        `${one.at} ${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${markText(one.mark)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}`,
     )
     return {
       text: (lines.join('\n\n') || 'no findings') + more(page.next_cursor),
@@ -80,7 +81,7 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
     const { text: note, cut } = cutTo(found.note, tokens)
     const { at, entity, chain: agents, verdict, headline, next_step, event_id: event } = found
     return {
-      text: `${headline}\n${at} ${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}`,
+      text: `${headline}\n${at} ${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${markText(found.mark?.mark)}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}`,
       content: {
         project: project.id,
         finding_id: found.id,
@@ -92,6 +93,7 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
         headline,
         next_step,
         handled_by: found.handled?.by ?? null,
+        mark: found.mark?.mark ?? null,
         event_id: event,
         event,
         note,
@@ -100,6 +102,10 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
     }
   },
 })
+
+/** How a person or a key marked a finding; empty: nobody did. */
+export const markText = (mark: string | null | undefined): string =>
+  mark ? `, marked as ${mark === 'partly' ? 'partly right' : mark}` : ''
 
 export const recordFinding = defineTool<ToolRecordFinding, ToolRecordFindingResult>({
   name: 'record_finding',
