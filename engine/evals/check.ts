@@ -1,4 +1,5 @@
 /** Whether scenarios are fit to tell a good agent from a bad one. */
+import { counted } from './counted.ts'
 import type { Pack } from './incident.ts'
 import { PROMPT, runEvals } from './run.ts'
 import { SCRIPTED, TRIVIAL } from './scripted.ts'
@@ -31,7 +32,7 @@ export async function checkPack(
     const say = (why: string) => unfit.push({ scenario, why })
     const loaded = loadedWith({ truth, ...incident }, pack.noise, noise)
     const found = truthOf(loaded, truth)
-    const own = new Set(incident.events.map(keyOf))
+    const own = new Set(counted(incident.events).map(keyOf))
     const noiseIds = loaded.events.filter((event) => !own.has(keyOf(event))).map((event) => event.id)
     for (const { id, events } of found.facts) {
       if (events.size === 0) say(`no event is of the fact ${id}`)

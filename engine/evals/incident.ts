@@ -1,11 +1,13 @@
 /**
  * Incidents with labelled truth, as folders: `<id>/events.ndjson.gz` holds an event a line (`source`, `type`,
- * `t` in seconds before the firing, `text`, `labels`, `value`), `<id>/truth.json` what must be seen of them.
+ * `t` in seconds before the firing, `text`, `labels`, `value`, and `count` where it stands for others of its wording),
+ * `<id>/truth.json` what must be seen of them.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { fail } from '../errors.ts'
+import { counted } from './counted.ts'
 
 export interface IncidentEvent {
   source: string
@@ -17,6 +19,10 @@ export interface IncidentEvent {
   value?: number
   /** Seconds before the firing when it came, where that is later than when it happened. */
   arrives?: number
+  /** How many events of its wording it stands for, itself included; 1 when absent. */
+  count?: number
+  /** Of those it stands for the last, seconds before the firing; `t` when absent. */
+  until?: number
 }
 
 /** What a run should come to. unknown: the cause is not in the events, and that is to be said. */
@@ -105,6 +111,7 @@ function readIncident(folder: string, id: string): Incident {
     const events = lines.filter(Boolean).map((line) => JSON.parse(line) as IncidentEvent)
     if (typeof truth.entity !== 'string' || !Array.isArray(truth.facts))
       throw new Error('truth.json needs entity and facts')
+    counted(events)
     return { truth, events }
   } catch (error) {
     return fail('invalid', `pack: incident ${id}: ${(error as Error).message}`, { field: 'pack' })

@@ -35,17 +35,19 @@ export function sceneOf(given: Given): { scene: EvalScene; shown: string[][] } {
   const shownTo = runs.map(shownIn)
   const cited = new Set(runs.flatMap(({ claims }) => claims.flatMap(({ events }) => events)))
   const wasSeen = (id: string) => cited.has(id) || shownTo.some((shown) => shown.has(id))
+  const copies = new Set(loaded.events.flatMap(({ id, isCopy }) => (isCopy ? [id] : [])))
   const kept = new Set<string>()
   for (const events of [...truth.facts.map((fact) => fact.events), truth.decoys])
-    for (const [i, id] of [...events].entries()) if (i < KEPT || wasSeen(idOf(id))) kept.add(id)
+    for (const [i, id] of [...events].filter((id) => !copies.has(id) || wasSeen(idOf(id))).entries())
+      if (i < KEPT || wasSeen(idOf(id))) kept.add(id)
   const events = loaded.events
     .filter(({ id }) => kept.has(id) || cited.has(idOf(id)))
     .slice(0, EVENTS_MAX)
     .map((event): EvalEvent => {
-      const { id, t, source, type, text, labels } = event
+      const { id, t, source, type, text, labels, count = 1 } = event
       return {
         ...{ id: idOf(id), at: new Date(loaded.now + t * 1000).toISOString(), source, type },
-        ...{ text: text.slice(0, TEXT), entity: labels.service ?? null, count: 1 },
+        ...{ text: text.slice(0, TEXT), entity: labels.service ?? null, count },
         facts: truth.facts.flatMap((fact) => (fact.events.has(id) ? [{ id: fact.id, role: fact.role }] : [])),
         decoy: truth.decoys.has(id),
       }

@@ -158,11 +158,11 @@ const isOf = (projects: readonly string[], wanted: readonly string[]): boolean =
 
 function tellFrozen(io: Io, { events, thinned, replaced, truth }: Frozen, bytes: number): void {
   const bySource = new Map<string, number>()
-  for (const { source } of events) bySource.set(source, (bySource.get(source) ?? 0) + 1)
+  for (const { source, count = 1 } of events) bySource.set(source, (bySource.get(source) ?? 0) + count)
   const list = (of: Iterable<[string, number]>) =>
     [...of].map(([name, count]) => `${escapeLine(name)} ${count.toLocaleString('en')}`).join(', ') || 'none'
   io.out(
-    `events: ${list(bySource)}; ${thinned.toLocaleString('en')} older ones left out; ${Math.ceil(bytes / 1000)} kB\n`,
+    `events: ${list(bySource)}; ${thinned.toLocaleString('en')} older ones are left out, others of their wording stand for them; ${Math.ceil(bytes / 1000)} kB\n`,
   )
   io.out(`replaced by stand-ins: ${list(Object.entries(replaced))}\n`)
   for (const { role, line } of truth.facts) io.out(`${role}: ${escapeLine(line?.[0] ?? '')}\n`)
