@@ -26,6 +26,7 @@ import { removeSubscriptions } from './deliveries/subscriptions.ts'
 import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
+import { createScenarioReads } from './evals/scenario-of-run.ts'
 import { faultTold } from './fault-id.ts'
 import { Figures } from './figures.ts'
 import { labelFor } from './findings/findings.ts'
@@ -247,6 +248,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const queue = new IngestQueue((calls) => pipeline.accept(calls))
   const triggerReads = createTriggerReads(ctx, clock, view)
   const runReads = createRunReads(ctx, clock, snapshotsOf(ctx, false))
+  const scenarios = createScenarioReads(ctx, { ...runReads, ...triggerReads })
   const tracing = tracingPort(openStoredTracing(store, secrets, clock, options.tracing))
   const work = { clock, timers: systemTimers, onError: (error: Error) => void onFault(error) }
   const tracePort = { ...tracing, ...triggerReads, ...runReads, event: reads.event }
@@ -292,6 +294,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     ...fetches,
     fetchFiring: fetchFiringBy({ ...triggerReads, ...fetches }, waiting),
     ...runReads,
+    ...scenarios,
     ...runWrites({
       ...runs,
       making,

@@ -1,7 +1,7 @@
 /** The engine in the caller's own thread, copies of its file, and what is measured of first messages: for tools and tests. */
 export { createEngine } from './create-engine.ts'
 export { checkPack } from './evals/check.ts'
-export { type Frozen, type FrozenRow, freezeRun } from './evals/freeze.ts'
+export { type Frozen, type FrozenRow, freezeRun, proposedCauses } from './evals/freeze.ts'
 export { type Pack, readPack } from './evals/incident.ts'
 export { measure } from './evals/measure.ts'
 export { ownPack } from './evals/own-pack.ts'

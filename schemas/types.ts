@@ -5899,6 +5899,197 @@ export interface EvalTurn {
   }[]
 }
 /**
+ * A scenario in one file, as svc evals reads it in a pack.
+ */
+export interface ScenarioFile {
+  /**
+   * Of this format.
+   */
+  version: 1
+  /**
+   * What must be seen of it.
+   */
+  truth: {
+    /**
+     * Id.
+     */
+    id: string
+    /**
+     * Kind.
+     */
+    kind: string
+    /**
+     * Entity that the trigger fires for.
+     */
+    entity: string
+    /**
+     * When.
+     */
+    fired_at: string
+    /**
+     * What a run should come to.
+     */
+    outcome?: 'finding' | 'no_op' | 'unknown'
+    /**
+     * What one must have seen.
+     *
+     * Items: Fact.
+     */
+    facts: {
+      /**
+       * Id.
+       */
+      id: string
+      /**
+       * root: it shows the cause.
+       */
+      role: 'root' | 'effect'
+      /**
+       * Patterns that one event must all match.
+       *
+       * Items: Pattern.
+       */
+      line?: string[]
+      /**
+       * The cause that it shows.
+       */
+      cause?: string
+      [k: string]: unknown
+    }[]
+    [k: string]: unknown
+  }
+  /**
+   * In order of time.
+   *
+   * Items: Event.
+   */
+  events: {
+    /**
+     * Source.
+     */
+    source: string
+    /**
+     * Event type.
+     */
+    type: string
+    /**
+     * Seconds before the firing, at most 0.
+     */
+    t: number
+    /**
+     * Text.
+     */
+    text: string
+    /**
+     * Labels.
+     */
+    labels: {
+      /**
+       * Value.
+       */
+      [k: string]: string
+    }
+    /**
+     * Of a measurement.
+     */
+    value?: number
+    /**
+     * Seconds before the firing when it came, where that is later.
+     */
+    arrives?: number
+    /**
+     * How many events of its wording it stands for; 1 when absent.
+     */
+    count?: number
+    /**
+     * When the last of them was, seconds before the firing.
+     */
+    until?: number
+  }[]
+}
+/**
+ * What a scenario made from a run would hold, before anything leaves the daemon.
+ */
+export interface ScenarioPreview {
+  /**
+   * Run id, and id of the scenario.
+   */
+  id: string
+  /**
+   * Entity that the trigger fired for; a stand-in where it is a name.
+   */
+  entity: string
+  /**
+   * When the trigger fired.
+   */
+  fired_at: string
+  /**
+   * Where the cause is from: asked for, the mark of the finding, its claims that hold; none: no cause is known, say which.
+   */
+  cause_from: 'asked' | 'mark' | 'claims' | 'none'
+  /**
+   * For each cause the events that show it.
+   */
+  causes: {
+    /**
+     * Event id.
+     */
+    id: string
+    /**
+     * Its text, with stand-ins.
+     */
+    text: string
+  }[][]
+  /**
+   * Events that the run could read.
+   */
+  events: number
+  /**
+   * Of them those in the file; others of a wording stand for the rest, with their count.
+   */
+  kept: number
+  /**
+   * Size of the file.
+   */
+  bytes: number
+  /**
+   * Events by source.
+   *
+   * Items: Source.
+   */
+  sources: {
+    /**
+     * Source.
+     */
+    source: string
+    /**
+     * Events.
+     */
+    events: number
+  }[]
+  /**
+   * What stand-ins replace.
+   *
+   * Items: Kind.
+   */
+  replaced: {
+    /**
+     * Label, email or ip.
+     */
+    kind: string
+    /**
+     * How many different ones.
+     */
+    names: number
+  }[]
+  /**
+   * Why the scenario cannot tell a good agent from a bad one; empty: it can.
+   *
+   * Items: Why, in a sentence.
+   */
+  unfit: string[]
+}
+/**
  * A record of what a trigger made of an event.
  */
 export interface Evaluation {
@@ -14460,6 +14651,33 @@ export interface Rollback {
    * Only plan.
    */
   dry_run?: boolean
+}
+/**
+ * Body of POST of scenario: what the cause was, and what stays as it is.
+ */
+export interface ScenarioAsk {
+  /**
+   * For each cause the events that show it; an empty list: there was nothing to find. Absent: the cause that the mark of the finding names, else the causes of the claims that hold.
+   *
+   * @maxItems 10
+   */
+  causes?: string[][]
+  /**
+   * Events that followed from the cause.
+   *
+   * @maxItems 50
+   *
+   * Items: Event id.
+   */
+  effects?: string[]
+  /**
+   * Labels whose values are not replaced by stand-ins.
+   *
+   * @maxItems 50
+   *
+   * Items: Name of a label.
+   */
+  keep?: string[]
 }
 /**
  * Body of POST /api/session: exchanges a token for an HttpOnly cookie.

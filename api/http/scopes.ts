@@ -91,6 +91,8 @@ export const scopes: Readonly<Record<string, Scope>> = {
   'GET /api/runs/:id': 'read',
   'POST /api/runs/:id/rerun': 'admin',
   'POST /api/runs/:id/cancel': 'admin',
+  'POST /api/runs/:id/scenario': 'admin',
+  'POST /api/runs/:id/scenario/file': 'admin',
   'POST /api/agents/builtin/:name/enable': 'admin',
   'POST /api/agents/builtin/:name/disable': 'admin',
   'GET /api/mcp-servers': 'read',

@@ -2,6 +2,8 @@
  * A run of the past as a scenario: the events that it could read, with stand-ins for whom they are about, and the
  * truth that a person names by events. Nothing here reads or writes; what is given is what there was.
  */
+
+import type { RunDetail } from '../../schemas/types.ts'
 import { Masker } from '../context/words.ts'
 import { fail } from '../errors.ts'
 import type { Fact, IncidentEvent, Truth } from './incident.ts'
@@ -36,6 +38,8 @@ export interface Freezing {
 
 export interface Frozen {
   truth: Truth
+  /** For each cause the events that show it, with stand-ins. */
+  causes: { id: string; text: string }[][]
   events: IncidentEvent[]
   /** Events that were left out, lines of a wording that came often: others of it stand for them. */
   thinned: number
@@ -56,6 +60,19 @@ const IPV4 = /\b(?:\d{1,3}\.){3}\d{1,3}\b/g
 const IPV6 = /\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b/gi
 /** Shorter values are words that texts have anyway. */
 const NAME_MIN = 3
+
+/**
+ * What the cause of a past run was, where nobody says it: the event that the mark of its finding names, else the
+ * causes of its claims that hold. `none`: neither says one, or the mark says that the finding is wrong.
+ */
+export function proposedCauses({ mark, claims }: Pick<RunDetail, 'mark' | 'claims'>): {
+  causes: string[][]
+  from: 'mark' | 'claims' | 'none'
+} {
+  if (mark?.cause) return { causes: [[mark.cause]], from: 'mark' }
+  const held = mark?.mark === 'wrong' ? [] : claims.filter(({ ok, role }) => ok && role === 'cause')
+  return { causes: held.map(({ events }) => events), from: held.length ? 'claims' : 'none' }
+}
 
 /** @throws SvcError invalid where a cause is none of the events */
 export function freezeRun(given: Freezing): Frozen {
@@ -111,6 +128,7 @@ export function freezeRun(given: Freezing): Frozen {
         ...effects.map((id) => factOf(id, { role: 'effect' })),
       ],
     },
+    causes: causes.map((ids) => ids.map((id) => ({ id, text: told(byId.get(id)!).text }))),
     events: kept.map(({ row, ...stands }) => told(row, stands)),
     thinned: rows.length - kept.length,
     replaced: masks.counts(),

@@ -81,6 +81,7 @@ interface Wide {
   advice?: string
 }
 
+const IN_PAGES = 'make it with svc evals new, which reads in pages'
 const CATALOG = 'compare fewer objects at once'
 
 /** Those that may look at very many events, or at all that is declared. */
@@ -90,6 +91,8 @@ const WIDE: Readonly<Record<string, Wide>> = {
   inspect: { args: 1 },
   backtest: { args: 1 },
   replay: { args: 2 },
+  previewScenario: { args: 2, advice: IN_PAGES },
+  scenarioOfRun: { args: 2, advice: IN_PAGES },
   checkCatalog: { args: 2, advice: CATALOG },
   exportCatalog: { args: 2, advice: CATALOG },
   updateCatalogFile: { args: 1, advice: CATALOG },

@@ -69,7 +69,7 @@ async function make(io: Io, flags: Flags): Promise<void> {
     ? await get<Firing>(client, `/api/firings/${encodeURIComponent(run.dispatch_id)}`)
     : null
   const firedAt = Date.parse(firing?.fired_at ?? run.as_of)
-  const causes = flags.noCause ? [] : causesOf(run, flags.cause ?? [])
+  const causes = flags.noCause ? [] : await causesOf(run, flags.cause ?? [])
   const rows = await readAll(io, client, run, firedAt)
   const cited = run.claims.flatMap(({ events }) => events)
   const frozen = freeze(freezeRun, {
@@ -114,13 +114,16 @@ async function get<T>(client: Client, path: string): Promise<T> {
 const listsIn = (given: readonly string[] = []): string[][] =>
   given.map((list) => list.split(',').map((id) => id.trim())).filter((list) => list.length > 0)
 
-/** As they are named, else what the run itself said and what held. */
-function causesOf({ claims, id }: RunDetail, named: readonly string[]): string[][] {
+/** As they are named, else as the mark of the finding or its claims say. @throws CliError 64 where none does */
+async function causesOf(run: RunDetail, named: readonly string[]): Promise<string[][]> {
   if (named.length) return listsIn(named)
-  const held = claims.filter(({ ok, role }) => ok && role === 'cause')
-  if (held.length === 0)
-    throw usageError(`no claim of ${id} that holds names a cause: say --cause evt_…, or --no-cause`)
-  return held.map(({ events }) => events)
+  const { proposedCauses } = await import('../../../engine/local.ts')
+  const { causes, from } = proposedCauses(run)
+  if (from === 'none')
+    throw usageError(
+      `neither the mark of ${run.id} nor a claim of it that holds names a cause: say --cause evt_…, or --no-cause`,
+    )
+  return causes
 }
 
 /** What the run could read, but for findings: they would tell the answer. Oldest first. */

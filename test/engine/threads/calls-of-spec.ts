@@ -100,6 +100,8 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
   sourceEvents: () => ['gateway', 10],
   sourceFields: () => ['gateway', 10],
   previewLabel: () => [{ label: { name: 'service', field: 'service' }, source: 'gateway' }],
+  previewScenario: ({ run }) => [run, {}],
+  scenarioOfRun: ({ run }) => [run, { causes: [] }],
   replay: () => [
     'Storefront',
     { limit: 10, from: new Date(NOW).toISOString(), to: new Date(NOW + 1).toISOString() },

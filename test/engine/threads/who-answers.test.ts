@@ -176,6 +176,7 @@ const WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
   createProjectKey: () => ['Storefront', { name: 'other', scopes: ['read'] }, BY],
   recordFinding: () => ['Storefront', FINDING, 'my-agent', FETCHER],
   markHandled: () => ['Storefront', made.run, true, 'maria'],
+  markFinding: () => ['Storefront', made.run, { mark: 'wrong' }, false, BY],
   forgetCatalogFile: () => ['catalog'],
   propose: () => [
     { operations: [{ op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '5h' } }] },
