@@ -7,7 +7,7 @@ import type { RunReads } from '../runs/run-reads.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { projectScope } from '../timeline/project-scope.ts'
 import type { TriggerReads } from '../triggers/reads.ts'
-import { guessedFaults, statedFaults } from './check.ts'
+import { guessedFaults, statedFaults } from './fitness.ts'
 import { type Frozen, type FrozenRow, freezeRun, proposedCauses } from './freeze.ts'
 
 /** Of the past of a firing so much is taken, ms; of events at most so many, the newest of them. */

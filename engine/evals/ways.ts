@@ -4,8 +4,8 @@ import type { Row } from '../engine.ts'
 import { fence, renderRow, renderRows } from '../runs/fence.ts'
 import { fitRows, tokensOf } from '../timeline/fit.ts'
 import { renderHeading, renderTimeline } from '../timeline/present.ts'
-import { type CountedEvent, counted } from './counted.ts'
-import type { Incident, NoisePool } from './incident.ts'
+import { type Counted, counted } from './counted.ts'
+import type { Incident, IncidentEvent, NoisePool } from './incident.ts'
 import { noiseOf } from './noise.ts'
 
 /** Of an event context by default, and rows that a fitted read looks at. */
@@ -18,14 +18,17 @@ export interface Loaded {
   /** Epoch ms of the firing. */
   now: number
   /** In order of time, ids by that order, the last is the alert. */
-  events: (CountedEvent & { id: string })[]
+  events: (Counted<IncidentEvent> & { id: string })[]
 }
 
 export type WayName = 'brief' | 'plain'
 
 export function loadedWith({ truth, events }: Incident, pool: NoisePool, noise: number): Loaded {
   const { entity, id } = truth
-  const all: CountedEvent[] = [...counted(events), ...(noise ? noiseOf(pool, id, entity, noise) : [])]
+  const all: Counted<IncidentEvent>[] = [
+    ...counted(events),
+    ...(noise ? noiseOf(pool, id, entity, noise) : []),
+  ]
   all.push({
     ...{ source: 'alerts', type: 'page', t: 0, text: `firing: ${entity} page` },
     labels: { service: entity, severity: 'page' },
