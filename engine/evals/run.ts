@@ -7,6 +7,7 @@ import type { Pack } from './incident.ts'
 import { recordOf, sceneOf } from './scene.ts'
 import { scoreRun } from './score.ts'
 import { type ScriptedName, scriptedModels, silentModels, type Told } from './scripted.ts'
+import { staleIn, steady, type TapeOf } from './tapes.ts'
 import { truthOf } from './truth.ts'
 import { type Loaded, loadedWith } from './ways.ts'
 import { type EvalWorld, type OpenEngine, openEvalWorld } from './world.ts'
@@ -18,9 +19,15 @@ export interface Variant {
   prompt: string
   provider?: string
   model?: string
-  /** A script, or the models of providers. */
-  by: { script: ScriptedName } | { models: Models }
+  /** A script, the models of providers, or what is opened for each scenario, such as a tape. */
+  by: { script: ScriptedName } | { models: Models } | { open(of: TapeOf): OpenedModels }
   repeats: number
+}
+
+export interface OpenedModels {
+  models: Models
+  /** Told once all repeats have ended. */
+  done?(): void
 }
 
 export interface EvalOptions {
@@ -62,19 +69,23 @@ export async function runEvals(
         const first = runs.length
         await settle(world, silentModels, [...world.runs.values()])
         for (const variant of variants) {
-          if ('models' in variant.by && spentUsd >= maxUsd) {
+          if (!('script' in variant.by) && spentUsd >= maxUsd) {
             stopped = true
             continue
           }
           const began = performance.now()
-          const repeats = await repeat(world, variant, toldOf(loaded, truth, idOf))
+          const told = toldOf(loaded, truth, idOf)
+          const opened = openModelsOf(variant, { scenario: id, noise, variant: variant.name }, told)
+          const repeats = await repeat(world, variant, opened.models)
+          opened.done?.()
           const ms = Math.round((performance.now() - began) / repeats.length)
           for (const [i, detail] of repeats.entries()) {
             spentUsd += detail.cost_usd ?? 0
             details.push(detail)
             const run: EvalRun = {
               ...{ scenario: id, kind, level, held_out: heldOut, noise, variant: variant.name },
-              ...{ scripted: 'script' in variant.by, repeat: i + 1, stale: null, ms, shown: [] },
+              ...{ scripted: 'script' in variant.by, repeat: i + 1, ms, shown: [] },
+              stale: staleIn(detail.error),
               ...recordOf(detail),
               score: scoreRun(detail, truth, outcome, idOf),
             }
@@ -107,7 +118,18 @@ function agentsOf(variants: readonly Variant[]): Map<string, Omit<AgentWrite, 'p
   )
 }
 
-async function repeat(world: EvalWorld, variant: Variant, told: Told): Promise<RunDetail[]> {
+/** What answers a variant; what is asked is the same each time that the scenario is run. */
+function openModelsOf({ by }: Variant, of: TapeOf, told: Told): OpenedModels {
+  const opened: OpenedModels =
+    'script' in by
+      ? { models: scriptedModels(by.script, told) }
+      : 'open' in by
+        ? by.open(of)
+        : { models: by.models }
+  return { ...opened, models: steady(opened.models) }
+}
+
+async function repeat(world: EvalWorld, variant: Variant, models: Models): Promise<RunDetail[]> {
   const { engine } = world
   const first = await firstRunOf(world, variant)
   const ids: string[] = []
@@ -120,7 +142,6 @@ async function repeat(world: EvalWorld, variant: Variant, told: Told): Promise<R
     }
     ids.push((await engine.rerun(first, how)).run_id)
   }
-  const models = 'script' in variant.by ? scriptedModels(variant.by.script, told) : variant.by.models
   await settle(world, models, ids)
   return await Promise.all(ids.map((id) => engine.getRun(id)))
 }

@@ -6,6 +6,7 @@ import { loadModels } from '../../config-models.ts'
 import { version } from '../../version.ts'
 import { NOISE_HELP, NOISE_MAX, numbersIn, OWN_PACK, openPack, PACK_HELP } from '../evals-options.ts'
 import { readReport, tellReport } from '../evals-report.ts'
+import { answersOf } from '../evals-tapes.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
 import { readPrompt } from '../files.ts'
 import { escapeLine, type Io, paint, printJson } from '../terminal.ts'
@@ -25,6 +26,8 @@ interface RunFlags {
   repeat: string
   maxUsd?: string
   scripted?: boolean
+  record?: string
+  tapes?: string
   against?: string
   out?: string
   junit?: string
@@ -60,6 +63,8 @@ export function evalsRunCommand(io: Io): Command {
       '--max-usd <dollars>',
       'start no further run of a model once this much was spent, in US dollars. Required where a model runs, unless you answer the question at a terminal',
     )
+    .option('--record <dir>', 'keep the answers of the models in this folder, as tapes')
+    .option('--tapes <dir>', 'run without a model: the answers are those of tapes that --record wrote')
     .option('--scripted', 'run only the scripted agents, no model')
     .option('--against <file>', 'compare with this earlier report, a file that --out wrote')
     .option('--out <file>', 'write the report as JSON')
@@ -123,22 +128,26 @@ export function evalsCheckCommand(io: Io): Command {
 }
 
 async function runAll(io: Io, flags: RunFlags): Promise<void> {
-  const { createEngine, openProviderModels, runEvals } = await import('../../../engine/local.ts')
+  const local = await import('../../../engine/local.ts')
+  const { createEngine, openProviderModels, runEvals } = local
   const noise = numbersIn(flags.noise, '--noise', 0, NOISE_MAX)
   const [repeats] = numbersIn(flags.repeat, '--repeat', 1, REPEATS_MAX)
   const contexts = contextsIn(flags.context)
   const prompt = flags.promptFile === undefined ? undefined : await readPrompt(io, flags.promptFile)
   const pack = await openPack(flags.pack, flags.only, flags.heldOut)
   const against = flags.against === undefined ? null : await readReport(io, flags.against)
-  const provider = flags.scripted ? null : openProviderModels(createEngine, loadModels(io.env))
+  if (flags.record !== undefined && flags.tapes !== undefined)
+    throw usageError('--record asks models and --tapes does not: say one of them')
+  const provider =
+    flags.scripted || flags.tapes !== undefined ? null : openProviderModels(createEngine, loadModels(io.env))
   try {
     const hasProvider = provider !== null && (await isReady(provider.models, flags))
-    const maxUsd = hasProvider ? await limitOf(io, flags) : 0
+    const maxUsd = hasProvider ? await limitOf(io, flags) : flags.tapes === undefined ? 0 : Infinity
     const variants = await variantsOf(
       { flags, contexts, prompt, repeats: repeats! },
-      hasProvider ? provider : null,
+      answersOf(flags, hasProvider ? provider : null, local),
     )
-    if (!hasProvider && !flags.scripted)
+    if (!hasProvider && !flags.scripted && flags.tapes === undefined)
       io.err('No model provider is set (PROVIDERA_API_KEY): only the scripted agents run.\n')
     const progress = progressOf(io, pack.incidents.length * noise.length * variants.length)
     const { runs, scenes, spentUsd, stopped } = await runEvals(createEngine, pack, {
@@ -199,7 +208,7 @@ function contextsIn(text: string): Variant['context'][] {
 
 async function variantsOf(
   asked: { flags: RunFlags; contexts: Variant['context'][]; prompt: string | undefined; repeats: number },
-  provider: { models: Extract<Variant['by'], { models: unknown }>['models'] } | null,
+  answers: Variant['by'] | null,
 ): Promise<Variant[]> {
   const { PROMPT, SCRIPTED } = await import('../../../engine/local.ts')
   const { flags, contexts, prompt = PROMPT, repeats } = asked
@@ -209,7 +218,7 @@ async function variantsOf(
       by: { script },
     }),
   )
-  if (!provider) return scripted
+  if (!answers) return scripted
   const names = flags.model?.split(',').map((name) => name.trim()) ?? ['']
   const ofModels = names.flatMap((model) =>
     contexts.map(
@@ -217,7 +226,7 @@ async function variantsOf(
         ...{ name: `${model || 'default model'} ${context}`, context, prompt, repeats },
         ...(flags.provider === undefined ? {} : { provider: flags.provider }),
         ...(model === '' ? {} : { model }),
-        by: { models: provider.models },
+        by: answers,
       }),
     ),
   )
