@@ -26,6 +26,7 @@ import { removeSubscriptions } from './deliveries/subscriptions.ts'
 import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
+import { createEvalReports } from './evals/reports.ts'
 import { createScenarioReads } from './evals/scenario-of-run.ts'
 import { faultTold } from './fault-id.ts'
 import { Figures } from './figures.ts'
@@ -295,6 +296,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     fetchFiring: fetchFiringBy({ ...triggerReads, ...fetches }, waiting),
     ...runReads,
     ...scenarios,
+    ...createEvalReports(store, clock),
     ...runWrites({
       ...runs,
       making,

@@ -5596,6 +5596,77 @@ export interface EvalMeasured {
   missed: string[]
 }
 /**
+ * A report was kept.
+ */
+export interface EvalReportHandedIn {
+  ok: true
+  /**
+   * Id of the report.
+   */
+  id: string
+}
+/**
+ * A report of svc evals that was handed in, as lists show it.
+ */
+export interface EvalReportSummary {
+  /**
+   * Id.
+   */
+  id: string
+  /**
+   * When it was handed in.
+   */
+  handed_in_at: string
+  /**
+   * Who handed it in.
+   */
+  handed_in_by: string
+  /**
+   * When it ended.
+   */
+  at: string
+  /**
+   * Version of svc that made it.
+   */
+  release: string
+  /**
+   * Name or folder of the pack.
+   */
+  pack: string
+  /**
+   * Background events around each scenario.
+   *
+   * Items: Events.
+   */
+  noise: number[]
+  /**
+   * It ended before all was run: the money was spent.
+   */
+  stopped: boolean
+  /**
+   * How many runs it holds.
+   */
+  runs: number
+  /**
+   * How many measurements of first messages it holds.
+   */
+  measured: number
+  /**
+   * How many scenarios.
+   */
+  scenarios: number
+  /**
+   * Agents, in their order.
+   *
+   * Items: Name of an agent.
+   */
+  variants: string[]
+  /**
+   * Bytes as it is stored.
+   */
+  bytes: number
+}
+/**
  * What svc evals run or svc evals measure came to, over a pack of scenarios.
  */
 export interface EvalReport {
@@ -5897,6 +5968,15 @@ export interface EvalTurn {
      */
     failed: boolean
   }[]
+}
+/**
+ * Reports of svc evals that were handed in.
+ */
+export interface EvalReportsResult {
+  /**
+   * Newest first.
+   */
+  reports: EvalReportSummary[]
 }
 /**
  * A scenario in one file, as svc evals reads it in a pack.

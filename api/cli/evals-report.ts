@@ -1,19 +1,30 @@
 /** Reports of `svc evals` as commands read, write and show them. */
+
+import type { Command } from 'commander'
 import { compareReports, figuresByVariant, type VariantFigures } from '../../schemas/eval-figures.ts'
 import { type MeasuredFigures, measuredFigures } from '../../schemas/eval-measured.ts'
 import { grouped } from '../../schemas/grouped.ts'
 import { check } from '../../schemas/index.ts'
-import type { EvalMeasured, EvalReport } from '../../schemas/types.ts'
+import type { EvalMeasured, EvalReport, EvalReportHandedIn } from '../../schemas/types.ts'
+import { addDaemonOptions, clientOf } from './context.ts'
+import type { ClientFlags } from './credentials.ts'
 import { CliError, EXIT } from './exit.ts'
 import { readText, writeText } from './files.ts'
 import { type Column, escapeLine, type Io, printJson, table } from './terminal.ts'
 
-export interface ReportFlags {
+export interface ReportFlags extends ClientFlags {
   out?: string
   junit?: string
   html?: string
   json?: boolean
+  publish?: boolean
 }
+
+/** Adds what hands the report to a daemon, whose console shows it. */
+export const publishing = (command: Command): Command =>
+  addDaemonOptions(
+    command.option('--publish', 'hand the report to the daemon; its console shows it under Evals'),
+  )
 
 /**
  * Shows a report, and writes it to the files that were asked for.
@@ -22,13 +33,19 @@ export interface ReportFlags {
 export async function tellReport(
   io: Io,
   report: EvalReport,
-  { json, out, junit, html }: ReportFlags,
+  flags: ReportFlags,
   against: EvalReport | null = null,
 ): Promise<void> {
+  const { json, out, junit, html } = flags
   const { htmlOf, junitOf } = await import('../../engine/local.ts')
   if (out !== undefined) writeText(io, out, `${JSON.stringify(report, null, 1)}\n`)
   if (junit !== undefined) writeText(io, junit, junitOf(report))
   if (html !== undefined) writeText(io, html, htmlOf(report))
+  if (flags.publish) {
+    const { text } = await clientOf(io, flags).call('/api/evals/reports', { method: 'POST', json: report })
+    const { id } = JSON.parse(text) as EvalReportHandedIn
+    io.err(`handed in as ${id}; the console shows it under Evals\n`)
+  }
   const figures = figuresByVariant(report.runs)
   const comparisons = against ? compareReports(against, report) : []
   if (json) return printJson(io, JSON.stringify({ report, figures, comparisons }))

@@ -9,6 +9,7 @@ import { credentialAccess, credentialPortAccess } from '../credentials/calls.ts'
 import { declaredAccess } from '../declared/call-names.ts'
 import { fetchWriteNames } from '../deliveries/fetching.ts'
 import type { Asked } from '../engine.ts'
+import { evalReportAccess } from '../evals/reports.ts'
 import { graphAccess } from '../graph/call-names.ts'
 import { mcpToolAccess } from '../mcp-tools/call-names.ts'
 import { modelAccess, modelPortAccess, modelReadNames } from '../models/calls.ts'
@@ -56,6 +57,7 @@ const calls: Readonly<Record<string, Access>> = {
   ...modelAccess,
   ...credentialAccess,
   ...askSessionAccess,
+  ...evalReportAccess,
 }
 /** What the main thread needs beside them, and no door: credentials are in it. */
 const ports: Readonly<Record<string, Access>> = {

@@ -5,7 +5,7 @@ import type { EvalReport } from '../../../schemas/types.ts'
 import { loadModels } from '../../config-models.ts'
 import { version } from '../../version.ts'
 import { NOISE_HELP, NOISE_MAX, numbersIn, OWN_PACK, openPack, PACK_HELP } from '../evals-options.ts'
-import { readReport, tellReport } from '../evals-report.ts'
+import { publishing, type ReportFlags, readReport, tellReport } from '../evals-report.ts'
 import { answersOf } from '../evals-tapes.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
 import { readPrompt } from '../files.ts'
@@ -14,7 +14,9 @@ import { escapeLine, type Io, paint, printJson } from '../terminal.ts'
 const REPEATS_MAX = 50
 const USD_MAX = 10_000
 
-interface RunFlags {
+type ScoreFlags = Omit<ReportFlags, 'out'> & { against?: string }
+
+interface RunFlags extends ReportFlags {
   pack?: string
   only?: string
   heldOut?: boolean
@@ -29,14 +31,10 @@ interface RunFlags {
   record?: string
   tapes?: string
   against?: string
-  out?: string
-  junit?: string
-  html?: string
-  json?: boolean
 }
 
 export function evalsRunCommand(io: Io): Command {
-  return new Command('run')
+  const command = new Command('run')
     .description(
       'Run agents over scenarios whose cause is known, and score what each finds. The models are those of the provider that the environment names (such as PROVIDERA_API_KEY). Every report also has the scripted agents, which need no provider; without a provider they run alone',
     )
@@ -72,10 +70,11 @@ export function evalsRunCommand(io: Io): Command {
     .option('--html <file>', 'write the report as one HTML page')
     .option('--json', 'print the report as JSON')
     .action((flags: RunFlags) => runAll(io, flags))
+  return publishing(command)
 }
 
 export function evalsScoreCommand(io: Io): Command {
-  return new Command('score')
+  const command = new Command('score')
     .description(
       'Show the figures of a report that svc evals wrote earlier, and compare them with those of another report',
     )
@@ -84,9 +83,8 @@ export function evalsScoreCommand(io: Io): Command {
     .option('--junit <file>', 'write the report as JUnit')
     .option('--html <file>', 'write the report as one HTML page')
     .option('--json', 'print the figures as JSON')
-    .action((file: string, flags: Pick<RunFlags, 'against' | 'junit' | 'html' | 'json'>) =>
-      scoreAgain(io, file, flags),
-    )
+    .action((file: string, flags: ScoreFlags) => scoreAgain(io, file, flags))
+  return publishing(command)
 }
 
 export function evalsCheckCommand(io: Io): Command {
@@ -233,11 +231,7 @@ async function variantsOf(
   return [...scripted, ...ofModels]
 }
 
-async function scoreAgain(
-  io: Io,
-  file: string,
-  flags: Pick<RunFlags, 'against' | 'junit' | 'html' | 'json'>,
-): Promise<void> {
+async function scoreAgain(io: Io, file: string, flags: ScoreFlags): Promise<void> {
   const report = await readReport(io, file)
   const against = flags.against === undefined ? null : await readReport(io, flags.against)
   await tellReport(io, report, flags, against)

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import type { EvalReport } from '../../../schemas/types.ts'
 import { version } from '../../version.ts'
 import { NOISE_HELP, NOISE_MAX, numbersIn, OWN_PACK, openPack, PACK_HELP } from '../evals-options.ts'
-import { tellReport } from '../evals-report.ts'
+import { publishing, type ReportFlags, tellReport } from '../evals-report.ts'
 import { type Io, paint } from '../terminal.ts'
 import { evalsNewCommand } from './evals-new.ts'
 import { evalsCheckCommand, evalsRunCommand, evalsScoreCommand } from './evals-run.ts'
@@ -12,28 +12,28 @@ import { evalsCheckCommand, evalsRunCommand, evalsScoreCommand } from './evals-r
 const BUDGET_MIN = 200
 const BUDGET_MAX = 100_000
 
-interface MeasureFlags {
+interface MeasureFlags extends ReportFlags {
   pack?: string
   noise: string
   budget: string
-  out?: string
-  json?: boolean
 }
 
 /** The command. */
 export function evalsCommand(io: Io): Command {
   const command = new Command('evals').description('Measure what agents are shown, and score what they find')
   command.addCommand(
-    new Command('measure')
-      .description(
-        'Measure how many of the facts that an agent must see its first message shows, as brief and as plain. No daemon and no model are needed',
-      )
-      .option('--pack <dir>', PACK_HELP)
-      .option('--noise <numbers>', NOISE_HELP, '10000')
-      .option('--budget <tokens>', 'budgets of the message in tokens, separated by commas', '1000,6000')
-      .option('--out <file>', 'write the report, with every measurement, as JSON')
-      .option('--json', 'print the report as JSON')
-      .action((flags: MeasureFlags) => measureAll(io, flags)),
+    publishing(
+      new Command('measure')
+        .description(
+          'Measure how many of the facts that an agent must see its first message shows, as brief and as plain. No daemon and no model are needed',
+        )
+        .option('--pack <dir>', PACK_HELP)
+        .option('--noise <numbers>', NOISE_HELP, '10000')
+        .option('--budget <tokens>', 'budgets of the message in tokens, separated by commas', '1000,6000')
+        .option('--out <file>', 'write the report, with every measurement, as JSON')
+        .option('--json', 'print the report as JSON')
+        .action((flags: MeasureFlags) => measureAll(io, flags)),
+    ),
   )
   command.addCommand(evalsRunCommand(io))
   command.addCommand(evalsScoreCommand(io))
