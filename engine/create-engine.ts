@@ -249,7 +249,6 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const queue = new IngestQueue((calls) => pipeline.accept(calls))
   const triggerReads = createTriggerReads(ctx, clock, view)
   const runReads = createRunReads(ctx, clock, snapshotsOf(ctx, false))
-  const scenarios = createScenarioReads(ctx, { ...runReads, ...triggerReads })
   const tracing = tracingPort(openStoredTracing(store, secrets, clock, options.tracing))
   const work = { clock, timers: systemTimers, onError: (error: Error) => void onFault(error) }
   const tracePort = { ...tracing, ...triggerReads, ...runReads, event: reads.event }
@@ -295,7 +294,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     ...fetches,
     fetchFiring: fetchFiringBy({ ...triggerReads, ...fetches }, waiting),
     ...runReads,
-    ...scenarios,
+    ...createScenarioReads(ctx, { ...runReads, ...triggerReads }),
     ...createEvalReports(store, clock),
     ...runWrites({
       ...runs,

@@ -1,3 +1,4 @@
+/** Whether scenarios are fit to tell a good agent from a bad one, by running the scripted agents over them. */
 import { statedFaults } from './fitness.ts'
 import type { Pack } from './incident.ts'
 import { PROMPT, runEvals } from './run.ts'

@@ -58,7 +58,10 @@ it('the newest 50 are kept', async () => {
 it('what is no report is refused with its field, and a key that reads hands none in', async () => {
   const [status, said] = await svc.refused('POST', '/api/evals/reports', { ...report(), runs: [{}] })
   expect([status, said]).toEqual([400, expect.stringContaining('runs')])
-  const { key } = await svc.post<{ key: string }>('/api/keys', { name: 'reader', scopes: ['read'] })
+  const { secret: key } = await svc.post<{ secret: string }>('/api/keys', {
+    name: 'reader',
+    scopes: ['read'],
+  })
   const reader = clientOf(url, key)
   expect((await reader.call('POST', '/api/evals/reports', report())).status).toBe(403)
   expect((await reader.call('GET', '/api/evals/reports')).status).toBe(200)
