@@ -76,7 +76,11 @@ export function passedOf(rows: readonly EvalRow[], column: string): { passed: nu
   return { passed: cells.filter(({ state }) => state === 'pass').length, of: cells.length }
 }
 
-export type EventMark = 'cause' | 'effect' | 'decoy' | 'cited' | 'shown' | 'missed'
+/** A cell that was opened. */
+export interface Chosen {
+  row: EvalRow
+  column: EvalColumn
+}
 
 /** An event of a scene, with what became of it in a run. */
 export interface MarkedEvent {

@@ -126,8 +126,9 @@ export function evalsCheckCommand(io: Io): Command {
 }
 
 async function runAll(io: Io, flags: RunFlags): Promise<void> {
-  const local = await import('../../../engine/local.ts')
-  const { createEngine, openProviderModels, runEvals } = local
+  const { createEngine, openProviderModels, recorded, replayed, runEvals, tapeName } = await import(
+    '../../../engine/local.ts'
+  )
   const noise = numbersIn(flags.noise, '--noise', 0, NOISE_MAX)
   const [repeats] = numbersIn(flags.repeat, '--repeat', 1, REPEATS_MAX)
   const contexts = contextsIn(flags.context)
@@ -143,7 +144,7 @@ async function runAll(io: Io, flags: RunFlags): Promise<void> {
     const maxUsd = hasProvider ? await limitOf(io, flags) : flags.tapes === undefined ? 0 : Infinity
     const variants = await variantsOf(
       { flags, contexts, prompt, repeats: repeats! },
-      answersOf(flags, hasProvider ? provider : null, local),
+      answersOf(flags, hasProvider ? provider : null, { recorded, replayed, tapeName }),
     )
     if (!hasProvider && !flags.scripted && flags.tapes === undefined)
       io.err('No model provider is set (PROVIDERA_API_KEY): only the scripted agents run.\n')

@@ -3,7 +3,7 @@ import { Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { figuresByVariant } from '../../../schemas/eval-figures.ts'
 import type { EvalReport } from '../../../schemas/types.ts'
-import { type EvalColumn, type EvalRow, gridOf } from '../../lib/evals.ts'
+import { type Chosen, gridOf } from '../../lib/evals.ts'
 import { money } from '../../lib/runs.ts'
 import { count } from '../../lib/time.ts'
 import '../../styles/evals.css'
@@ -13,11 +13,6 @@ import { FiguresTable } from './figures-table.tsx'
 import { MeasuredTable } from './measured-table.tsx'
 import { RunOverTimeline } from './run-over-timeline.tsx'
 import { ScenarioGrid } from './scenario-grid.tsx'
-
-export interface Chosen {
-  row: EvalRow
-  column: EvalColumn
-}
 
 /** @param id of a report that was handed in; absent: it was opened from a file */
 export function ReportView({ report, id }: { report: EvalReport; id?: string }) {

@@ -3,12 +3,11 @@ import { Alert, Drawer, SegmentedControl, Stack, Table, Text, Title } from '@man
 import { useState } from 'react'
 import { faultOf, passes } from '../../../schemas/eval-figures.ts'
 import type { EvalRun, EvalScene } from '../../../schemas/types.ts'
-import { type MarkedEvent, markedEvents, tellsSomething } from '../../lib/evals.ts'
+import { type Chosen, type MarkedEvent, markedEvents, tellsSomething } from '../../lib/evals.ts'
 import { count } from '../../lib/time.ts'
 import { Fold } from '../../parts/fold.tsx'
 import { Mark, type Tone } from '../../parts/mark.tsx'
 import { Scripted } from './figures-table.tsx'
-import type { Chosen } from './report-view.tsx'
 
 interface Props extends Chosen {
   scenes: readonly EvalScene[]

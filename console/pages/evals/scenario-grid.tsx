@@ -5,6 +5,7 @@ import { cellOf } from '../../../schemas/eval-figures.ts'
 import {
   CELL_SIGNS,
   CELL_WORDS,
+  type Chosen,
   cellWords,
   type EvalColumn,
   type EvalGrid,
@@ -13,7 +14,6 @@ import {
 } from '../../lib/evals.ts'
 import { count } from '../../lib/time.ts'
 import { Scripted } from './figures-table.tsx'
-import type { Chosen } from './report-view.tsx'
 
 interface Props {
   grid: EvalGrid
