@@ -36,6 +36,7 @@ const NewSourcePage = lazy(() => import('./pages/sources/new-source-page.tsx'))
 const SourcePage = lazy(() => import('./pages/sources/source-page.tsx'))
 const AskPage = lazy(() => import('./pages/ask/ask-page.tsx'))
 const ExplorePage = lazy(() => import('./pages/explore/explore-page.tsx'))
+const EvalsPage = lazy(() => import('./pages/evals/evals-page.tsx'))
 const UsagePage = lazy(() => import('./pages/usage/usage-page.tsx'))
 const SettingsPage = lazy(() => import('./pages/settings/settings-page.tsx'))
 const KeysPage = lazy(() => import('./pages/keys/keys-page.tsx'))
@@ -109,6 +110,7 @@ export function App() {
           <Route path="/sources/:name" element={<SourcePage />} />
           <Route path="/ask/:id?" element={<AskPage />} />
           <Route path="/explore" element={<ExplorePage />} />
+          <Route path="/evals" element={<EvalsPage />} />
           <Route path="/usage" element={<UsagePage />} />
           <Route path="/settings" element={<SettingsPage />} />
           <Route path="/keys" element={<KeysPage />} />

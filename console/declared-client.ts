@@ -17,6 +17,7 @@ import type {
   DetectResult,
   KeyCreated,
   KeysResult,
+  MarkWrite,
   McpServer,
   McpServersResult,
   McpServerTest,
@@ -36,6 +37,7 @@ import type {
   ProjectUpdate,
   Proposal,
   ProposalsResult,
+  ResultMarked,
   ResultsResult,
   Skill,
   SkillRemoved,
@@ -82,12 +84,19 @@ export const declared = {
     send<ProjectDeleted>('DELETE', `${project(id)}?purge_events=${purge}&delete=${name(picked.join(','))}`),
   outline: (id: string) => get<ProjectOutline>(`${project(id)}/outline`),
   health: (id: string) => get<ProjectHealth>(`${project(id)}/health`),
-  /** One of each incident: what was found of it so far. */
-  results: (id: string, before?: string) =>
-    get<ResultsResult>(`${project(id)}/results?by=incident${before ? `&before=${name(before)}` : ''}`),
+  /**
+   * One of each incident: what was found of it so far.
+   * @param mark right, wrong, partly, any or none; absent: all
+   */
+  results: (id: string, { before, mark }: { before?: string | undefined; mark?: string | undefined }) =>
+    get<ResultsResult>(
+      `${project(id)}/results?${new URLSearchParams({ by: 'incident', ...(mark ? { mark } : {}), ...(before ? { before } : {}) })}`,
+    ),
   result: (id: string, run: string) => get<{ note: string }>(`${project(id)}/results/${name(run)}`),
   markHandled: (id: string, run: string, handled: boolean) =>
     send<{ ok: true }>('POST', `${project(id)}/results/${name(run)}/handled`, { handled }),
+  markFinding: (id: string, run: string, mark: MarkWrite) =>
+    send<ResultMarked>('POST', `${project(id)}/results/${name(run)}/mark`, mark),
   projectKeys: (id: string) => get<KeysResult>(`${project(id)}/keys`),
   createProjectKey: (id: string, body: { name: string; scopes: ('read' | 'findings')[] }) =>
     send<KeyCreated>('POST', `${project(id)}/keys`, body),

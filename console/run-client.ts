@@ -6,9 +6,12 @@ import type {
   RerunResult,
   RunDetail,
   RunsResult,
+  ScenarioAsk,
+  ScenarioPreview,
 } from '../schemas/types.ts'
 import { call } from './client.ts'
 import { asked, type RunQuery } from './lib/run-filters.ts'
+import { saveFile } from './lib/save-file.ts'
 
 const name = encodeURIComponent
 const get = async <T>(path: string): Promise<T> => (await call('GET', path)).json() as Promise<T>
@@ -22,6 +25,13 @@ export const runs = {
     (await call('POST', `/api/runs/${name(id)}/rerun`, body)).json() as Promise<RerunResult>,
   cancel: async (id: string) =>
     (await call('POST', `/api/runs/${name(id)}/cancel`)).json() as Promise<unknown>,
+  previewScenario: async (id: string, asked: ScenarioAsk) =>
+    (await call('POST', `/api/runs/${name(id)}/scenario`, asked)).json() as Promise<ScenarioPreview>,
+  /** Hands the file to the browser. */
+  downloadScenario: async (id: string, asked: ScenarioAsk) => {
+    const answer = await call('POST', `/api/runs/${name(id)}/scenario/file`, asked)
+    saveFile(await answer.blob(), `${id}.scenario.json`)
+  },
   preview: (of: string, firing: string) => get<AgentPreview>(`${agent(of)}/preview?firing=${name(firing)}`),
   forecast: (of: string) => get<AgentForecast>(`${agent(of)}/forecast`),
 }

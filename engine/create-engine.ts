@@ -26,6 +26,8 @@ import { removeSubscriptions } from './deliveries/subscriptions.ts'
 import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
+import { createEvalReports } from './evals/reports.ts'
+import { createScenarioReads } from './evals/scenario-of-run.ts'
 import { faultTold } from './fault-id.ts'
 import { Figures } from './figures.ts'
 import { labelFor } from './findings/findings.ts'
@@ -294,6 +296,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     ...fetches,
     fetchFiring: fetchFiringBy({ ...triggerReads, ...fetches }, waiting),
     ...runReads,
+    ...createScenarioReads(ctx, { ...runReads, ...triggerReads }),
+    ...createEvalReports(store, clock),
     ...runWrites({
       ...runs,
       making,

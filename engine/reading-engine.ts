@@ -16,6 +16,7 @@ import { credentialWrites } from './credentials/open.ts'
 import { tokenFor } from './credentials/types.ts'
 import { declaredCalls } from './declared/calls.ts'
 import { openDeclared } from './declared/declared.ts'
+import { createEvalReports } from './evals/reports.ts'
 import type { Figures } from './figures.ts'
 import { findingsParts } from './findings-parts.ts'
 import { graphCalls } from './graph/calls.ts'
@@ -124,6 +125,7 @@ export function createReadingEngine(parts: {
     }),
     ...stored.calls,
     ...credentialWrites({ credentials, declared, onChanged: never }),
+    ...createEvalReports(store, clock),
     ...createSessions(store, clock, askQueries(store.db)),
     ...tracingPort(openStoredTracing(store, held.secrets, clock, options.tracing)),
     ...slackWrites(settings),

@@ -9,6 +9,8 @@ import type { DeclaredCalls } from './declared/calls.ts'
 import type { FetchCalls } from './deliveries/fetching.ts'
 import type { EnvironmentCalls } from './docker/environment.ts'
 import type { EngineCore } from './engine.ts'
+import type { EvalReportCalls } from './evals/reports.ts'
+import type { ScenarioReads } from './evals/scenario-of-run.ts'
 import type { GraphCalls } from './graph/ports.ts'
 import type { ReplayReads } from './graph/replay/call-names.ts'
 import type { McpToolCalls } from './mcp-tools/calls.ts'
@@ -31,6 +33,8 @@ export interface Engine
     RunCalls,
     AgentTestCalls,
     ReplayReads,
+    ScenarioReads,
+    EvalReportCalls,
     GraphCalls,
     ModelCalls,
     EnvironmentCalls,

@@ -1440,6 +1440,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      ],
      "description": "Who marked it handled."
     },
+    "mark": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Marked as right, wrong or partly right; null: not marked."
+    },
     "event_id": {
      "type": "string",
      "description": "Its event on the timeline of the entity."
@@ -1585,6 +1596,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "headline",
     "next_step",
     "handled_by",
+    "mark",
     "event_id",
     "event",
     "note",
@@ -2607,6 +2619,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
         ],
         "description": "Who marked it handled."
        },
+       "mark": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Marked as right, wrong or partly right; null: not marked."
+       },
        "incident": {
         "description": "What was found of its incident so far; null: nothing was.",
         "anyOf": [
@@ -2673,6 +2696,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "trigger",
        "external",
        "handled_by",
+       "mark",
        "incident"
       ],
       "additionalProperties": false
@@ -3377,6 +3401,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
         ],
         "description": "Who marked it handled; null: nobody."
        },
+       "mark": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Marked as right, wrong or partly right; null: not marked."
+       },
        "external": {
         "type": "boolean",
         "description": "Recorded by an outside agent."
@@ -3449,6 +3484,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "verdict",
        "agents",
        "handled_by",
+       "mark",
        "external",
        "practice",
        "incident"

@@ -5536,6 +5536,683 @@ export interface EnvironmentScan {
   }[]
 }
 /**
+ * An event that runs of a scenario are judged by, or that a run cited.
+ */
+export interface EvalEvent {
+  /**
+   * Event id.
+   */
+  id: string
+  /**
+   * When it happened.
+   */
+  at: string
+  /**
+   * Source.
+   */
+  source: string
+  /**
+   * Event type.
+   */
+  type: string
+  /**
+   * Its text, the first 500 characters.
+   */
+  text: string
+  /**
+   * Value of its label service; null: it has none.
+   */
+  entity: string | null
+  /**
+   * How many events it stands for.
+   */
+  count: number
+  /**
+   * Facts of the truth that it shows.
+   *
+   * @maxItems 100
+   *
+   * Items: Fact.
+   */
+  facts: {
+    /**
+     * Id of the fact.
+     */
+    id: string
+    /**
+     * root: it shows the cause; effect: it shows what followed from it.
+     */
+    role: 'root' | 'effect'
+  }[]
+  /**
+   * Innocent, and easily taken for the cause.
+   */
+  decoy: boolean
+}
+/**
+ * How much of a scenario a first message showed.
+ */
+export interface EvalMeasured {
+  /**
+   * Id of the scenario.
+   */
+  id: string
+  /**
+   * Kind of the scenario.
+   */
+  kind: string
+  /**
+   * Background events around it.
+   */
+  noise: number
+  /**
+   * Tokens that the message may have.
+   */
+  budget: number
+  /**
+   * How the events were shown.
+   */
+  way: 'brief' | 'plain'
+  /**
+   * Share of the facts shown.
+   */
+  recall: number
+  /**
+   * Whether a root cause is shown; null: the scenario names none.
+   */
+  root: boolean | null
+  /**
+   * Tokens of the message.
+   */
+  tokens: number
+  /**
+   * How long it took to make, milliseconds.
+   */
+  ms: number
+  /**
+   * Facts that are not shown.
+   *
+   * @maxItems 1000
+   *
+   * Items: Id of a fact.
+   */
+  missed: string[]
+}
+/**
+ * A report was kept.
+ */
+export interface EvalReportHandedIn {
+  ok: true
+  /**
+   * Id of the report.
+   */
+  id: string
+}
+/**
+ * A report of svc evals that was handed in, as lists show it.
+ */
+export interface EvalReportSummary {
+  /**
+   * Id.
+   */
+  id: string
+  /**
+   * When it was handed in.
+   */
+  handed_in_at: string
+  /**
+   * Who handed it in.
+   */
+  handed_in_by: string
+  /**
+   * When it ended.
+   */
+  at: string
+  /**
+   * Version of svc that made it.
+   */
+  release: string
+  /**
+   * Name or folder of the pack.
+   */
+  pack: string
+  /**
+   * Background events around each scenario.
+   *
+   * Items: Events.
+   */
+  noise: number[]
+  /**
+   * It ended before all was run: the money was spent.
+   */
+  stopped: boolean
+  /**
+   * How many runs it holds.
+   */
+  runs: number
+  /**
+   * How many measurements of first messages it holds.
+   */
+  measured: number
+  /**
+   * How many scenarios.
+   */
+  scenarios: number
+  /**
+   * Agents, in their order.
+   *
+   * Items: Name of an agent.
+   */
+  variants: string[]
+  /**
+   * Bytes as it is stored.
+   */
+  bytes: number
+}
+/**
+ * What svc evals run or svc evals measure came to, over a pack of scenarios.
+ */
+export interface EvalReport {
+  /**
+   * Of this format.
+   */
+  version: 1
+  /**
+   * When it ended.
+   */
+  at: string
+  /**
+   * Version of svc that made it.
+   */
+  release: string
+  /**
+   * Name or folder of the pack.
+   */
+  pack: string
+  /**
+   * Numbers of background events that were put around each scenario.
+   *
+   * @maxItems 100
+   *
+   * Items: Events.
+   */
+  noise: number[]
+  /**
+   * Cost of all runs, US dollars.
+   */
+  spent_usd: number
+  /**
+   * It ended before all was run: the money was spent.
+   */
+  stopped: boolean
+  /**
+   * Each scenario at each level of noise, with the events that its runs are judged by.
+   *
+   * @maxItems 10000
+   */
+  scenes: EvalScene[]
+  /**
+   * Every run, in the order in which they ended.
+   *
+   * @maxItems 100000
+   */
+  runs: EvalRun[]
+  /**
+   * What first messages showed, of svc evals measure.
+   *
+   * @maxItems 100000
+   */
+  measured: EvalMeasured[]
+}
+/**
+ * A scenario as it was loaded for runs: the events of its truth, and those that runs cited.
+ */
+export interface EvalScene {
+  /**
+   * Id of the scenario.
+   */
+  scenario: string
+  /**
+   * Background events around it.
+   */
+  noise: number
+  /**
+   * Entity that the trigger fired for.
+   */
+  entity: string
+  /**
+   * When the trigger fired.
+   */
+  fired_at: string
+  /**
+   * What a run should come to. no_op: there is nothing to find; unknown: the cause is not in the events.
+   */
+  outcome: 'finding' | 'no_op' | 'unknown'
+  /**
+   * In order of time.
+   *
+   * @maxItems 20000
+   */
+  events: EvalEvent[]
+}
+/**
+ * One run of an agent over a scenario.
+ */
+export interface EvalRun {
+  /**
+   * Id of the scenario.
+   */
+  scenario: string
+  /**
+   * Kind of the scenario.
+   */
+  kind: string
+  /**
+   * How hard it is, from 1 (one clear signal) to 4 (several causes, or one that is missing); null: not said.
+   */
+  level: number | null
+  /**
+   * Nothing of svc is tuned on it.
+   */
+  held_out: boolean
+  /**
+   * Background events around it.
+   */
+  noise: number
+  /**
+   * Name of the agent: a script, or a model with how it is told.
+   */
+  variant: string
+  /**
+   * A script answered, no model.
+   */
+  scripted: boolean
+  /**
+   * From 1.
+   */
+  repeat: number
+  /**
+   * How the run ended.
+   */
+  status:
+    | 'queued'
+    | 'running'
+    | 'succeeded'
+    | 'exhausted'
+    | 'failed'
+    | 'capped'
+    | 'empty'
+    | 'parked'
+    | 'cancelled'
+  /**
+   * Its tape no longer fits, and the first difference: the run has neither passed nor failed. Null: it fits, or there was none.
+   */
+  stale: string | null
+  /**
+   * What it came to; null: nothing.
+   */
+  outcome: 'finding' | 'no_op' | null
+  /**
+   * Of its finding.
+   */
+  headline: string | null
+  /**
+   * Why it did not succeed.
+   */
+  error: string | null
+  /**
+   * Model, as the provider named it.
+   */
+  model: string | null
+  /**
+   * Calls of the model.
+   */
+  rounds: number
+  /**
+   * Calls of tools.
+   */
+  calls: number
+  /**
+   * Tokens sent, those read from the cache included.
+   */
+  input_tokens: number
+  /**
+   * Tokens answered.
+   */
+  output_tokens: number
+  /**
+   * Cost, US dollars; null: not priced.
+   */
+  usd: number | null
+  /**
+   * How long it took, milliseconds.
+   */
+  ms: number
+  score: EvalScore
+  /**
+   * What it claimed.
+   *
+   * @maxItems 200
+   *
+   * Items: Claim.
+   */
+  claims: {
+    /**
+     * What is claimed.
+     */
+    text: string
+    /**
+     * What it is in the finding.
+     */
+    role: 'cause' | 'effect' | 'ruled_out' | 'context'
+    /**
+     * Events it rests on.
+     *
+     * @maxItems 50
+     *
+     * Items: Event id.
+     */
+    events: string[]
+    /**
+     * It holds.
+     */
+    ok: boolean
+  }[]
+  /**
+   * Events of the scene that were shown to it.
+   *
+   * @maxItems 20000
+   *
+   * Items: Event id.
+   */
+  shown: string[]
+  /**
+   * What it asked and was answered.
+   *
+   * @maxItems 200
+   */
+  turns: EvalTurn[]
+}
+/**
+ * What a run is worth: its claims held against the truth of the scenario by code.
+ */
+export interface EvalScore {
+  /**
+   * 0 where a cause has no claim that holds and cites one of its events as the cause; else right causes over causes named. Where there is no cause to find: 1 as the outcome is right.
+   */
+  cause: number
+  /**
+   * It came to what it should.
+   */
+  outcome: boolean
+  /**
+   * It found something where there was nothing.
+   */
+  false_alarm: boolean
+  /**
+   * Facts of the truth of which an event is cited, over all.
+   */
+  evidence_recall: number
+  /**
+   * Cited events that are of the truth, over all cited.
+   */
+  evidence_precision: number
+  /**
+   * Claims that do not hold, over all; 0 without claims.
+   */
+  false_claims: number
+  /**
+   * Every claim holds, and the cause is wrong.
+   */
+  confidently_wrong: boolean
+  /**
+   * Claims that name an innocent event as the cause.
+   */
+  decoys: number
+  /**
+   * Facts of which an event was ever shown to the run, over all: what it was not shown it could not see.
+   */
+  reached: number
+}
+/**
+ * One call of the model in a run: what it said, and the tools that it called.
+ */
+export interface EvalTurn {
+  /**
+   * From 1.
+   */
+  round: number
+  /**
+   * Text of the model, the first 2,000 characters.
+   */
+  said: string
+  /**
+   * Tools that it called.
+   *
+   * @maxItems 100
+   *
+   * Items: Call of a tool.
+   */
+  calls: {
+    /**
+     * Name of the tool.
+     */
+    tool: string
+    /**
+     * Its arguments as JSON, the first 2,000 characters.
+     */
+    arguments: string
+    /**
+     * The first 2,000 characters of what it was answered; null: nothing.
+     */
+    answer: string | null
+    /**
+     * The answer is an error.
+     */
+    failed: boolean
+  }[]
+}
+/**
+ * Reports of svc evals that were handed in.
+ */
+export interface EvalReportsResult {
+  /**
+   * Newest first.
+   */
+  reports: EvalReportSummary[]
+}
+/**
+ * A scenario in one file, as svc evals reads it in a pack.
+ */
+export interface ScenarioFile {
+  /**
+   * Of this format.
+   */
+  version: 1
+  /**
+   * What must be seen of it.
+   */
+  truth: {
+    /**
+     * Id.
+     */
+    id: string
+    /**
+     * Kind.
+     */
+    kind: string
+    /**
+     * Entity that the trigger fires for.
+     */
+    entity: string
+    /**
+     * When.
+     */
+    fired_at: string
+    /**
+     * What a run should come to.
+     */
+    outcome?: 'finding' | 'no_op' | 'unknown'
+    /**
+     * What one must have seen.
+     *
+     * Items: Fact.
+     */
+    facts: {
+      /**
+       * Id.
+       */
+      id: string
+      /**
+       * root: it shows the cause.
+       */
+      role: 'root' | 'effect'
+      /**
+       * Patterns that one event must all match.
+       *
+       * Items: Pattern.
+       */
+      line?: string[]
+      /**
+       * The cause that it shows.
+       */
+      cause?: string
+      [k: string]: unknown
+    }[]
+    [k: string]: unknown
+  }
+  /**
+   * In order of time.
+   *
+   * Items: Event.
+   */
+  events: {
+    /**
+     * Source.
+     */
+    source: string
+    /**
+     * Event type.
+     */
+    type: string
+    /**
+     * Seconds before the firing, at most 0.
+     */
+    t: number
+    /**
+     * Text.
+     */
+    text: string
+    /**
+     * Labels.
+     */
+    labels: {
+      /**
+       * Value.
+       */
+      [k: string]: string
+    }
+    /**
+     * Of a measurement.
+     */
+    value?: number
+    /**
+     * Seconds before the firing when it came, where that is later.
+     */
+    arrives?: number
+    /**
+     * How many events of its wording it stands for; 1 when absent.
+     */
+    count?: number
+    /**
+     * When the last of them was, seconds before the firing.
+     */
+    until?: number
+  }[]
+}
+/**
+ * What a scenario made from a run would hold, before anything leaves the daemon.
+ */
+export interface ScenarioPreview {
+  /**
+   * Run id, and id of the scenario.
+   */
+  id: string
+  /**
+   * Entity that the trigger fired for; a stand-in where it is a name.
+   */
+  entity: string
+  /**
+   * When the trigger fired.
+   */
+  fired_at: string
+  /**
+   * Where the cause is from: asked for, the mark of the finding, its claims that hold; none: no cause is known, say which.
+   */
+  cause_from: 'asked' | 'mark' | 'claims' | 'none'
+  /**
+   * For each cause the events that show it.
+   */
+  causes: {
+    /**
+     * Event id.
+     */
+    id: string
+    /**
+     * Its text, with stand-ins.
+     */
+    text: string
+  }[][]
+  /**
+   * Events that the run could read.
+   */
+  events: number
+  /**
+   * Of them those in the file; others of a wording stand for the rest, with their count.
+   */
+  kept: number
+  /**
+   * Size of the file.
+   */
+  bytes: number
+  /**
+   * Events by source.
+   *
+   * Items: Source.
+   */
+  sources: {
+    /**
+     * Source.
+     */
+    source: string
+    /**
+     * Events.
+     */
+    events: number
+  }[]
+  /**
+   * What stand-ins replace.
+   *
+   * Items: Kind.
+   */
+  replaced: {
+    /**
+     * Label, email or ip.
+     */
+    kind: string
+    /**
+     * How many different ones.
+     */
+    names: number
+  }[]
+  /**
+   * Why the scenario cannot tell a good agent from a bad one; empty: it can.
+   *
+   * Items: Why, in a sentence.
+   */
+  unfit: string[]
+}
+/**
  * A record of what a trigger made of an event.
  */
 export interface Evaluation {
@@ -5862,6 +6539,31 @@ export interface FindingIncident {
   }[]
 }
 /**
+ * Whether a finding is right, as somebody marked it afterwards.
+ */
+export interface FindingMark {
+  /**
+   * right; wrong; partly: some of it is right.
+   */
+  mark: 'right' | 'wrong' | 'partly'
+  /**
+   * What the marker adds.
+   */
+  note: string | null
+  /**
+   * Id of the event that was the true cause; null: not said.
+   */
+  cause: string | null
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * Who.
+   */
+  by: string
+}
+/**
  * A finding recorded in a project.
  */
 export interface Finding {
@@ -5918,6 +6620,10 @@ export interface Finding {
      */
     by: string
   }
+  /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
   /**
    * Claims that hold; null: it made none.
    */
@@ -7925,6 +8631,10 @@ export interface ToolGetFindingResult {
    */
   handled_by: string | null
   /**
+   * Marked as right, wrong or partly right; null: not marked.
+   */
+  mark: string | null
+  /**
    * Its event on the timeline of the entity.
    */
   event_id: string
@@ -8571,6 +9281,10 @@ export interface ToolListFindingsResult {
      */
     handled_by: string | null
     /**
+     * Marked as right, wrong or partly right; null: not marked.
+     */
+    mark: string | null
+    /**
      * What was found of its incident so far; null: nothing was.
      */
     incident: null | {
@@ -8978,6 +9692,10 @@ export interface ToolProjectTimelineResult {
      * Who marked it handled; null: nobody.
      */
     handled_by: string | null
+    /**
+     * Marked as right, wrong or partly right; null: not marked.
+     */
+    mark: string | null
     /**
      * Recorded by an outside agent.
      */
@@ -11337,6 +12055,10 @@ export interface Run {
      */
     by: string
   }
+  /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
 }
 /**
  * Totals since 00:00 UTC, practice excluded.
@@ -11829,6 +12551,10 @@ export interface ProjectResultDetail {
     by: string
   }
   /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
+  /**
    * Recorded by an outside agent.
    */
   external: boolean
@@ -11906,6 +12632,10 @@ export interface ProjectResult {
      */
     by: string
   }
+  /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
   /**
    * Recorded by an outside agent.
    */
@@ -13719,6 +14449,23 @@ export interface LoginExchange {
   port: number | null
 }
 /**
+ * Body of POST of mark: whether a finding is right.
+ */
+export interface MarkWrite {
+  /**
+   * right, wrong, or partly where some of it is right; null takes the mark away.
+   */
+  mark: 'right' | 'wrong' | 'partly' | null
+  /**
+   * What you add, for whoever reads the mark.
+   */
+  note?: string
+  /**
+   * Id of the event that was the true cause. It must exist, and you must be allowed to read it.
+   */
+  cause?: string
+}
+/**
  * Body of POST /api/connect/clients: svc mcp tells what a client asked of it.
  */
 export interface McpClientSeen {
@@ -14231,6 +14978,33 @@ export interface Rollback {
   dry_run?: boolean
 }
 /**
+ * Body of POST of scenario: what the cause was, and what stays as it is.
+ */
+export interface ScenarioAsk {
+  /**
+   * For each cause the events that show it; an empty list: there was nothing to find. Absent: the cause that the mark of the finding names, else the causes of the claims that hold.
+   *
+   * @maxItems 10
+   */
+  causes?: string[][]
+  /**
+   * Events that followed from the cause.
+   *
+   * @maxItems 50
+   *
+   * Items: Event id.
+   */
+  effects?: string[]
+  /**
+   * Labels whose values are not replaced by stand-ins.
+   *
+   * @maxItems 50
+   *
+   * Items: Name of a label.
+   */
+  keep?: string[]
+}
+/**
  * Body of POST /api/session: exchanges a token for an HttpOnly cookie.
  */
 export interface SessionCreate {
@@ -14729,6 +15503,24 @@ export interface ResultHandled {
   }
 }
 /**
+ * How a result is marked now, and how it was before.
+ */
+export interface ResultMarked {
+  ok: true
+  /**
+   * Run id.
+   */
+  id: string
+  /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
+  /**
+   * The mark that this one replaced, to put it back; null: there was none.
+   */
+  before: null | FindingMark
+}
+/**
  * What the agents of a project found.
  */
 export interface ResultsResult {
@@ -14996,6 +15788,10 @@ export interface RunDetail {
      */
     by: string
   }
+  /**
+   * Whether a person marked it right, wrong or partly right; null: nobody did.
+   */
+  mark: null | FindingMark
   /**
    * Claims of its finding.
    */

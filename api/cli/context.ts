@@ -21,8 +21,13 @@ export function clientCommand(name: string, description: string): Command {
 /** Adds the connection options to a client command, below its own in the help. */
 export function addConnectionOptions(command: Command): void {
   if (!clientCommands.has(command)) return
-  command
-    .addOption(new Option('--json', "print the API's JSON, for scripts"))
+  command.addOption(new Option('--json', "print the API's JSON, for scripts"))
+  addDaemonOptions(command)
+}
+
+/** Adds the options that say which daemon a command talks to. */
+export function addDaemonOptions(command: Command): Command {
+  return command
     .addOption(new Option('--svcd <url>', 'daemon to talk to (SVCD_URL)').helpGroup(CONNECTION))
     .addOption(new Option('--token <token>', 'credential (SVC_AUTH_TOKEN)').helpGroup(CONNECTION))
     .addOption(

@@ -1,16 +1,24 @@
-/** What the commands of `svc evals` share: packs, numbers in options, and tables of figures. */
-import type { EvalReport, Pack, VariantFigures } from '../../engine/local.ts'
+/** What the commands of `svc evals` share: packs, and numbers in options. */
+import type { Pack } from '../../engine/local.ts'
 import { CliError, EXIT, usageError } from './exit.ts'
-import { readText } from './files.ts'
-import { type Column, type Io, table } from './terminal.ts'
 
 /** Bounds of what can be asked for. */
 export const NOISE_MAX = 1_000_000
 
-export const NOISE_HELP = 'events around each incident, separated by commas'
-export const PACK_HELP = 'folder of incidents; without one, the pack of svc itself'
+/** Name of the pack in reports, where no folder is given. */
+export const OWN_PACK = 'the pack of svc'
 
-/** @param only ids of scenarios, separated by commas. @throws CliError 66 where there is none */
+export const NOISE_HELP =
+  'how many background events are put around each scenario; several numbers, separated by commas, give several levels'
+export const PACK_HELP = 'folder with scenarios. Default: the pack that is part of svc'
+
+/**
+ * The scenarios that a command is to work on.
+ * @param folder of a pack; absent: the pack of svc
+ * @param only ids of scenarios, separated by commas; absent: all
+ * @param heldOut only those that nothing of svc is tuned on
+ * @throws CliError 66 where the folder holds no scenario, or none has one of the ids
+ */
 export async function openPack(folder: string | undefined, only?: string, heldOut?: boolean): Promise<Pack> {
   const { ownPack, readPack } = await import('../../engine/local.ts')
   const pack = folder === undefined ? ownPack() : read(readPack, folder)
@@ -33,7 +41,11 @@ function read(readPack: (folder: string) => Pack, folder: string): Pack {
   }
 }
 
-/** @throws CliError 64 */
+/**
+ * Numbers that an option was given, such as `1000,6000`.
+ * @param option its name, for the refusal
+ * @throws CliError 64 where one is no whole number from `least` to `most`
+ */
 export function numbersIn(text: string, option: string, least: number, most: number): number[] {
   return text.split(',').map((word) => {
     const value = Number(word.trim())
@@ -42,41 +54,3 @@ export function numbersIn(text: string, option: string, least: number, most: num
     return value
   })
 }
-
-/** @throws CliError 65, 66 */
-export async function readReport(io: Io, file: string): Promise<EvalReport> {
-  const text = await readText(io, file)
-  try {
-    const report = JSON.parse(text) as EvalReport
-    if (report.version === 1 && Array.isArray(report.runs)) return report
-  } catch {
-    // Said below: what is no JSON is no report either.
-  }
-  throw new CliError(`${file} is no report of svc evals run: write one with --out`, EXIT.data)
-}
-
-const COLUMNS: Column<VariantFigures>[] = [
-  { title: 'noise', cell: ({ noise }) => String(noise) },
-  { title: 'agent', cell: ({ variant }) => variant },
-  { title: 'scenarios', cell: ({ scenarios }) => String(scenarios) },
-  { title: 'runs', cell: ({ runs }) => String(runs) },
-  {
-    title: 'cause (95 %)',
-    cell: ({ cause: { mean, low, high } }) => `${mean.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`,
-  },
-  { title: 'pass', cell: ({ pass }) => `${Math.round(100 * pass)} %` },
-  { title: 'every time', cell: ({ passAll, scenarios }) => `${passAll}/${scenarios}` },
-  { title: 'flaky', cell: ({ flaky }) => String(flaky) },
-  { title: 'evidence', cell: ({ evidenceRecall }) => evidenceRecall.toFixed(2) },
-  { title: 'shown', cell: ({ reached }) => reached.toFixed(2) },
-  { title: 'false claims', cell: ({ falseClaims }) => falseClaims.toFixed(2) },
-  { title: 'decoys', cell: ({ decoys }) => String(decoys) },
-  { title: 'false alarms', cell: ({ falseAlarms }) => String(falseAlarms) },
-  { title: 'tokens', cell: ({ inputTokens }) => String(inputTokens) },
-  { title: 'calls', cell: ({ calls }) => calls.toFixed(1) },
-  { title: 'dollars', cell: ({ usd }) => (usd === null ? '–' : usd.toFixed(4)) },
-]
-
-/** Figures of each agent and level. */
-export const figuresTable = (io: Io, figures: readonly VariantFigures[]): string =>
-  table(io, COLUMNS, [...figures])

@@ -1,5 +1,5 @@
 /** A run as its story: what woke it, each step in a line, what it found, and who took over. */
-import type { CheckedClaim, Run, RunDetail, RunStep } from '../../schemas/types.ts'
+import type { CheckedClaim, FindingMark, Run, RunDetail, RunStep } from '../../schemas/types.ts'
 import { costText, shortText, timeText } from './run-words.ts'
 import { escapeLine, escapeText, type Io, paint, type Style, table } from './terminal.ts'
 
@@ -64,6 +64,7 @@ function factsOf(run: RunDetail): [title: string, value: string][] {
     ['used', `${rounds} of ${max_rounds} rounds, ${run.tool_calls} tools, ${costText(costOf(run))}`],
     ...fact('tokens', rounds > 0 && tokens.filter(Boolean).join(', ')),
     ...fact('verdict', outcome === 'no_op' ? 'no_op: nothing to report' : verdict),
+    ...fact('marked', run.mark && `${markText(run.mark)}, by ${run.mark.by}`),
     ...fact('error', error),
     ...fact('parked', run.parked && parkedText(run.parked)),
     ...fact('instead', run.fallback_for && insteadText(run.fallback_for)),
@@ -71,6 +72,14 @@ function factsOf(run: RunDetail): [title: string, value: string][] {
     ...fact('skipped', skipped.join('; ')),
   ]
 }
+
+/** How a finding is marked, such as `wrong: the cause was evt_7 (not the deploy)`. */
+export const markText = ({ mark, cause, note }: FindingMark): string =>
+  [
+    mark === 'partly' ? 'partly right' : mark,
+    cause === null ? '' : `: the cause was ${cause}`,
+    note === null ? '' : ` (${note})`,
+  ].join('')
 
 /** A run that asked nothing cost nothing. */
 export const costOf = ({ rounds, cost_usd }: Pick<Run, 'rounds' | 'cost_usd'>): number | null =>

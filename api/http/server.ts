@@ -29,6 +29,7 @@ import { catalogRoutes } from './routes/catalog.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { connectRoutes } from './routes/connect.ts'
 import { credentialRoutes } from './routes/credentials.ts'
+import { evalRoutes } from './routes/evals.ts'
 import { fetchingRoutes } from './routes/fetching.ts'
 import { deliveryRoutes, firingRoutes } from './routes/firings.ts'
 import { graphRoutes } from './routes/graph.ts'
@@ -123,6 +124,7 @@ export async function buildServer({
     firingRoutes,
     deliveryRoutes,
     runRoutes,
+    evalRoutes,
     agentTestRoutes,
     subscriptionRoutes,
     fetchingRoutes,

@@ -62,6 +62,7 @@ export const declaredAccess: Record<keyof DeclaredCalls, Access> = {
   projectResults: 'reads',
   projectResult: 'reads',
   markHandled: 'writes',
+  markFinding: 'writes',
   projectFindings: 'reads',
   recordFinding: 'writes',
   projectToday: 'reads',

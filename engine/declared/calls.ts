@@ -10,6 +10,7 @@ import type {
   ChangeSetCreate,
   FindingCreate,
   KeyCreate,
+  MarkWrite,
   McpServerWrite,
   ProjectCreate,
   ProjectUpdate,
@@ -37,6 +38,7 @@ import {
   recordFinding,
   todayOf,
 } from '../findings/findings.ts'
+import { markFinding, markWords } from '../findings/marks.ts'
 import type { AgentModels } from '../models/settings.ts'
 import { presentCard } from '../projects/present.ts'
 import { readPicked } from '../projects/remove.ts'
@@ -218,6 +220,13 @@ export function projectCalls({ declared, findings, http, agentModels, startRun }
     projectResult: async (word: string, run: string) => getResult(findings, idOf(word), run),
     markHandled: async (word: string, run: string, handled: boolean, by: string) =>
       declared.store.tx(() => markHandled(findings, idOf(word), run, handled, by)),
+    markFinding: async (word: string, run: string, mark: MarkWrite, own: boolean, by: WriteBy) =>
+      declared.store.tx(() => {
+        const project = idOf(word)
+        const marked = markFinding(findings, project, run, mark, { by: by.caller.name, own })
+        declared.changes.note(by, project, markWords(marked))
+        return marked
+      }),
     projectFindings: async (word: string, { limit, ...asked }: FindingsAsked) =>
       listFindings(findings, idOf(word), { ...asked, limit: clamp(limit, 200) }),
     recordFinding: async (word: string, body: FindingCreate, writer: string, fetcher: Fetcher) =>

@@ -1,13 +1,11 @@
-/** Whether scenarios are fit to tell a good agent from a bad one. */
+/** Whether scenarios are fit to tell a good agent from a bad one, by running the scripted agents over them. */
+import { statedFaults } from './fitness.ts'
 import type { Pack } from './incident.ts'
 import { PROMPT, runEvals } from './run.ts'
 import { SCRIPTED, TRIVIAL } from './scripted.ts'
 import { truthOf } from './truth.ts'
-import { type Loaded, loadedWith } from './ways.ts'
+import { loadedWith } from './ways.ts'
 import type { OpenEngine } from './world.ts'
-
-/** A fact that so much of all other events matches is told by noise. */
-const COMMON = 0.01
 
 export interface Unfit {
   scenario: string
@@ -29,18 +27,9 @@ export async function checkPack(
     const { truth, ...incident } = one.load()
     const scenario = one.id
     const say = (why: string) => unfit.push({ scenario, why })
-    const loaded = loadedWith({ truth, ...incident }, pack.noise, noise)
+    const loaded = loadedWith({ truth, ...incident }, pack.noise, 0)
     const found = truthOf(loaded, truth)
-    const own = new Set(incident.events.map(keyOf))
-    const noiseIds = loaded.events.filter((event) => !own.has(keyOf(event))).map((event) => event.id)
-    for (const { id, events } of found.facts) {
-      if (events.size === 0) say(`no event is of the fact ${id}`)
-      if (noiseIds.filter((event) => events.has(event)).length > COMMON * noiseIds.length)
-        say(`noise alone is of the fact ${id}`)
-    }
-    const roots = truth.facts.filter(({ role, weak }) => role === 'root' && !weak)
-    if ((truth.outcome ?? 'finding') === 'finding' && roots.length === 0)
-      say('a finding is expected, and no fact has the role root')
+    for (const why of statedFaults({ truth, ...incident }, pack.noise, noise)) say(why)
     const { runs } = await runEvals(
       open,
       { ...pack, incidents: [one] },
@@ -58,6 +47,3 @@ export async function checkPack(
   }
   return unfit
 }
-
-const keyOf = ({ source, t, text }: Omit<Loaded['events'][number], 'id'>): string =>
-  `${source}\0${t}\0${text}`

@@ -2,6 +2,8 @@
  * A run of the past as a scenario: the events that it could read, with stand-ins for whom they are about, and the
  * truth that a person names by events. Nothing here reads or writes; what is given is what there was.
  */
+
+import type { RunDetail } from '../../schemas/types.ts'
 import { Masker } from '../context/words.ts'
 import { fail } from '../errors.ts'
 import type { Fact, IncidentEvent, Truth } from './incident.ts'
@@ -36,8 +38,10 @@ export interface Freezing {
 
 export interface Frozen {
   truth: Truth
+  /** For each cause the events that show it, with stand-ins. */
+  causes: { id: string; text: string }[][]
   events: IncidentEvent[]
-  /** Events that were left out, lines of a wording that came often. */
+  /** Events that were left out, lines of a wording that came often: others of it stand for them. */
   thinned: number
   /** What was replaced: kinds, with how many different ones. */
   replaced: Record<string, number>
@@ -57,6 +61,19 @@ const IPV6 = /\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b/gi
 /** Shorter values are words that texts have anyway. */
 const NAME_MIN = 3
 
+/**
+ * What the cause of a past run was, where nobody says it: the event that the mark of its finding names, else the
+ * causes of its claims that hold. `none`: neither says one, or the mark says that the finding is wrong.
+ */
+export function proposedCauses({ mark, claims }: Pick<RunDetail, 'mark' | 'claims'>): {
+  causes: string[][]
+  from: 'mark' | 'claims' | 'none'
+} {
+  if (mark?.cause) return { causes: [[mark.cause]], from: 'mark' }
+  const held = mark?.mark === 'wrong' ? [] : claims.filter(({ ok, role }) => ok && role === 'cause')
+  return { causes: held.map(({ events }) => events), from: held.length ? 'claims' : 'none' }
+}
+
 /** @throws SvcError invalid where a cause is none of the events */
 export function freezeRun(given: Freezing): Frozen {
   const { rows, firedAt, causes, effects, entity } = given
@@ -66,7 +83,7 @@ export function freezeRun(given: Freezing): Frozen {
     fail('invalid', `cause: ${missing} is none of the events that the run could read`, { field: 'cause' })
   const masks = new StandIns(rows, given.keep)
   const kept = thin(rows, firedAt - WHOLE_MS, new Set([...causes.flat(), ...effects, ...given.cited]))
-  const told = (row: FrozenRow): IncidentEvent => {
+  const told = (row: FrozenRow, stands?: Stands): IncidentEvent => {
     const labels: Record<string, string> = {}
     let value: number | undefined
     for (const [name, of] of Object.entries(row.labels)) {
@@ -85,6 +102,9 @@ export function freezeRun(given: Freezing): Frozen {
         labels,
       },
       ...(value === undefined ? {} : { value }),
+      ...(stands && stands.count > 1
+        ? { count: stands.count, until: Math.min(0, (stands.last - firedAt) / 1000) }
+        : {}),
       ...(came - t > 60 && came <= 0 ? { arrives: came } : {}),
     }
   }
@@ -108,14 +128,28 @@ export function freezeRun(given: Freezing): Frozen {
         ...effects.map((id) => factOf(id, { role: 'effect' })),
       ],
     },
-    events: kept.map(told),
+    causes: causes.map((ids) => ids.map((id) => ({ id, text: told(byId.get(id)!).text }))),
+    events: kept.map(({ row, ...stands }) => told(row, stands)),
     thinned: rows.length - kept.length,
     replaced: masks.counts(),
   }
 }
 
-/** What came often, long before, says the same each time: some of each wording stay, evenly over the time. */
-function thin(rows: readonly FrozenRow[], from: number, always: ReadonlySet<string>): FrozenRow[] {
+/** How many events a kept one stands for, itself included, and when the last of them was, epoch ms. */
+interface Stands {
+  count: number
+  last: number
+}
+
+/**
+ * What came often, long before, says the same each time: some of each wording stay, evenly over the time, and each
+ * stands for those up to the next.
+ */
+function thin(
+  rows: readonly FrozenRow[],
+  from: number,
+  always: ReadonlySet<string>,
+): (Stands & { row: FrozenRow })[] {
   const masker = new Masker()
   const wordings = new Map<string, FrozenRow[]>()
   for (const row of rows) {
@@ -126,12 +160,20 @@ function thin(rows: readonly FrozenRow[], from: number, always: ReadonlySet<stri
     if (same) same.push(row)
     else wordings.set(key, [row])
   }
-  const dropped = new Set<FrozenRow>()
+  const stands = new Map<FrozenRow, Stands>()
   for (const same of wordings.values()) {
     const step = Math.ceil(same.length / OLDER)
-    for (const [i, row] of same.entries()) if (i % step !== 0) dropped.add(row)
+    for (let i = 0; i < same.length; i += step) {
+      const some = same.slice(i, i + step)
+      stands.set(some[0]!, { count: some.length, last: Date.parse(some.at(-1)!.event_time) })
+    }
   }
-  return rows.filter((row) => !dropped.has(row))
+  return rows.flatMap((row) => {
+    const at = Date.parse(row.event_time)
+    if (always.has(row.id) || at >= from) return [{ row, count: 1, last: at }]
+    const stood = stands.get(row)
+    return stood ? [{ row, ...stood }] : []
+  })
 }
 
 /** The same stand-in for the same name, in labels and texts alike. */

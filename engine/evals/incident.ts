@@ -1,11 +1,13 @@
 /**
  * Incidents with labelled truth, as folders: `<id>/events.ndjson.gz` holds an event a line (`source`, `type`,
- * `t` in seconds before the firing, `text`, `labels`, `value`), `<id>/truth.json` what must be seen of them.
+ * `t` in seconds before the firing, `text`, `labels`, `value`, and `count` where it stands for others of its wording),
+ * `<id>/truth.json` what must be seen of them.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { fail } from '../errors.ts'
+import { counted } from './counted.ts'
 import type { VariantName } from './variants.ts'
 
 export interface IncidentEvent {
@@ -18,6 +20,10 @@ export interface IncidentEvent {
   value?: number
   /** Seconds before the firing when it came, where that is later than when it happened. */
   arrives?: number
+  /** How many events of its wording it stands for, itself included; 1 when absent. */
+  count?: number
+  /** Of those it stands for the last, seconds before the firing; `t` when absent. */
+  until?: number
 }
 
 /** What a run should come to. unknown: the cause is not in the events, and that is to be said. */
@@ -57,6 +63,8 @@ export interface Truth {
   /** A finding when absent. */
   outcome?: Outcome
   decoys?: Decoy[]
+  /** How hard it is, from 1, one clear signal, to 4, several causes or one that is missing. */
+  level?: number
 }
 
 export interface Incident {
@@ -75,8 +83,17 @@ export interface Pack {
   variant?: VariantName
 }
 
-/** @param folder with the incidents, or with `pack/` beside `noise.json.gz`. @throws SvcError invalid */
+/** A scenario in one file, `{version, truth, events}`, as the console gives it. */
+const FILE = '.scenario.json'
+
+/**
+ * @param folder with the incidents as folders or as files `<id>.scenario.json`, or with `pack/` beside
+ *   `noise.json.gz`; or one such file
+ * @throws SvcError invalid
+ */
 export function readPack(folder: string): Pack {
+  if (folder.endsWith(FILE) && existsSync(folder) && statSync(folder).isFile())
+    return { incidents: [inFile(dirname(folder), basename(folder))], noise: {} }
   const inner = join(folder, 'pack')
   const root = existsSync(inner) ? inner : folder
   const ids = existsSync(root)
@@ -84,7 +101,8 @@ export function readPack(folder: string): Pack {
         .filter((id) => existsSync(join(root, id, 'truth.json')))
         .sort()
     : []
-  if (ids.length === 0)
+  const files = existsSync(root) ? readdirSync(root).filter((name) => name.endsWith(FILE)) : []
+  if (ids.length + files.length === 0)
     fail('invalid', `pack: ${folder} holds no incident, a folder with truth.json and events.ndjson.gz`, {
       field: 'pack',
     })
@@ -92,20 +110,37 @@ export function readPack(folder: string): Pack {
     existsSync(file),
   )
   return {
-    incidents: ids.map((id) => ({ id, load: () => readIncident(join(root, id), id) })),
+    incidents: [
+      ...ids.map((id) => ({ id, load: () => readIncident(join(root, id), id) })),
+      ...files.sort().map((name) => inFile(root, name)),
+    ],
     noise: noise === undefined ? {} : (JSON.parse(gunzipSync(readFileSync(noise)).toString()) as NoisePool),
   }
 }
 
-function readIncident(folder: string, id: string): Incident {
-  try {
+function inFile(folder: string, name: string): Pack['incidents'][number] {
+  const id = name.slice(0, -FILE.length)
+  return {
+    id,
+    load: () => checkedIncident(id, () => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Incident),
+  }
+}
+
+const readIncident = (folder: string, id: string): Incident =>
+  checkedIncident(id, () => {
     const truth = JSON.parse(readFileSync(join(folder, 'truth.json'), 'utf8')) as Truth
     const lines = gunzipSync(readFileSync(join(folder, 'events.ndjson.gz')))
       .toString()
       .split('\n')
-    const events = lines.filter(Boolean).map((line) => JSON.parse(line) as IncidentEvent)
-    if (typeof truth.entity !== 'string' || !Array.isArray(truth.facts))
-      throw new Error('truth.json needs entity and facts')
+    return { truth, events: lines.filter(Boolean).map((line) => JSON.parse(line) as IncidentEvent) }
+  })
+
+function checkedIncident(id: string, read: () => Incident): Incident {
+  try {
+    const { truth, events } = read()
+    if (typeof truth?.entity !== 'string' || !Array.isArray(truth.facts) || !Array.isArray(events))
+      throw new Error('the truth needs entity and facts, and there must be events')
+    counted(events)
     return { truth, events }
   } catch (error) {
     return fail('invalid', `pack: incident ${id}: ${(error as Error).message}`, { field: 'pack' })

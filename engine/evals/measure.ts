@@ -1,23 +1,9 @@
 /** How much of what one must see a first message shows: recall of labelled facts, over a pack; no model. */
+import type { EvalMeasured } from '../../schemas/types.ts'
 import { cautiousTokens } from '../context/index.ts'
 import { factsIn } from './facts.ts'
 import type { Pack } from './incident.ts'
 import { loadedWith, type WayName, ways } from './ways.ts'
-
-export interface Measured {
-  id: string
-  kind: string
-  noise: number
-  budget: number
-  way: WayName
-  /** Share of facts shown. */
-  recall: number
-  /** Whether one root cause is; null: the incident names none. */
-  root: boolean | null
-  tokens: number
-  ms: number
-  missed: string[]
-}
 
 export interface MeasureOptions {
   /** Lines of noise around each incident. */
@@ -34,9 +20,9 @@ export interface MeasureOptions {
 }
 
 /** Each incident at each level of noise and budget, shown in each way. */
-export function measure(pack: Pack, options: MeasureOptions): Measured[] {
+export function measure(pack: Pack, options: MeasureOptions): EvalMeasured[] {
   const { noise, budgets, clock, tokensOf = cautiousTokens } = options
-  const measured: Measured[] = []
+  const measured: EvalMeasured[] = []
   for (const { id, load } of pack.incidents) {
     const incident = load()
     const { kind, entity } = incident.truth
@@ -62,42 +48,4 @@ export function measure(pack: Pack, options: MeasureOptions): Measured[] {
     options.onIncident?.(id)
   }
   return measured
-}
-
-/** Means of some. */
-export interface Figures {
-  incidents: number
-  recall: number
-  /** Incidents that name a root, and those of them that show one. */
-  withRoot: number
-  roots: number
-  tokens: number
-  overBudget: number
-  ms: number
-}
-
-export function figuresOf(some: readonly Measured[]): Figures {
-  const mean = (values: readonly number[]) =>
-    values.reduce((sum, value) => sum + value, 0) / (values.length || 1)
-  const withRoot = some.filter(({ root }) => root !== null)
-  return {
-    incidents: some.length,
-    recall: mean(some.map(({ recall }) => recall)),
-    withRoot: withRoot.length,
-    roots: withRoot.filter(({ root }) => root).length,
-    tokens: Math.round(mean(some.map(({ tokens }) => tokens))),
-    overBudget: some.filter(({ tokens, budget }) => tokens > budget).length,
-    ms: Math.round(mean(some.map(({ ms }) => ms))),
-  }
-}
-
-/** In the order of the first of each. */
-export function groupedBy<K>(some: readonly Measured[], key: (one: Measured) => K): Map<K, Measured[]> {
-  const groups = new Map<K, Measured[]>()
-  for (const one of some) {
-    const group = groups.get(key(one))
-    if (group) group.push(one)
-    else groups.set(key(one), [one])
-  }
-  return groups
 }

@@ -1,11 +1,13 @@
 /** Runs over a pack: each scenario in a world of its own, each variant as a practice run as of its firing. */
-import type { AgentWrite, CheckedClaim, RunDetail } from '../../schemas/types.ts'
+import type { AgentWrite, EvalRun, EvalScene, RunDetail } from '../../schemas/types.ts'
 import { systemTimers } from '../clock.ts'
 import type { Models } from '../models/types.ts'
 import { startRunner } from '../runs/runner.ts'
 import type { Pack } from './incident.ts'
-import { type Score, scoreRun } from './score.ts'
+import { recordOf, sceneOf } from './scene.ts'
+import { scoreRun } from './score.ts'
 import { type ScriptedName, scriptedModels, silentModels, type Told } from './scripted.ts'
+import { staleIn, steady, type TapeOf } from './tapes.ts'
 import { truthOf } from './truth.ts'
 import { type Loaded, loadedWith } from './ways.ts'
 import { type EvalWorld, type OpenEngine, openEvalWorld } from './world.ts'
@@ -17,34 +19,15 @@ export interface Variant {
   prompt: string
   provider?: string
   model?: string
-  /** A script, or the models of providers. */
-  by: { script: ScriptedName } | { models: Models }
+  /** A script, the models of providers, or what is opened for each scenario, such as a tape. */
+  by: { script: ScriptedName } | { models: Models } | { open(of: TapeOf): OpenedModels }
   repeats: number
 }
 
-export interface EvalRun {
-  scenario: string
-  kind: string
-  heldOut: boolean
-  noise: number
-  variant: string
-  /** From 1. */
-  repeat: number
-  status: RunDetail['status']
-  outcome: RunDetail['outcome']
-  headline: string | null
-  error: string | null
-  model: string | null
-  rounds: number
-  calls: number
-  /** Read from the cache or not. */
-  inputTokens: number
-  outputTokens: number
-  /** Null: not priced. */
-  usd: number | null
-  ms: number
-  score: Score
-  claims: Pick<CheckedClaim, 'text' | 'role' | 'events' | 'ok'>[]
+export interface OpenedModels {
+  models: Models
+  /** Told once all repeats have ended. */
+  done?(): void
 }
 
 export interface EvalOptions {
@@ -60,51 +43,65 @@ export interface EvalOptions {
 export const PROMPT =
   'You are paged for a service. Find what caused it: the change, the fault or the load that came first, not what followed from it. Name it by its events in your first claim.'
 
-/** @returns runs in the order in which they ended; fewer than asked for once the money is spent */
+/**
+ * @returns runs in the order in which they ended, fewer than asked for once the money is spent; and of each scenario at
+ *   each level of noise the events that they are judged by
+ */
 export async function runEvals(
   open: OpenEngine,
   pack: Pack,
-  { noise, variants, maxUsd, onRun }: EvalOptions,
-): Promise<{ runs: EvalRun[]; spentUsd: number; stopped: boolean }> {
+  { noise: levels, variants, maxUsd, onRun }: EvalOptions,
+): Promise<{ runs: EvalRun[]; scenes: EvalScene[]; spentUsd: number; stopped: boolean }> {
   const runs: EvalRun[] = []
+  const scenes: EvalScene[] = []
   let spentUsd = 0
   let stopped = false
   for (const { id, heldOut = false, load } of pack.incidents) {
     const incident = load()
-    for (const level of noise) {
-      const loaded = loadedWith(incident, pack.noise, level)
-      const agents = agentsOf(variants)
-      const world = await openEvalWorld(open, loaded, [...agents.values()])
+    const { kind, level = null, outcome = 'finding' } = incident.truth
+    for (const noise of levels) {
+      const loaded = loadedWith(incident, pack.noise, noise)
+      const world = await openEvalWorld(open, loaded, [...agentsOf(variants).values()])
       try {
         const truth = truthOf(loaded, incident.truth)
         const idOf = (one: string) => world.ids.get(one) ?? one
+        const details: RunDetail[] = []
+        const first = runs.length
         await settle(world, silentModels, [...world.runs.values()])
         for (const variant of variants) {
-          if ('models' in variant.by && spentUsd >= maxUsd) {
+          if (!('script' in variant.by) && spentUsd >= maxUsd) {
             stopped = true
             continue
           }
           const began = performance.now()
-          const details = await repeat(world, variant, toldOf(loaded, truth, idOf))
-          const ms = Math.round((performance.now() - began) / details.length)
-          details.forEach((detail, i) => {
+          const told = toldOf(loaded, truth, idOf)
+          const opened = openModelsOf(variant, { scenario: id, noise, variant: variant.name }, told)
+          const repeats = await repeat(world, variant, opened.models)
+          opened.done?.()
+          const ms = Math.round((performance.now() - began) / repeats.length)
+          for (const [i, detail] of repeats.entries()) {
             spentUsd += detail.cost_usd ?? 0
+            details.push(detail)
             const run: EvalRun = {
-              ...{ scenario: id, kind: incident.truth.kind, heldOut, noise: level },
-              ...{ variant: variant.name, repeat: i + 1 },
-              ...summaryOf(detail, ms),
-              score: scoreRun(detail, truth, incident.truth.outcome ?? 'finding', idOf),
+              ...{ scenario: id, kind, level, held_out: heldOut, noise, variant: variant.name },
+              ...{ scripted: 'script' in variant.by, repeat: i + 1, ms, shown: [] },
+              stale: staleIn(detail.error),
+              ...recordOf(detail),
+              score: scoreRun(detail, truth, outcome, idOf),
             }
             runs.push(run)
             onRun?.(run)
-          })
+          }
         }
+        const { scene, shown } = sceneOf({ scenario: id, noise, loaded, truth, outcome, idOf, runs: details })
+        scenes.push(scene)
+        for (const [i, ids] of shown.entries()) runs[first + i]!.shown = ids
       } finally {
         await world.close()
       }
     }
   }
-  return { runs, spentUsd, stopped }
+  return { runs, scenes, spentUsd, stopped }
 }
 
 const agentName = ({ context, prompt }: Variant, prompts: readonly string[]): string =>
@@ -121,7 +118,18 @@ function agentsOf(variants: readonly Variant[]): Map<string, Omit<AgentWrite, 'p
   )
 }
 
-async function repeat(world: EvalWorld, variant: Variant, told: Told): Promise<RunDetail[]> {
+/** What answers a variant; what is asked is the same each time that the scenario is run. */
+function openModelsOf({ by }: Variant, of: TapeOf, told: Told): OpenedModels {
+  const opened: OpenedModels =
+    'script' in by
+      ? { models: scriptedModels(by.script, told) }
+      : 'open' in by
+        ? by.open(of)
+        : { models: by.models }
+  return { ...opened, models: steady(opened.models) }
+}
+
+async function repeat(world: EvalWorld, variant: Variant, models: Models): Promise<RunDetail[]> {
   const { engine } = world
   const first = await firstRunOf(world, variant)
   const ids: string[] = []
@@ -134,7 +142,6 @@ async function repeat(world: EvalWorld, variant: Variant, told: Told): Promise<R
     }
     ids.push((await engine.rerun(first, how)).run_id)
   }
-  const models = 'script' in variant.by ? scriptedModels(variant.by.script, told) : variant.by.models
   await settle(world, models, ids)
   return await Promise.all(ids.map((id) => engine.getRun(id)))
 }
@@ -185,18 +192,5 @@ function toldOf(loaded: Loaded, truth: ReturnType<typeof truthOf>, idOf: (id: st
       const { id, t, labels, text } = last
       return [{ event: idOf(id), at: loaded.now + t * 1000, service: labels.service ?? null, text }]
     }),
-  }
-}
-
-function summaryOf(
-  detail: RunDetail,
-  ms: number,
-): Omit<EvalRun, 'scenario' | 'kind' | 'heldOut' | 'noise' | 'variant' | 'repeat' | 'score'> {
-  const { status, outcome, headline, error, model, rounds, tool_calls: calls, cost_usd: usd } = detail
-  return {
-    ...{ status, outcome, headline, error, model, rounds, calls, usd, ms },
-    inputTokens: detail.input_tokens + detail.cache_creation_input_tokens + detail.cache_read_input_tokens,
-    outputTokens: detail.output_tokens,
-    claims: detail.claims.map(({ text, role, events, ok }) => ({ text, role, events, ok })),
   }
 }

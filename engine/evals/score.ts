@@ -1,31 +1,7 @@
 /** What a run is worth, by comparison of its rows with the truth of its incident; no judge. */
-import type { CheckedClaim, RunDetail } from '../../schemas/types.ts'
+import type { CheckedClaim, EvalScore, RunDetail } from '../../schemas/types.ts'
 import type { Outcome } from './incident.ts'
 import type { TruthEvents } from './truth.ts'
-
-export interface Score {
-  /**
-   * 0 where a cause has no claim that holds and cites one of its events as the cause; else causes of the truth
-   * over causes that it names. Where there is no cause to find: 1 as the outcome is right.
-   */
-  cause: number
-  /** Came to what it should. */
-  outcome: boolean
-  /** Found something where there was nothing. */
-  falseAlarm: boolean
-  /** Facts of the truth of which an event is cited, over all. */
-  evidenceRecall: number
-  /** Cited events that are of the truth, over all cited. */
-  evidencePrecision: number
-  /** Claims that do not hold, over all; 0 without claims. */
-  falseClaims: number
-  /** Every claim holds, and the cause is wrong. */
-  confidentlyWrong: boolean
-  /** Innocent events that are named as the cause. */
-  decoys: number
-  /** Facts of which an event was ever shown to the run, over all: not shown, or shown and not seen. */
-  reached: number
-}
 
 /** Whether a text says that the cause was not found. */
 const UNKNOWN =
@@ -44,7 +20,7 @@ export function scoreRun(
   truth: TruthEvents,
   outcome: Outcome,
   idOf: (id: string) => string,
-): Score {
+): EvalScore {
   const asStored = (ids: ReadonlySet<string>) => new Set([...ids].map(idOf))
   const facts = truth.facts.map(({ events }) => asStored(events))
   const causes = truth.causes.map(({ events }) => asStored(events))
@@ -71,11 +47,11 @@ export function scoreRun(
   return {
     cause,
     outcome: isRight,
-    falseAlarm: outcome === 'no_op' && isFinding,
-    evidenceRecall: share(facts, (events) => [...cited].some((id) => events.has(id))),
-    evidencePrecision: share([...cited], (id) => truthIds.has(id)),
-    falseClaims: run.claims.length ? falseOnes / run.claims.length : 0,
-    confidentlyWrong: causes.length > 0 && cause === 0 && run.claims.length > 0 && falseOnes === 0,
+    false_alarm: outcome === 'no_op' && isFinding,
+    evidence_recall: share(facts, (events) => [...cited].some((id) => events.has(id))),
+    evidence_precision: share([...cited], (id) => truthIds.has(id)),
+    false_claims: run.claims.length ? falseOnes / run.claims.length : 0,
+    confidently_wrong: causes.length > 0 && cause === 0 && run.claims.length > 0 && falseOnes === 0,
     decoys: named.filter((claim) => claim.events.some((id) => decoys.has(id))).length,
     reached: share(facts, (events) => [...events].some((id) => shown.has(id))),
   }
@@ -84,7 +60,8 @@ export function scoreRun(
 const saysUnknown = ({ verdict, headline, finding }: Scored): boolean =>
   UNKNOWN.test([verdict, headline, finding].filter(Boolean).join('\n'))
 
-function shownIn({ steps }: Pick<Scored, 'steps'>): Set<string> {
+/** Ids of the events in the first message of a run and in what tools answered it. */
+export function shownIn({ steps }: Pick<Scored, 'steps'>): Set<string> {
   const ids = new Set<string>()
   for (const step of steps)
     for (const text of [step.data.message, step.data.result])

@@ -11,7 +11,7 @@ import { countIn, namedByRules } from './rules.ts'
 export const SCRIPTED = ['random', 'newest', 'frequent-error', 'newest-change', 'rules', 'told'] as const
 export type ScriptedName = (typeof SCRIPTED)[number]
 /** They look at nothing that could tell them the cause. */
-export const TRIVIAL: readonly ScriptedName[] = ['random', 'newest', 'frequent-error', 'newest-change']
+export const TRIVIAL = ['random', 'newest', 'frequent-error', 'newest-change'] as const
 
 /** What the one that is told knows: of each cause one event, as it is in the store. */
 export interface Told {
@@ -36,6 +36,10 @@ const NAMES: Record<Exclude<ScriptedName, 'told'>, Names> = {
   'newest-change': ({ lines }) => lines.filter(({ section }) => section === 'Changes').slice(-1),
   rules: namedByRules,
 }
+
+/** Ids of the events that a scripted agent names as the cause. @param message the first message of a run */
+export const namedBy = (name: Exclude<ScriptedName, 'told'>, message: string): string[] =>
+  NAMES[name](readMessage(message)).flatMap(({ ids }) => ids.at(-1) ?? [])
 
 function lastOf({ ids }: SeenLine): number {
   return Number(ids.at(-1)!.slice(4))

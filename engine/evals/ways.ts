@@ -4,6 +4,7 @@ import type { Row } from '../engine.ts'
 import { fence, renderRow, renderRows } from '../runs/fence.ts'
 import { fitRows, tokensOf } from '../timeline/fit.ts'
 import { renderHeading, renderTimeline } from '../timeline/present.ts'
+import { type Counted, counted } from './counted.ts'
 import type { Incident, IncidentEvent, NoisePool } from './incident.ts'
 import { noiseOf } from './noise.ts'
 import { type VariantName, variantOf } from './variants.ts'
@@ -18,7 +19,7 @@ export interface Loaded {
   /** Epoch ms of the firing. */
   now: number
   /** In order of time, ids by that order, the last is the alert. */
-  events: (IncidentEvent & { id: string })[]
+  events: (Counted<IncidentEvent> & { id: string })[]
   /** Id of the alert. */
   fired: string
 }
@@ -33,7 +34,10 @@ export function loadedWith(
   variant?: VariantName,
 ): Loaded {
   const { entity, id } = truth
-  const all = [...events, ...(noise ? noiseOf(pool, id, entity, noise) : [])]
+  const all: Counted<IncidentEvent>[] = [
+    ...counted(events),
+    ...(noise ? noiseOf(pool, id, entity, noise) : []),
+  ]
   all.push({
     ...{ source: 'alerts', type: 'page', t: 0, text: `firing: ${entity} page` },
     labels: { service: entity, severity: 'page' },

@@ -22,7 +22,8 @@ import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { checkCited } from './checked.ts'
 import { headlineOf, nextStepOf, plain } from './headline.ts'
-import type { FindingQueries, FindingRow, ResultRow } from './queries.ts'
+import { presentMark } from './marks.ts'
+import type { FindingQueries, FindingRow, MarkFilter, ResultRow } from './queries.ts'
 
 const FINDING_MAX_BYTES = 65_536
 const SUMMARY_MAX = 400
@@ -155,6 +156,7 @@ export function listFindings(
     project,
     agent: agent ?? null,
     entity: entity ?? null,
+    mark: null,
     before_at: null,
     before_id: null,
     limit,
@@ -167,6 +169,7 @@ export function listFindings(
 export interface ResultsAsked {
   show?: string | undefined
   by?: 'chain' | 'incident' | undefined
+  mark?: MarkFilter | undefined
   before?: string | undefined
   limit: number
 }
@@ -174,13 +177,14 @@ export interface ResultsAsked {
 /**
  * One result per chain of runs, newest first; or one per incident.
  * @param show findings or agent:<name>; absent: all.
+ * @param mark only results that are marked so; any: marked at all; none: not marked
  * @param before as next_before of the page before.
  * @throws SvcError invalid; not_found for an agent that never was
  */
 export function listResults(
   parts: FindingsParts,
   project: string,
-  { show, by = 'chain', before, limit }: ResultsAsked,
+  { show, mark, by = 'chain', before, limit }: ResultsAsked,
 ): ResultsResult {
   const agent = readShow(show)
   const at = before === undefined ? null : readCursor(before)
@@ -188,6 +192,7 @@ export function listResults(
     project,
     agent,
     entity: null,
+    mark: mark ?? null,
     before_at: at?.at ?? null,
     before_id: at?.id ?? null,
     limit: limit + 1,
@@ -270,6 +275,7 @@ function presentFinding(row: FindingRow, incident: FindingIncident | null): Find
     external: row.external === 1,
     verified: row.verified_total === null ? null : { ok: row.verified_ok!, total: row.verified_total },
     handled: handledOf(row),
+    mark: presentMark(row),
     incident,
   }
 }
@@ -289,6 +295,7 @@ function presentResult(row: ResultRow, incident: FindingIncident | null): Projec
     chain: JSON.parse(row.chain) as string[],
     cost_usd: row.external === 1 || row.uncosted > 0 ? null : row.cost_usd,
     handled: handledOf(row),
+    mark: presentMark(row),
     external: row.external === 1,
     practice: row.practice === 1,
     incident,

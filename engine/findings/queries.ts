@@ -1,12 +1,22 @@
 /** The SQL of findings: each is how a run ended, and a chain of runs is one result of a project. */
 
-import type { CheckedClaim, ProjectToday } from '../../schemas/types.ts'
+import type { CheckedClaim, FindingMark, ProjectToday } from '../../schemas/types.ts'
 import { firstSnapshot } from '../lifecycle/advance.ts'
 import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
 import { incidentQueries } from './incidents.ts'
 
-export interface FindingRow {
+/** A mark as it is stored with the run that found it. */
+export interface MarkRow {
+  mark: FindingMark['mark'] | null
+  mark_note: string | null
+  mark_cause: string | null
+  /** Epoch ms. */
+  marked_at: number | null
+  marked_by: string | null
+}
+
+export interface FindingRow extends MarkRow {
   run_id: string
   agent: string
   entity: string
@@ -61,18 +71,25 @@ export interface FindingFilter {
   project: string
   agent: string | null
   entity: string | null
+  /** right, wrong or partly; any: it is marked; none: it is not. */
+  mark: MarkFilter | null
   before_at: number | null
   before_id: string | null
   limit: number
 }
 
+export type MarkFilter = FindingMark['mark'] | 'any' | 'none'
+
 export type FindingQueries = ReturnType<typeof findingQueries>
 
 const COLUMNS = `r.id AS run_id, r.agent, r.entity, r.label, r.trigger_name, r.outcome, r.verdict, r.headline,
   r.next_step, r.note AS finding, r.woken_by = 'external' AS external, r.practice, r.finished_at AS at, r.event_id,
-  r.verified_ok, r.verified_total, r.handled_at, r.handled_by, r.incident`
+  r.verified_ok, r.verified_total, r.handled_at, r.handled_by, r.incident, r.mark, r.mark_note,
+  r.mark_cause, r.marked_at, r.marked_by`
 const NARROWED = `p.project = @project AND (@agent IS NULL OR r.agent = @agent)
   AND (@entity IS NULL OR r.entity = @entity)
+  AND (@mark IS NULL OR CASE @mark WHEN 'any' THEN r.mark IS NOT NULL WHEN 'none' THEN r.mark IS NULL
+    ELSE r.mark = @mark END)
   AND (@before_at IS NULL OR (r.finished_at, r.id) < (@before_at, @before_id))`
 const FROM = 'FROM run_projects p JOIN runs r ON r.id = p.run_id'
 /**
@@ -145,7 +162,13 @@ export function findingQueries(db: Database) {
     `UPDATE runs SET handled_at = ?, handled_by = ? WHERE id = ? AND outcome IS NOT NULL
        AND EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = ?)`,
   )
+  const setMark = db.prepare<MarkRow & { project: string; run: string }>(
+    `UPDATE runs SET mark = @mark, mark_note = @mark_note, mark_cause = @mark_cause, marked_at = @marked_at,
+       marked_by = @marked_by
+     WHERE id = @run AND EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = @project)`,
+  )
   return {
+    setMark: (project: string, run: string, mark: MarkRow) => void setMark.run({ ...mark, project, run }),
     insert: ({ claims, ...finding }: ExternalFinding) => {
       const begun = JSON.parse(firstSnapshot('run')) as Record<string, unknown>
       // It comes from elsewhere, ended.

@@ -3,6 +3,7 @@
 import type { AgentForecast, Run, RunDetail, RunHandoff, RunStep } from '../../schemas/types.ts'
 import { maskAddresses } from '../address-secrets.ts'
 import { storedClaims } from '../claims/check.ts'
+import { presentMark } from '../findings/marks.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
 import { dollars } from '../models/dollars.ts'
 import type { HandoffRow, RunQueries, RunRow, StepRow } from './queries.ts'
@@ -67,6 +68,7 @@ export function presentRun(row: RunRow, projects: string[]): Run {
     slack: row.slack,
     slack_error: row.slack_error,
     handled: row.handled_at === null ? null : { at: iso(row.handled_at), by: row.handled_by ?? '' },
+    mark: presentMark(row),
   }
 }
 

@@ -1,4 +1,5 @@
 /** The SQL of runs, their steps and handoffs. */
+
 import { dollarsSql } from '../models/dollars.ts'
 import type { Database } from '../store/handle.ts'
 import type { HandoffRow, RunRow, StepRow, WaitingRow } from './rows.ts'

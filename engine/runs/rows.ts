@@ -1,7 +1,8 @@
 /** Runs, their steps and handoffs as they are stored. */
 import type { Run } from '../../schemas/types.ts'
+import type { MarkRow } from '../findings/queries.ts'
 
-export interface RunRow {
+export interface RunRow extends MarkRow {
   id: string
   seq: number
   agent: string

@@ -1,6 +1,7 @@
 /** All that a reader answers, on one connection that cannot write. */
 import { agentTestReads } from '../agent-tests/calls.ts'
 import type { Clock } from '../clock.ts'
+import { createScenarioReads } from '../evals/scenario-of-run.ts'
 import { Figures } from '../figures.ts'
 import { graphReads } from '../graph/calls.ts'
 import { createReplayReads } from '../graph/replay/calls.ts'
@@ -25,14 +26,17 @@ export function readerCalls(db: Database, options: SharedOptions, clock: Clock):
   const models: ModelReads = {
     modelUsage: (days) => snapshot(() => modelUsageOf(db, days, clock.now())),
   }
+  const triggerReads = createTriggerReads(ctx, clock, snapshot)
+  const runReads = createRunReads(ctx, clock, snapshot)
   return {
     ...declaredReads(async () => {
       const { createReadingEngine } = await import('../reading-engine.ts')
       return createReadingEngine({ options, ctx, clock, snapshot, figures, secret })
     }),
     ...createReads(ctx, clock, true, () => figures.countRead()),
-    ...createTriggerReads(ctx, clock, snapshot),
-    ...createRunReads(ctx, clock, snapshot),
+    ...triggerReads,
+    ...runReads,
+    ...createScenarioReads(ctx, { ...runReads, ...triggerReads }),
     ...agentTestReads(db, snapshot),
     ...createReplayReads(ctx, clock, (steps) => inTurns(steps, snapshot)),
     ...graphReads(ctx, snapshot),

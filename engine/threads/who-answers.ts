@@ -9,6 +9,7 @@ import { credentialAccess, credentialPortAccess } from '../credentials/calls.ts'
 import { declaredAccess } from '../declared/call-names.ts'
 import { fetchWriteNames } from '../deliveries/fetching.ts'
 import type { Asked } from '../engine.ts'
+import { evalReportAccess } from '../evals/reports.ts'
 import { graphAccess } from '../graph/call-names.ts'
 import { mcpToolAccess } from '../mcp-tools/call-names.ts'
 import { modelAccess, modelPortAccess, modelReadNames } from '../models/calls.ts'
@@ -56,6 +57,7 @@ const calls: Readonly<Record<string, Access>> = {
   ...modelAccess,
   ...credentialAccess,
   ...askSessionAccess,
+  ...evalReportAccess,
 }
 /** What the main thread needs beside them, and no door: credentials are in it. */
 const ports: Readonly<Record<string, Access>> = {
@@ -81,6 +83,7 @@ interface Wide {
   advice?: string
 }
 
+const IN_PAGES = 'make it with svc evals new, which reads in pages'
 const CATALOG = 'compare fewer objects at once'
 
 /** Those that may look at very many events, or at all that is declared. */
@@ -90,6 +93,8 @@ const WIDE: Readonly<Record<string, Wide>> = {
   inspect: { args: 1 },
   backtest: { args: 1 },
   replay: { args: 2 },
+  previewScenario: { args: 2, advice: IN_PAGES },
+  scenarioOfRun: { args: 2, advice: IN_PAGES },
   checkCatalog: { args: 2, advice: CATALOG },
   exportCatalog: { args: 2, advice: CATALOG },
   updateCatalogFile: { args: 1, advice: CATALOG },

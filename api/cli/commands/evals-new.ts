@@ -33,19 +33,23 @@ const collect = (value: string, before: string[] = []): string[] => [...before, 
 export function evalsNewCommand(io: Io): Command {
   return clientCommand(
     'new',
-    'Make a scenario of a past run: its events up to the firing, names replaced, and the cause that you name',
+    'Make a scenario from a past run: the events that the run could read, with names replaced by stand-ins, and the cause that you name',
   )
-    .requiredOption('--run <id>', 'the run')
-    .requiredOption('--out <dir>', 'folder of the pack; the scenario is a folder in it')
+    .requiredOption('--run <id>', 'id of the run')
+    .requiredOption('--out <dir>', 'folder for scenarios; the new one becomes a folder in it')
     .option(
       '--cause <events>',
-      'ids of events that show the cause, with commas; again for a second cause. Without it, the claims of the run that hold',
+      'ids of the events that show the cause, separated by commas; repeat the option for a second cause. Default: the true cause of the mark on the finding, else the events of the claims that hold',
       collect,
     )
     .option('--no-cause', 'there was nothing to find')
-    .option('--effect <events>', 'ids of events that followed from it, with commas', collect)
-    .option('--keep <label>', 'leave the values of this label as they are; may be repeated', collect)
-    .option('-y, --yes', 'write without asking')
+    .option('--effect <events>', 'ids of events that followed from the cause, separated by commas', collect)
+    .option(
+      '--keep <label>',
+      'keep the values of this label, instead of replacing them; may be repeated',
+      collect,
+    )
+    .option('-y, --yes', 'write the scenario without asking first')
     .action((flags: Flags & { cause?: string[] | boolean }) => {
       const none = flags.cause === false
       return make(io, {
@@ -65,7 +69,7 @@ async function make(io: Io, flags: Flags): Promise<void> {
     ? await get<Firing>(client, `/api/firings/${encodeURIComponent(run.dispatch_id)}`)
     : null
   const firedAt = Date.parse(firing?.fired_at ?? run.as_of)
-  const causes = flags.noCause ? [] : causesOf(run, flags.cause ?? [])
+  const causes = flags.noCause ? [] : await causesOf(run, flags.cause ?? [])
   const rows = await readAll(io, client, run, firedAt)
   const cited = run.claims.flatMap(({ events }) => events)
   const frozen = freeze(freezeRun, {
@@ -110,13 +114,16 @@ async function get<T>(client: Client, path: string): Promise<T> {
 const listsIn = (given: readonly string[] = []): string[][] =>
   given.map((list) => list.split(',').map((id) => id.trim())).filter((list) => list.length > 0)
 
-/** As they are named, else what the run itself said and what held. */
-function causesOf({ claims, id }: RunDetail, named: readonly string[]): string[][] {
+/** As they are named, else as the mark of the finding or its claims say. @throws CliError 64 where none does */
+async function causesOf(run: RunDetail, named: readonly string[]): Promise<string[][]> {
   if (named.length) return listsIn(named)
-  const held = claims.filter(({ ok, role }) => ok && role === 'cause')
-  if (held.length === 0)
-    throw usageError(`no claim of ${id} that holds names a cause: say --cause evt_…, or --no-cause`)
-  return held.map(({ events }) => events)
+  const { proposedCauses } = await import('../../../engine/local.ts')
+  const { causes, from } = proposedCauses(run)
+  if (from === 'none')
+    throw usageError(
+      `neither the mark of ${run.id} nor a claim of it that holds names a cause: say --cause evt_…, or --no-cause`,
+    )
+  return causes
 }
 
 /** What the run could read, but for findings: they would tell the answer. Oldest first. */
@@ -154,11 +161,11 @@ const isOf = (projects: readonly string[], wanted: readonly string[]): boolean =
 
 function tellFrozen(io: Io, { events, thinned, replaced, truth }: Frozen, bytes: number): void {
   const bySource = new Map<string, number>()
-  for (const { source } of events) bySource.set(source, (bySource.get(source) ?? 0) + 1)
+  for (const { source, count = 1 } of events) bySource.set(source, (bySource.get(source) ?? 0) + count)
   const list = (of: Iterable<[string, number]>) =>
     [...of].map(([name, count]) => `${escapeLine(name)} ${count.toLocaleString('en')}`).join(', ') || 'none'
   io.out(
-    `events: ${list(bySource)}; ${thinned.toLocaleString('en')} older ones left out; ${Math.ceil(bytes / 1000)} kB\n`,
+    `events: ${list(bySource)}; ${thinned.toLocaleString('en')} older ones are left out, others of their wording stand for them; ${Math.ceil(bytes / 1000)} kB\n`,
   )
   io.out(`replaced by stand-ins: ${list(Object.entries(replaced))}\n`)
   for (const { role, line } of truth.facts) io.out(`${role}: ${escapeLine(line?.[0] ?? '')}\n`)

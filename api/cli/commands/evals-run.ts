@@ -1,25 +1,22 @@
 /** `svc evals run`, `score` and `check`: agents over scenarios whose cause is known. */
 import { Command } from 'commander'
-import type { EvalReport, EvalRun, Variant } from '../../../engine/local.ts'
+import type { Variant } from '../../../engine/local.ts'
+import type { EvalReport } from '../../../schemas/types.ts'
 import { loadModels } from '../../config-models.ts'
 import { version } from '../../version.ts'
-import {
-  figuresTable,
-  NOISE_HELP,
-  NOISE_MAX,
-  numbersIn,
-  openPack,
-  PACK_HELP,
-  readReport,
-} from '../evals-options.ts'
+import { NOISE_HELP, NOISE_MAX, numbersIn, OWN_PACK, openPack, PACK_HELP } from '../evals-options.ts'
+import { publishing, type ReportFlags, readReport, tellReport } from '../evals-report.ts'
+import { answersOf } from '../evals-tapes.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
-import { readPrompt, writeText } from '../files.ts'
+import { readPrompt } from '../files.ts'
 import { escapeLine, type Io, paint, printJson } from '../terminal.ts'
 
 const REPEATS_MAX = 50
 const USD_MAX = 10_000
 
-interface RunFlags {
+type ScoreFlags = Omit<ReportFlags, 'out'> & { against?: string }
+
+interface RunFlags extends ReportFlags {
   pack?: string
   only?: string
   heldOut?: boolean
@@ -31,59 +28,74 @@ interface RunFlags {
   repeat: string
   maxUsd?: string
   scripted?: boolean
+  record?: string
+  tapes?: string
   against?: string
-  out?: string
-  junit?: string
-  html?: string
-  json?: boolean
 }
 
 export function evalsRunCommand(io: Io): Command {
-  return new Command('run')
+  const command = new Command('run')
     .description(
-      'Run agents over scenarios whose cause is known, and score what they find. Models are those of the environment (PROVIDERA_API_KEY and its like); without one, only the scripted agents run, which every report has',
+      'Run agents over scenarios whose cause is known, and score what each finds. The models are those of the provider that the environment names (such as PROVIDERA_API_KEY). Every report also has the scripted agents, which need no provider; without a provider they run alone',
     )
     .option('--pack <dir>', PACK_HELP)
     .option('--only <ids>', 'only these scenarios, separated by commas')
-    .option('--held-out', 'only the scenarios that nothing is tuned on')
+    .option('--held-out', 'only the held-out scenarios: nothing of svc was tuned on them')
     .option('--noise <numbers>', NOISE_HELP, '10000')
-    .option('--model <names>', 'models to run, separated by commas; without one, the default of the provider')
-    .option('--provider <id>', 'provider of the models; without one, the default')
-    .option('--context <ways>', 'what is shown first, brief or plain, or both separated by a comma', 'brief')
-    .option('--prompt-file <file>', "instructions of the agent instead of the pack's own")
-    .option('--repeat <n>', 'runs of each model over each scenario', '3')
-    .option('--max-usd <dollars>', 'begin nothing more once so much was spent; asked for where a model runs')
-    .option('--scripted', 'run the scripted agents alone')
-    .option('--against <file>', 'compare with a report that --out wrote')
+    .option(
+      '--model <names>',
+      'names of the models to run, separated by commas. Default: the default model of the provider',
+    )
+    .option('--provider <id>', 'id of the provider whose models run. Default: the default provider')
+    .option(
+      '--context <ways>',
+      'how events are shown to the agent first: brief, plain, or both separated by a comma',
+      'brief',
+    )
+    .option(
+      '--prompt-file <file>',
+      'file with the instructions of the agent, instead of those that the pack has',
+    )
+    .option('--repeat <n>', 'how many times each model runs over each scenario', '3')
+    .option(
+      '--max-usd <dollars>',
+      'start no further run of a model once this much was spent, in US dollars. Required where a model runs, unless you answer the question at a terminal',
+    )
+    .option('--record <dir>', 'keep the answers of the models in this folder, as tapes')
+    .option('--tapes <dir>', 'run without a model: the answers are those of tapes that --record wrote')
+    .option('--scripted', 'run only the scripted agents, no model')
+    .option('--against <file>', 'compare with this earlier report, a file that --out wrote')
     .option('--out <file>', 'write the report as JSON')
     .option('--junit <file>', 'write the report as JUnit')
-    .option('--html <file>', 'write the report as one page')
+    .option('--html <file>', 'write the report as one HTML page')
     .option('--json', 'print the report as JSON')
     .action((flags: RunFlags) => runAll(io, flags))
+  return publishing(command)
 }
 
 export function evalsScoreCommand(io: Io): Command {
-  return new Command('score')
-    .description('Show the figures of a report again, beside those of another where one is given')
-    .argument('<file>', 'a report that svc evals run --out wrote')
-    .option('--against <file>', 'compare with this report')
-    .option('--junit <file>', 'write it as JUnit')
-    .option('--html <file>', 'write it as one page')
-    .option('--json', 'print the figures as JSON')
-    .action((file: string, flags: Pick<RunFlags, 'against' | 'junit' | 'html' | 'json'>) =>
-      scoreAgain(io, file, flags),
+  const command = new Command('score')
+    .description(
+      'Show the figures of a report that svc evals wrote earlier, and compare them with those of another report',
     )
+    .argument('<file>', 'a report that svc evals run or measure wrote with --out')
+    .option('--against <file>', 'compare with this earlier report')
+    .option('--junit <file>', 'write the report as JUnit')
+    .option('--html <file>', 'write the report as one HTML page')
+    .option('--json', 'print the figures as JSON')
+    .action((file: string, flags: ScoreFlags) => scoreAgain(io, file, flags))
+  return publishing(command)
 }
 
 export function evalsCheckCommand(io: Io): Command {
   return new Command('check')
     .description(
-      'Whether scenarios can tell a good agent from a bad one: a script that knows nothing must not find the cause, and who is told must',
+      'Check whether scenarios are fit to tell a good agent from a bad one. A scenario is refused when a scripted agent that guesses finds the cause, when neither the scripted rules nor the scripted agent that is given the answer find it, when background events match its facts, or when a fact matches no event',
     )
     .option('--pack <dir>', PACK_HELP)
     .option('--only <ids>', 'only these scenarios, separated by commas')
-    .option('--noise <number>', 'events around each incident', '10000')
-    .option('--json', 'print what is wrong as JSON')
+    .option('--noise <number>', 'how many background events are put around each scenario', '10000')
+    .option('--json', 'print the faults as JSON')
     .action(
       async ({
         pack: folder,
@@ -114,41 +126,47 @@ export function evalsCheckCommand(io: Io): Command {
 }
 
 async function runAll(io: Io, flags: RunFlags): Promise<void> {
-  const { createEngine, openProviderModels, runEvals } = await import('../../../engine/local.ts')
+  const { createEngine, openProviderModels, recorded, replayed, runEvals, tapeName } = await import(
+    '../../../engine/local.ts'
+  )
   const noise = numbersIn(flags.noise, '--noise', 0, NOISE_MAX)
   const [repeats] = numbersIn(flags.repeat, '--repeat', 1, REPEATS_MAX)
   const contexts = contextsIn(flags.context)
   const prompt = flags.promptFile === undefined ? undefined : await readPrompt(io, flags.promptFile)
   const pack = await openPack(flags.pack, flags.only, flags.heldOut)
   const against = flags.against === undefined ? null : await readReport(io, flags.against)
-  const provider = flags.scripted ? null : openProviderModels(createEngine, loadModels(io.env))
+  if (flags.record !== undefined && flags.tapes !== undefined)
+    throw usageError('--record asks models and --tapes does not: say one of them')
+  const provider =
+    flags.scripted || flags.tapes !== undefined ? null : openProviderModels(createEngine, loadModels(io.env))
   try {
     const hasProvider = provider !== null && (await isReady(provider.models, flags))
-    const maxUsd = hasProvider ? await limitOf(io, flags) : 0
+    const maxUsd = hasProvider ? await limitOf(io, flags) : flags.tapes === undefined ? 0 : Infinity
     const variants = await variantsOf(
       { flags, contexts, prompt, repeats: repeats! },
-      hasProvider ? provider : null,
+      answersOf(flags, hasProvider ? provider : null, { recorded, replayed, tapeName }),
     )
-    if (!hasProvider && !flags.scripted)
+    if (!hasProvider && !flags.scripted && flags.tapes === undefined)
       io.err('No model provider is set (PROVIDERA_API_KEY): only the scripted agents run.\n')
     const progress = progressOf(io, pack.incidents.length * noise.length * variants.length)
-    const { runs, spentUsd, stopped } = await runEvals(createEngine, pack, {
+    const { runs, scenes, spentUsd, stopped } = await runEvals(createEngine, pack, {
       ...{ noise, variants, maxUsd },
       onRun: ({ scenario, variant, repeat }) => {
         if (repeat === 1) progress(`${scenario}, ${variant}`)
       },
     })
     const report: EvalReport = {
-      ...{ version: 1, at: new Date().toISOString(), release: version, noise, spentUsd, stopped, runs },
-      pack: flags.pack ?? 'the pack of svc',
+      ...{ version: 1, at: new Date().toISOString(), release: version, noise, stopped, scenes, runs },
+      ...{ spent_usd: spentUsd, measured: [] },
+      pack: flags.pack ?? OWN_PACK,
     }
-    await tell(io, report, against, flags)
+    await tellReport(io, report, flags, against)
   } finally {
     await provider?.close()
   }
 }
 
-/** Whether there is a provider; a wrong model is a fault and not the lack of one. */
+/** @returns whether the environment names a provider. @throws CliError 78 where it does, and the model is not one of it */
 async function isReady(
   models: { resolve(provider: string, model: string): Promise<unknown> },
   { provider = '', model = '' }: RunFlags,
@@ -162,7 +180,11 @@ async function isReady(
   }
 }
 
-/** @throws CliError 64 where nobody can be asked and nothing is said */
+/**
+ * What may be spent on models: as `--max-usd` says, else as the person at the terminal answers.
+ * @returns US dollars
+ * @throws CliError 64 where neither says it
+ */
 async function limitOf(io: Io, { maxUsd }: RunFlags): Promise<number> {
   if (maxUsd !== undefined) {
     const usd = Number(maxUsd)
@@ -185,7 +207,7 @@ function contextsIn(text: string): Variant['context'][] {
 
 async function variantsOf(
   asked: { flags: RunFlags; contexts: Variant['context'][]; prompt: string | undefined; repeats: number },
-  provider: { models: Extract<Variant['by'], { models: unknown }>['models'] } | null,
+  answers: Variant['by'] | null,
 ): Promise<Variant[]> {
   const { PROMPT, SCRIPTED } = await import('../../../engine/local.ts')
   const { flags, contexts, prompt = PROMPT, repeats } = asked
@@ -195,7 +217,7 @@ async function variantsOf(
       by: { script },
     }),
   )
-  if (!provider) return scripted
+  if (!answers) return scripted
   const names = flags.model?.split(',').map((name) => name.trim()) ?? ['']
   const ofModels = names.flatMap((model) =>
     contexts.map(
@@ -203,53 +225,17 @@ async function variantsOf(
         ...{ name: `${model || 'default model'} ${context}`, context, prompt, repeats },
         ...(flags.provider === undefined ? {} : { provider: flags.provider }),
         ...(model === '' ? {} : { model }),
-        by: { models: provider.models },
+        by: answers,
       }),
     ),
   )
   return [...scripted, ...ofModels]
 }
 
-async function scoreAgain(
-  io: Io,
-  file: string,
-  flags: Pick<RunFlags, 'against' | 'junit' | 'html' | 'json'>,
-): Promise<void> {
+async function scoreAgain(io: Io, file: string, flags: ScoreFlags): Promise<void> {
   const report = await readReport(io, file)
   const against = flags.against === undefined ? null : await readReport(io, flags.against)
-  await tell(io, report, against, flags)
-}
-
-async function tell(
-  io: Io,
-  report: EvalReport,
-  against: EvalReport | null,
-  { json, ...files }: Pick<RunFlags, 'out' | 'junit' | 'html' | 'json'>,
-): Promise<void> {
-  const { compareRuns, figuresByVariant, htmlOf, junitOf } = await import('../../../engine/local.ts')
-  if (files.out !== undefined) writeText(io, files.out, `${JSON.stringify(report, null, 1)}\n`)
-  if (files.junit !== undefined) writeText(io, files.junit, junitOf(report))
-  if (files.html !== undefined) writeText(io, files.html, htmlOf(report))
-  const figures = figuresByVariant(report.runs)
-  const comparisons = against
-    ? [...new Set(report.runs.map(({ variant }) => variant))].flatMap((variant) => {
-        const of = (runs: readonly EvalRun[]) => runs.filter((run) => run.variant === variant)
-        const before = of(against.runs)
-        return before.length ? [{ variant, ...compareRuns(before, of(report.runs)) }] : []
-      })
-    : []
-  if (json) return printJson(io, JSON.stringify({ report, figures, comparisons }))
-  io.out(figuresTable(io, figures))
-  if (report.stopped) io.out(`Stopped before the end: $${report.spentUsd.toFixed(2)} were spent.\n`)
-  for (const {
-    variant,
-    difference: { mean, low, high },
-    verdict,
-    scenarios,
-  } of comparisons)
-    io.out(
-      `${escapeLine(variant)} against before, ${scenarios} scenarios: ${verdict} (${mean >= 0 ? '+' : ''}${mean.toFixed(2)}, ${low.toFixed(2)} to ${high.toFixed(2)})\n`,
-    )
+  await tellReport(io, report, flags, against)
 }
 
 function progressOf(io: Io, all: number): (what: string) => void {

@@ -1,5 +1,5 @@
 /** `svc projects`: list, make, pause, resume, repair and delete projects (/api/projects). */
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type {
   Project,
   ProjectDeleted,
@@ -12,6 +12,7 @@ import type { ClientFlags } from '../credentials.ts'
 import { usageError } from '../exit.ts'
 import { graphOutline } from '../graph-outline.ts'
 import { repeatable } from '../labels.ts'
+import { markText } from '../run-text.ts'
 import { escapeLine, type Io, printJson, table } from '../terminal.ts'
 
 type Flags = ClientFlags & JsonFlag
@@ -69,8 +70,13 @@ export function projectsCommand(io: Io): Command {
   )
   group.addCommand(
     clientCommand('results', 'List what the agents found')
-      .argument('<project>')
-      .action((project: string, flags: Flags) => results(io, project, flags)),
+      .argument('<project>', 'id or name')
+      .addOption(
+        new Option('--mark <mark>', 'only results that are marked so; any: marked, none: not marked').choices(
+          ['right', 'wrong', 'partly', 'any', 'none'],
+        ),
+      )
+      .action((project: string, flags: Flags & { mark?: string }) => results(io, project, flags)),
   )
   group.addCommand(
     clientCommand('delete', 'Delete a project; a template takes what it made along')
@@ -208,15 +214,15 @@ async function move(io: Io, project: string, event: string, flags: Flags, json: 
   io.out(`${escapeLine(name)} is ${state}\n`)
 }
 
-async function results(io: Io, project: string, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(`${path(project)}/results`)
+async function results(io: Io, project: string, flags: Flags & { mark?: string }): Promise<void> {
+  const narrowed = flags.mark === undefined ? '' : `?mark=${flags.mark}`
+  const { text } = await clientOf(io, flags).call(`${path(project)}/results${narrowed}`)
   if (flags.json) return printJson(io, text)
   const { results: found } = JSON.parse(text) as ResultsResult
   if (found.length === 0) return void io.out('nothing found yet\n')
-  for (const { at, entity, verdict, headline, next_step, handled } of found) {
-    io.out(
-      `${at}  ${escapeLine(entity)}  ${verdict ?? '-'}  ${escapeLine(headline)}${handled ? '  (handled)' : ''}\n`,
-    )
+  for (const { at, entity, verdict, headline, next_step, handled, mark } of found) {
+    const said = `${handled ? '  (handled)' : ''}${mark ? `  (${escapeLine(markText(mark))})` : ''}`
+    io.out(`${at}  ${escapeLine(entity)}  ${verdict ?? '-'}  ${escapeLine(headline)}${said}\n`)
     if (next_step) io.out(`    next: ${escapeLine(next_step)}\n`)
   }
 }

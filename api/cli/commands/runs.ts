@@ -1,15 +1,30 @@
-/** `svc runs`: what agents did, step by step; a run repeated, or ended. */
-import { Command, Option } from 'commander'
-import type { RerunResult, Run, RunDetail, RunsResult } from '../../../schemas/types.ts'
+/** `svc runs`: what agents did, step by step; a run repeated, or ended; its finding marked. */
+import { Argument, Command, Option } from 'commander'
+import type {
+  MarkWrite,
+  RerunResult,
+  ResultMarked,
+  Run,
+  RunDetail,
+  RunsResult,
+} from '../../../schemas/types.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
+import { CliError, EXIT } from '../exit.ts'
 import { readPrompt } from '../files.ts'
 import { queryOf } from '../paging.ts'
-import { costOf, RUN_STYLES, runText } from '../run-text.ts'
+import { costOf, markText, RUN_STYLES, runText } from '../run-text.ts'
 import { costText, timeText } from '../run-words.ts'
 import { escapeLine, type Io, paint, printJson, table } from '../terminal.ts'
 
+/** none takes the mark away. */
+const MARKS = ['right', 'wrong', 'partly', 'none'] as const
+
 type Flags = ClientFlags & JsonFlag
+interface MarkFlags extends Flags {
+  cause?: string
+  note?: string
+}
 interface ListFlags extends Flags {
   agent?: string
   project?: string
@@ -27,7 +42,9 @@ interface RerunFlags extends Flags {
 
 /** The command and its subcommands. */
 export function runsCommand(io: Io): Command {
-  const group = new Command('runs').description('Show what agents did; repeat a run, or end it')
+  const group = new Command('runs').description(
+    'Show what agents did; repeat a run, end it, or mark its finding',
+  )
   group.addCommand(
     clientCommand('list', 'List runs, newest first')
       .option('--agent <agent>', 'only of this agent')
@@ -64,7 +81,34 @@ export function runsCommand(io: Io): Command {
       .argument('<id>')
       .action((id: string, flags: Flags) => cancel(io, id, flags)),
   )
+  group.addCommand(
+    clientCommand('mark', 'Mark the finding of a run as right, wrong or partly right, or take its mark away')
+      .argument('<id>', 'id of the run')
+      .addArgument(new Argument('<mark>', 'whether the finding is right').choices(MARKS))
+      .option('--cause <event>', 'id of the event that was the true cause')
+      .option('--note <text>', 'what you add for whoever reads the mark')
+      .action((id: string, word: (typeof MARKS)[number], flags: MarkFlags) => mark(io, id, word, flags)),
+  )
   return group
+}
+
+async function mark(io: Io, id: string, word: (typeof MARKS)[number], flags: MarkFlags): Promise<void> {
+  const client = clientOf(io, flags)
+  const { projects } = JSON.parse((await client.call(path(id))).text) as RunDetail
+  if (projects[0] === undefined) throw new CliError(`run ${id} is of no project`, EXIT.data)
+  const { cause, note } = flags
+  const json: MarkWrite = {
+    mark: word === 'none' ? null : word,
+    ...(cause === undefined ? {} : { cause }),
+    ...(note === undefined ? {} : { note }),
+  }
+  const result = `/api/projects/${encodeURIComponent(projects[0])}/results/${encodeURIComponent(id)}/mark`
+  const { text } = await client.call(result, { method: 'POST', json })
+  if (flags.json) return printJson(io, text)
+  const marked = JSON.parse(text) as ResultMarked
+  io.out(
+    `${escapeLine(id)} ${marked.mark ? `is marked as ${escapeLine(markText(marked.mark))}` : 'has no mark'}\n`,
+  )
 }
 
 const path = (id: string) => `/api/runs/${encodeURIComponent(id)}`

@@ -27,6 +27,7 @@ export const pathParameters: Readonly<Record<string, PathParameter>> = {
   'files/name': name('a catalog file', 'shop'),
   'github/name': name('a credential', 'shop-bot'),
   'catalog/handle': { description: 'source:name or trigger:name, or a name.', example: 'source:gateway' },
+  'reports/id': { description: 'Report of svc evals.', example: 'eval_019aa2f3c4d57e8b', pattern: '^eval_' },
   'templates/key': { description: 'Key of a template.', example: 'webhook_watch' },
   'recipes/key': { description: 'Key of a template.', example: 'webhook_watch' },
   'projects/id': PROJECT,

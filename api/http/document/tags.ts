@@ -11,6 +11,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'subscriptions', description: 'Who outside is told of firings, by post or by fetching.' },
   { name: 'agents', description: 'Service agents, and the examples they are tested by.' },
   { name: 'runs', description: 'Agents at work, step by step.' },
+  { name: 'evals', description: 'Reports of svc evals: how good agents are at finding causes.' },
   { name: 'mcp servers', description: 'Servers whose tools agents may use.' },
   { name: 'skills', description: 'What agents are taught.' },
   { name: 'parts', description: 'Sources, triggers, agents, servers and skills as one list.' },

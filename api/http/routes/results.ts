@@ -1,7 +1,13 @@
 /** What the agents of a project found, and what outside agents record in it (SPEC.md, Projects; Keys). */
 import type { FastifyInstance } from 'fastify'
 import { type FindingsAsked, type ResultsAsked, SvcError } from '../../../engine/index.ts'
-import type { FindingCreate, Handled, KeysResult, ProjectKeyCreate } from '../../../schemas/types.ts'
+import type {
+  FindingCreate,
+  Handled,
+  KeysResult,
+  MarkWrite,
+  ProjectKeyCreate,
+} from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { body, fields } from '../validate.ts'
 import { writeBy } from '../write-by.ts'
@@ -10,6 +16,7 @@ import type { OfProject } from './projects.ts'
 import { describe } from './route.ts'
 
 const TAG = 'projects'
+const MARKS = ['right', 'wrong', 'partly', 'any', 'none'] as const
 /** Who writes on an open instance without saying a name. */
 const ANYBODY = 'open instance'
 
@@ -37,6 +44,11 @@ export function resultRoutes(app: FastifyInstance, doors: Doors): void {
       querystring: fields({
         show: { type: 'string', pattern: '^(findings|agent:.+)?$' },
         by: { type: 'string', enum: ['chain', 'incident'], default: 'chain' },
+        mark: {
+          type: 'string',
+          enum: [...MARKS],
+          description: 'Only results that are marked so; any: marked at all; none: not marked.',
+        },
         before: { type: 'string', pattern: '^[0-9]{1,16}\\..{1,80}$' },
         limit: { type: 'integer', default: 20 },
       }),
@@ -55,6 +67,25 @@ export function resultRoutes(app: FastifyInstance, doors: Doors): void {
     }),
     async (request) =>
       engine.markHandled(request.params.id, request.params.run, request.body.handled, request.identity.name),
+  )
+  app.post<{ Params: { id: string; run: string }; Body: MarkWrite }>(
+    '/api/projects/:id/results/:run/mark',
+    describe(
+      TAG,
+      'markFinding',
+      'Mark a finding as right, wrong or partly right, with the event that was the true cause; or take the mark away',
+      200,
+      'result-marked.json',
+      { body: body('request-mark.json') },
+    ),
+    async (request) =>
+      engine.markFinding(
+        request.params.id,
+        request.params.run,
+        request.body,
+        fetcherOf(request).own,
+        writeBy(request),
+      ),
   )
   findingRoutes(app, doors)
   projectKeyRoutes(app, doors)

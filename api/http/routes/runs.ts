@@ -1,8 +1,9 @@
 /** Agents at work: runs with their steps, repeated and cancelled; what an agent would be told, and cost. */
 import type { FastifyInstance } from 'fastify'
-import type { RerunRequest } from '../../../schemas/types.ts'
+import type { RerunRequest, ScenarioAsk } from '../../../schemas/types.ts'
+import { askedBy } from '../asked.ts'
 import type { Doors } from '../doors.ts'
-import { fields, optionalBody } from '../validate.ts'
+import { body, fields, optionalBody } from '../validate.ts'
 import { callerOf } from '../write-by.ts'
 import { describe } from './route.ts'
 
@@ -30,7 +31,8 @@ const STATUSES = [
 ]
 const narrowed = { status: { type: 'string', enum: STATUSES }, project: word }
 
-export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
+export function runRoutes(app: FastifyInstance, doors: Doors): void {
+  const { engine } = doors
   app.get<{ Querystring: RunQuery }>(
     '/api/runs',
     describe(TAG, 'listRuns', 'List runs of agents, newest first', 200, 'runs-result.json', {
@@ -55,6 +57,34 @@ export function runRoutes(app: FastifyInstance, { engine }: Doors): void {
     '/api/runs/:id/cancel',
     describe(TAG, 'cancelRun', 'End a run that waits or is at work', 200, 'done.json'),
     async ({ params, identity }) => engine.cancelRun(params.id, callerOf(identity)),
+  )
+  app.post<Id & { Body: ScenarioAsk }>(
+    '/api/runs/:id/scenario',
+    describe(
+      TAG,
+      'previewScenario',
+      'What a scenario for svc evals would hold, made from this run: nothing is stored, and nothing leaves',
+      200,
+      'scenario-preview.json',
+      { body: body('request-scenario.json') },
+    ),
+    async (request, reply) =>
+      engine.previewScenario(request.params.id, request.body, askedBy(request, reply, doors)),
+  )
+  app.post<Id & { Body: ScenarioAsk }>(
+    '/api/runs/:id/scenario/file',
+    describe(
+      TAG,
+      'downloadScenario',
+      'The scenario as one file that svc evals reads, with stand-ins for names',
+      200,
+      'scenario-file.json',
+      { body: body('request-scenario.json') },
+    ),
+    async (request, reply) =>
+      reply
+        .header('content-disposition', `attachment; filename="${request.params.id}.scenario.json"`)
+        .send(await engine.scenarioOfRun(request.params.id, request.body, askedBy(request, reply, doors))),
   )
   app.get<Name & { Querystring: RunQuery }>(
     '/api/agents/builtin/:name/runs',

@@ -52,11 +52,12 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
       external: one.external,
       handled_by: one.handled?.by ?? null,
       incident: grownOf(one.incident),
+      mark: one.mark?.mark ?? null,
     }))
     const page = pageOf(shown, cursor, limit)
     const lines = page.entries.map(
       (one) =>
-        `${one.at} ${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}`,
+        `${one.at} ${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}`,
     )
     return {
       text: (lines.join('\n\n') || 'no findings') + more(page.next_cursor),
@@ -82,7 +83,7 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
     const { text: note, cut } = cutTo(found.note, tokens)
     const { at, entity, chain: agents, verdict, headline, next_step, event_id: event } = found
     return {
-      text: `${headline}\n${at} ${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}${grownText(grownOf(found.incident))}${otherNotes(found)}`,
+      text: `${headline}\n${at} ${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${markText(found.mark?.mark)}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}${grownText(grownOf(found.incident))}${otherNotes(found)}`,
       content: {
         project: project.id,
         finding_id: found.id,
@@ -94,6 +95,7 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
         headline,
         next_step,
         handled_by: found.handled?.by ?? null,
+        mark: found.mark?.mark ?? null,
         event_id: event,
         event,
         note,
@@ -112,6 +114,10 @@ function otherNotes({ id, incident }: ProjectResult): string {
     .map((one) => `\n- ${one.at} ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''} (${one.run_id})`)
     .join('')
 }
+
+/** How a person or a key marked a finding; empty: nobody did. */
+export const markText = (mark: string | null | undefined): string =>
+  mark ? `, marked as ${mark === 'partly' ? 'partly right' : mark}` : ''
 
 export const recordFinding = defineTool<ToolRecordFinding, ToolRecordFindingResult>({
   name: 'record_finding',

@@ -16,6 +16,7 @@ import { grownOf, grownText } from '../grown.ts'
 import { more, PAGE_TOKENS, pageOf, tokensOf } from '../paging.ts'
 import { listProjects as fetchProjects, type ListedProject, projectOf } from '../project.ts'
 import { adds, defineTool, READS } from '../tool.ts'
+import { markText } from './findings.ts'
 
 export const listProjects = defineTool<ToolListProjects, ToolListProjectsResult>({
   name: 'list_projects',
@@ -83,6 +84,7 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
       verdict: one.verdict,
       agents: one.chain,
       handled_by: one.handled?.by ?? null,
+      mark: one.mark?.mark ?? null,
       external: one.external,
       practice: one.practice,
       incident: grownOf(one.incident),
@@ -90,7 +92,7 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
     const { entries, next } = fitted(all, next_before)
     const lines = entries.map(
       (one) =>
-        `${one.at} ${one.entity}: ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''}${one.next_step ? `; next: ${one.next_step}` : ''}${one.handled_by ? `; handled by ${one.handled_by}` : ''} (${one.id}, ${one.agents.join(' → ')})${grownText(one.incident)}`,
+        `${one.at} ${one.entity}: ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''}${one.next_step ? `; next: ${one.next_step}` : ''}${one.handled_by ? `; handled by ${one.handled_by}` : ''}${markText(one.mark)} (${one.id}, ${one.agents.join(' → ')})${grownText(one.incident)}`,
     )
     return {
       text: `today: ${today.looked_at} looked at, ${today.found} findings of ${today.incidents} incidents\n${lines.join('\n') || 'nothing found yet'}${more(next)}`,

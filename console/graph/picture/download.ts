@@ -1,10 +1,11 @@
 /** Hands a picture to the person as a file. */
+import { saveFile } from '../../lib/save-file.ts'
 
 /** A canvas is no longer drawn above this many pixels a side. */
 const LONGEST = 12_000
 
 export function saveSvg(svg: string, name: string): void {
-  save(new Blob([svg], { type: 'image/svg+xml' }), `${name}.svg`)
+  saveFile(new Blob([svg], { type: 'image/svg+xml' }), `${name}.svg`)
 }
 
 /** Twice the size, so that text stays sharp; less where it would be too large. @throws Error */
@@ -25,13 +26,5 @@ export async function savePng(
   context.drawImage(image, 0, 0, canvas.width, canvas.height)
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'))
   if (!blob) throw new Error('The picture is too large for this browser; the SVG is not.')
-  save(blob, `${name}.png`)
-}
-
-function save(blob: Blob, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(blob)
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(link.href)
+  saveFile(blob, `${name}.png`)
 }

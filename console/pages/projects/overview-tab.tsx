@@ -34,7 +34,7 @@ export function OverviewTab({ project }: { project: Project }) {
 function useResults(id: string) {
   return useQuery({
     queryKey: dkeys.of(id, 'results'),
-    queryFn: () => declared.results(id),
+    queryFn: () => declared.results(id, {}),
     refetchInterval: 15_000,
   })
 }

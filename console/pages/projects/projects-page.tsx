@@ -51,7 +51,7 @@ function ProjectCard({ project }: { project: Project }) {
   const results = useQuery({
     enabled: !isDraft,
     queryKey: dkeys.of(project.id, 'results'),
-    queryFn: () => declared.results(project.id),
+    queryFn: () => declared.results(project.id, {}),
   })
   const today = results.data?.today
   return (

@@ -8,6 +8,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { resultReplayPath } from '../../lib/replay-path.ts'
 import { money, runPath } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { FindingMarks } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -91,6 +92,7 @@ export function ResultRow({
             {result.handled ? 'Not handled after all' : 'Mark as handled'}
           </Button>
         </Group>
+        <FindingMarks project={project.id} run={result.id} mark={result.mark} name={result.headline} />
       </Stack>
       {isOpen && <Note project={project} result={result} onClose={() => setOpen(false)} />}
     </Paper>

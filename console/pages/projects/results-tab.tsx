@@ -1,21 +1,25 @@
-/** What the agents of a project found: one result per chain, to mark as handled. */
-import { Button, Stack, Text } from '@mantine/core'
+/** What the agents of a project found: one result per chain, to mark as handled, and as right or wrong. */
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { MARK_FILTERS } from '../../lib/finding-marks.ts'
 import { claimsWords } from '../../lib/runs.ts'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { WordSelect } from '../../parts/word-select.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import { ResultRow } from './result-row.tsx'
 
 const RUNS_READ = 200
 
 export function ResultsTab({ project }: { project: Project }) {
+  const [address, setAddress] = useSearchParams()
+  const mark = MARK_FILTERS.find(({ value }) => value === address.get('mark'))?.value
   const { data, error, isPending, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: dkeys.of(project.id, 'result-pages'),
+    queryKey: dkeys.of(project.id, `result-pages:${mark ?? ''}`),
     initialPageParam: '',
-    queryFn: ({ pageParam }) => declared.results(project.id, pageParam || undefined),
+    queryFn: ({ pageParam }) => declared.results(project.id, { before: pageParam || undefined, mark }),
     getNextPageParam: (page) => page.next_before ?? undefined,
     refetchInterval: 15_000,
   })
@@ -30,7 +34,7 @@ export function ResultsTab({ project }: { project: Project }) {
   if (isPending) return <LoadingRows />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   const results = data.pages.flatMap((page) => page.results)
-  if (results.length === 0)
+  if (results.length === 0 && !mark)
     return (
       <Empty title="Nothing found yet">
         <Text c="dimmed" maw={520}>
@@ -41,6 +45,26 @@ export function ResultsTab({ project }: { project: Project }) {
     )
   return (
     <Stack>
+      <Group>
+        <WordSelect
+          label="Marked as"
+          all="All findings"
+          data={MARK_FILTERS}
+          value={mark}
+          onChange={(value) =>
+            setAddress(
+              (now) => {
+                const next = new URLSearchParams(now)
+                if (value) next.set('mark', value)
+                else next.delete('mark')
+                return next
+              },
+              { replace: true },
+            )
+          }
+        />
+      </Group>
+      {results.length === 0 && <Text c="dimmed">No finding is marked so.</Text>}
       {results.map((result) => (
         <ResultRow key={result.id} project={project} result={result} claims={claims.get(result.id) ?? null} />
       ))}

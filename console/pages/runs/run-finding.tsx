@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
 import { eventPath } from '../../lib/explore-state.ts'
 import { claimsWords, isOpen } from '../../lib/runs.ts'
+import { FindingMarks } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
@@ -48,6 +49,14 @@ export function RunFinding({ run }: { run: RunDetail }) {
             <Alert color="indigo" p="xs" title="Next step">
               {next_step}
             </Alert>
+          )}
+          {run.outcome && run.projects[0] && (
+            <FindingMarks
+              project={run.projects[0]}
+              run={run.id}
+              mark={run.mark}
+              name={headline ?? `${run.agent}: ${key}`}
+            />
           )}
         </Stack>
       </Paper>

@@ -17,6 +17,7 @@ import { When } from '../../parts/when.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import { CompareButton } from './compare-dialog.tsx'
 import { KeepExample } from './keep-example.tsx'
+import { MakeScenario } from './make-scenario.tsx'
 import { RerunDialog } from './rerun-dialog.tsx'
 import { RunChain } from './run-chain.tsx'
 import { RunFacts } from './run-facts.tsx'
@@ -131,6 +132,7 @@ function Moves({ run }: { run: RunDetail }) {
       )}
       {!isOpen(run) && <CompareButton run={run} />}
       {canRerun && <KeepExample run={run} />}
+      {run.outcome !== null && <MakeScenario run={run} />}
       {canRerun && <Button onClick={() => setRerunning(true)}>Rerun…</Button>}
       {rerunning && <RerunDialog run={run} onClose={() => setRerunning(false)} />}
     </>

@@ -87,6 +87,7 @@ export const findings: ToolCallOf = async (
           at,
           verified,
           handled,
+          mark,
         }) => ({
           run_id,
           agent: by,
@@ -98,6 +99,7 @@ export const findings: ToolCallOf = async (
           at,
           claims: verified,
           handled: handled !== null,
+          mark: mark?.mark ?? null,
         }),
       ),
   }

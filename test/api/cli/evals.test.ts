@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import type { EvalReport } from '../../../schemas/types.ts'
 import { startScriptedModels } from '../../models/scripted-server.ts'
 import { svc } from './cli-harness.ts'
 
@@ -17,7 +18,7 @@ it('measures the pack of svc itself, brief and plain side by side', async () => 
 
 it('prints each measurement as JSON', async () => {
   const { out } = await svc(['evals', 'measure', '--noise', '0', '--budget', '200', '--json'])
-  const { measured } = JSON.parse(out) as { measured: { way: string; missed: string[] }[] }
+  const { measured } = (JSON.parse(out) as { report: EvalReport }).report
   expect(measured).toHaveLength(78)
   expect(measured[0]).toMatchObject({ id: 'a-deploy-breaks-it', noise: 0, budget: 200, way: 'brief' })
 })
@@ -107,5 +108,8 @@ it('takes no other file for a report', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'evals-')), 'x.json')
   writeFileSync(file, '{"runs": []}')
   const { code, err } = await svc(['evals', 'score', file])
-  expect([code, err]).toEqual([65, expect.stringContaining('is no report of svc evals run')])
+  expect([code, err]).toEqual([
+    65,
+    expect.stringContaining('is no report of svc evals (write one with --out): '),
+  ])
 })

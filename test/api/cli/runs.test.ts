@@ -173,3 +173,24 @@ describe('svc runs rerun and cancel', () => {
     expect((await runs('cancel', out.trim())).code).toBe(1)
   })
 })
+
+describe('svc runs mark', () => {
+  it('issue 17, part 1: marks a finding as right, wrong or partly right, names the cause, and takes the mark away', async () => {
+    const { runs, first } = await served()
+    const marked = await runs('mark', first.id, 'wrong', '--cause', 'evt_1', '--note', 'not the gateway')
+    expect([marked.code, marked.out]).toEqual([
+      0,
+      `${first.id} is marked as wrong: the cause was evt_1 (not the gateway)\n`,
+    ])
+    expect((await runs('show', first.id)).out).toContain(
+      'marked   wrong: the cause was evt_1 (not the gateway), by ',
+    )
+    const refused = await runs('mark', first.id, 'wrong', '--cause', 'evt_77')
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining('evt_77 is no event that you may read'),
+    ])
+    expect((await runs('mark', first.id, 'none')).out).toBe(`${first.id} has no mark\n`)
+    expect((await runs('mark', first.id, 'good')).code).toBe(64)
+  })
+})

@@ -1,8 +1,9 @@
 /** A run of the past as a scenario: nobody's name leaves, and the truth is the events that a person names. */
 import { describe, expect, it } from 'vitest'
+import { counted } from '../../../engine/evals/counted.ts'
 import { type FrozenRow, freezeRun } from '../../../engine/evals/freeze.ts'
 import { truthOf } from '../../../engine/evals/truth.ts'
-import { loadedWith } from '../../../engine/evals/ways.ts'
+import { loadedWith, ways } from '../../../engine/evals/ways.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 const row = (n: number, secondsAgo: number, text: string, labels: FrozenRow['labels'] = {}): FrozenRow => ({
@@ -10,6 +11,9 @@ const row = (n: number, secondsAgo: number, text: string, labels: FrozenRow['lab
   event_time: new Date(NOW - secondsAgo * 1000).toISOString(),
   ingested_at: new Date(NOW - secondsAgo * 1000).toISOString(),
   entity: { label: 'service', value: 'shop' },
+})
+const asEvent = ({ source, event_type: type, text, event_time }: FrozenRow) => ({
+  ...{ source, type, text, t: (Date.parse(event_time) - NOW) / 1000, labels: { service: 'shop' } },
 })
 const given = (rows: FrozenRow[], more: object = {}) =>
   freezeRun({
@@ -94,6 +98,46 @@ it('keeps the last three hours whole, of older lines some of each wording, and w
   expect(thinned).toBe(1_501 - events.length)
   expect(events.length - 501).toBeLessThanOrEqual(202)
   expect(events.some(({ text }) => text === 'served page 1')).toBe(true)
+})
+
+describe('issue 17, part 1: a stream that was thinned keeps its counts', () => {
+  const stream = Array.from({ length: 6_000 }, (_, i) => row(i + 10, 100_000 - i * 10, `served page ${i}`))
+  const rows = [...stream, row(1, 700, 'deployed')]
+  const { events, truth, thinned } = given(rows)
+
+  it('each event that stayed says how many it stands for, and until when', () => {
+    expect(events.length).toBeLessThanOrEqual(202)
+    expect(thinned).toBe(rows.length - events.length)
+    expect(events.reduce((sum, { count = 1 }) => sum + count, 0)).toBe(6_001)
+    expect(events[0]).toMatchObject({ t: -100_000, count: 30, until: -99_710 })
+  })
+
+  it('6,000 of them are loaded as 6,000, at the times of the stream, and told as 6,000', () => {
+    const loaded = loadedWith({ truth, events }, {}, 0)
+    const whole = loadedWith({ truth, events: stream.map((one) => asEvent(one)) }, {}, 0)
+    expect(loaded.events.filter(({ text }) => text.startsWith('served'))).toHaveLength(6_000)
+    const within = (of: typeof loaded, from: number, to: number) =>
+      of.events.filter(({ t, text }) => text.startsWith('served') && t >= from && t < to).length
+    for (const [from, to] of [
+      [-100_000, -70_000],
+      [-70_000, -50_000],
+    ] as const)
+      expect(within(loaded, from, to)).toBe(within(whole, from, to))
+    const told = ways.brief(loaded, 6_000)
+    expect(told).toMatch(/\n6,002 events, /)
+    expect(told).toContain('app info 6,000')
+  })
+
+  it('and counts that cannot be are refused with their field', () => {
+    const one = { source: 'app', type: 'info', t: -5, text: 'x', labels: {} }
+    expect(() => counted([{ ...one, count: 0.5 }])).toThrow('events[0].count must be a whole number from 1')
+    expect(() => counted([{ ...one, count: 2, until: 3 }])).toThrow(
+      'events[0].until must be between its t and 0',
+    )
+    expect(() => counted([{ ...one, count: 1e12 }])).toThrow(
+      'count: the events stand for more than 1,000,000',
+    )
+  })
 })
 
 it('refuses a cause that is none of its events', () => {

@@ -7,9 +7,11 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
 import { factsIn } from '../../../engine/evals/facts.ts'
 import { readPack } from '../../../engine/evals/incident.ts'
-import { figuresOf, groupedBy, measure } from '../../../engine/evals/measure.ts'
+import { measure } from '../../../engine/evals/measure.ts'
 import { ownPack } from '../../../engine/evals/own-pack.ts'
 import { loadedWith, ways } from '../../../engine/evals/ways.ts'
+import { measuredFigures } from '../../../schemas/eval-measured.ts'
+import { grouped } from '../../../schemas/grouped.ts'
 
 const tokensOf = (text: string): number => encode(text.replaceAll('<|', '< |')).length
 let now = 0
@@ -18,14 +20,16 @@ const clock = () => now++
 describe('the pack of svc itself', () => {
   it('is shown by the brief: facts 0.95, every root, within 6,000 and 1,000 tokens of o200k; by plain it is not', () => {
     const measured = measure(ownPack(), { noise: [0, 5_000], budgets: [1_000, 6_000], clock, tokensOf })
-    const byWay = groupedBy(measured, ({ way }) => way)
-    for (const some of groupedBy(byWay.get('brief')!, ({ noise, budget }) => `${noise} ${budget}`).values()) {
-      const figures = figuresOf(some)
+    const byWay = grouped(measured, ({ way }) => way)
+    for (const some of grouped(byWay.get('brief')!, ({ noise, budget }) => `${noise} ${budget}`).values()) {
+      const figures = measuredFigures(some)
       expect(figures.recall).toBeGreaterThanOrEqual(0.95)
       expect(figures).toMatchObject({ incidents: 39, withRoot: 32, overBudget: 0 })
       expect(figures.roots).toBeGreaterThanOrEqual(31)
     }
-    const plain = figuresOf(byWay.get('plain')!.filter(({ noise, budget }) => noise > 0 && budget === 6_000))
+    const plain = measuredFigures(
+      byWay.get('plain')!.filter(({ noise, budget }) => noise > 0 && budget === 6_000),
+    )
     expect(plain.recall).toBeLessThan(0.6)
   })
 
@@ -37,7 +41,7 @@ describe('the pack of svc itself', () => {
     ['no-history', 20],
   ] as const)('is shown with less known of its events: %s', (variant, least) => {
     const pack = { ...ownPack(), variant }
-    const figures = figuresOf(
+    const figures = measuredFigures(
       measure(pack, { noise: [5_000], budgets: [6_000], ways: ['brief'], clock, tokensOf }),
     )
     expect(figures).toMatchObject({ withRoot: 32, overBudget: 0 })

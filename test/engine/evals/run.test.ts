@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { checkPack } from '../../../engine/evals/check.ts'
 import type { Pack } from '../../../engine/evals/incident.ts'
 import { ownPack } from '../../../engine/evals/own-pack.ts'
-import { type EvalRun, PROMPT, runEvals } from '../../../engine/evals/run.ts'
+import { PROMPT, runEvals } from '../../../engine/evals/run.ts'
 import { SCRIPTED, type ScriptedName, TRIVIAL } from '../../../engine/evals/scripted.ts'
 import { createEngine } from '../../../engine/local.ts'
+import type { EvalRun } from '../../../schemas/types.ts'
 
 const NOISE = 3_000
 const some = (...ids: string[]): Pack => {
@@ -45,7 +46,7 @@ describe('scripted agents', () => {
       maxUsd: 0,
     })
     expect(new Set(runs.map(({ claims }) => JSON.stringify(claims))).size).toBe(1)
-    expect(new Set(runs.map(({ inputTokens }) => inputTokens)).size).toBe(1)
+    expect(new Set(runs.map(({ input_tokens }) => input_tokens)).size).toBe(1)
     expect(runs.map(({ repeat }) => repeat)).toEqual([1, 2, 1, 2])
   })
 

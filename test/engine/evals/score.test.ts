@@ -1,11 +1,11 @@
 /** What a run over a scenario is worth: by its cited events alone. Section 4 of the design of svc evals. */
 import { describe, expect, it } from 'vitest'
-import type { EvalReport } from '../../../engine/evals/report.ts'
-import { compareRuns, faultOf, figuresByVariant, htmlOf, junitOf } from '../../../engine/evals/report.ts'
-import type { EvalRun } from '../../../engine/evals/run.ts'
+import { htmlOf, junitOf } from '../../../engine/evals/report.ts'
 import { scoreRun } from '../../../engine/evals/score.ts'
-import { compare, intervalOf } from '../../../engine/evals/statistics.ts'
 import { type TruthEvents, truthOf } from '../../../engine/evals/truth.ts'
+import { compareRuns, faultOf, figuresByVariant } from '../../../schemas/eval-figures.ts'
+import { compare, intervalOf } from '../../../schemas/eval-statistics.ts'
+import type { EvalReport, EvalRun } from '../../../schemas/types.ts'
 
 const set = (...ids: string[]) => new Set(ids)
 const truth: TruthEvents = {
@@ -52,7 +52,7 @@ describe('the score for the cause', () => {
   it('is confidently wrong where every claim holds and names an innocent event', () => {
     const one = { ...truth, causes: truth.causes.slice(0, 1) }
     expect(score([cause('evt_9')], {}, 'finding', one)).toMatchObject({
-      ...{ cause: 0, confidentlyWrong: true, decoys: 1 },
+      ...{ cause: 0, confidently_wrong: true, decoys: 1 },
     })
   })
 })
@@ -65,9 +65,9 @@ it('counts what is cited of the truth, what does not hold, and what was shown at
   expect(
     score([cause('evt_1', 'evt_7'), { events: ['evt_8'], role: 'context', ok: false }], { steps }),
   ).toMatchObject({
-    evidenceRecall: 1 / 3,
-    evidencePrecision: 1 / 3,
-    falseClaims: 0.5,
+    evidence_recall: 1 / 3,
+    evidence_precision: 1 / 3,
+    false_claims: 0.5,
     reached: 2 / 3,
   })
 })
@@ -80,7 +80,11 @@ describe('a scenario without a cause to find', () => {
     ['unknown', { outcome: 'finding', finding: 'The cause is not in the events.' }, 1, false],
     ['unknown', { outcome: 'finding', finding: 'The deploy did it.' }, 0, false],
   ] as const)('that should come to %s', (outcome, more, wanted, falseAlarm) => {
-    expect(score([], more, outcome, none)).toMatchObject({ cause: wanted, outcome: wanted === 1, falseAlarm })
+    expect(score([], more, outcome, none)).toMatchObject({
+      cause: wanted,
+      outcome: wanted === 1,
+      false_alarm: falseAlarm,
+    })
   })
 })
 
@@ -120,12 +124,21 @@ describe('figures', () => {
   })
 
   const ran = (scenario: string, repeat: number, of: number, more: Partial<EvalRun> = {}): EvalRun => ({
-    ...{ scenario, kind: 'change', heldOut: false, noise: 10, variant: 'm <1>', repeat, status: 'succeeded' },
+    ...{
+      scenario,
+      kind: 'change',
+      held_out: false,
+      noise: 10,
+      variant: 'm <1>',
+      repeat,
+      status: 'succeeded',
+    },
+    ...{ level: null, shown: [], turns: [] },
     ...{ outcome: 'finding', headline: null, error: null, model: 'm1', rounds: 2, calls: 1, ms: 500 },
-    ...{ inputTokens: 100, outputTokens: 10, usd: 0.5, claims: [] },
+    ...{ input_tokens: 100, output_tokens: 10, usd: 0.5, claims: [], stale: null, scripted: false },
     score: {
-      ...{ cause: of, outcome: true, falseAlarm: false, evidenceRecall: of, evidencePrecision: of },
-      ...{ falseClaims: 0, confidentlyWrong: of === 0, decoys: 0, reached: 1 },
+      ...{ cause: of, outcome: true, false_alarm: false, evidence_recall: of, evidence_precision: of },
+      ...{ false_claims: 0, confidently_wrong: of === 0, decoys: 0, reached: 1 },
     },
     ...more,
   })
@@ -139,7 +152,7 @@ describe('figures', () => {
   ]
   const report: EvalReport = {
     ...{ version: 1, at: '2026-01-01T00:00:00.000Z', release: '1.0.0', pack: 'pack', noise: [10] },
-    ...{ spentUsd: 3, stopped: false, runs },
+    ...{ spent_usd: 3, stopped: false, runs, scenes: [], measured: [] },
   }
 
   it('are of scenarios: every time, now and then, never', () => {
@@ -149,10 +162,10 @@ describe('figures', () => {
         scenarios: 3,
         runs: 6,
         pass: 0.5,
-        passAll: 1,
+        pass_all: 1,
         flaky: 1,
         usd: 0.5,
-        confidentlyWrong: 3,
+        confidently_wrong: 3,
       },
     ])
     expect(figuresByVariant([ran('a', 1, 1, { usd: null })])[0]!.usd).toBeNull()
@@ -167,22 +180,24 @@ describe('figures', () => {
     const text = junitOf(report)
     expect(text).toContain('<testsuites tests="3" failures="1" skipped="1">')
     expect(text).toContain('classname="m &lt;1&gt;.10" name="a" time="1.000"/>')
-    expect(text).toContain('<skipped message="flaky: 1 of 2 pass; it cites nothing of the truth"/>')
-    expect(text).toContain('<failure message="it cites nothing of the truth"/>')
+    expect(text).toContain('<skipped message="flaky: 1 of 2 pass; it cites no event of the truth"/>')
+    expect(text).toContain('<failure message="it cites no event of the truth"/>')
   })
 
   it('as one page that runs nothing and loads nothing', () => {
     const text = htmlOf(report)
-    expect(text).toContain('<td class="flaky">1/2<small>it cites nothing of the truth</small></td>')
+    expect(text).toContain('<td class="flaky">flaky 1/2<small>it cites no event of the truth</small></td>')
     expect(text).not.toMatch(/<script|https?:|<1>/)
   })
 
   it('say why a run does not pass', () => {
     expect(faultOf(ran('a', 1, 0, { status: 'failed', error: 'no reply' }))).toBe('run failed: no reply')
     const { score: good } = ran('a', 1, 1)
-    expect(faultOf(ran('a', 1, 0.5, { score: { ...good, cause: 0.5 } }))).toBe('it names more than the cause')
+    expect(faultOf(ran('a', 1, 0.5, { score: { ...good, cause: 0.5 } }))).toBe(
+      'it names other events as causes besides the cause',
+    )
     expect(faultOf(ran('a', 1, 0, { score: { ...good, cause: 0, reached: 0 } }))).toBe(
-      'nothing of the truth was shown to it',
+      'no event of the truth was shown to it',
     )
   })
 })

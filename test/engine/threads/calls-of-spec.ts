@@ -18,6 +18,13 @@ export interface Made {
   firing: string
   event: string
   session: string
+  /** Of svc evals. */
+  report: string
+}
+
+export const REPORT = {
+  ...{ version: 1 as const, at: '2026-11-20T11:00:00.000Z', release: '1.0.0', pack: 'mine', noise: [] },
+  ...{ spent_usd: 0, stopped: false, scenes: [], runs: [], measured: [] },
 }
 
 export const READS: Record<string, (made: Made) => unknown[]> = {
@@ -100,6 +107,10 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
   sourceEvents: () => ['gateway', 10],
   sourceFields: () => ['gateway', 10],
   previewLabel: () => [{ label: { name: 'service', field: 'service' }, source: 'gateway' }],
+  listEvalReports: () => [],
+  getEvalReport: ({ report }) => [report],
+  previewScenario: ({ run }) => [run, {}],
+  scenarioOfRun: ({ run }) => [run, { causes: [] }],
   replay: () => [
     'Storefront',
     { limit: 10, from: new Date(NOW).toISOString(), to: new Date(NOW + 1).toISOString() },

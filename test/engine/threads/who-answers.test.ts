@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CatalogRead } from '../../../engine/catalog/apply.ts'
 import { buildWorld, CATALOG } from '../../chaos/declared-operations.ts'
 import { proposal } from '../setup/setup-world.ts'
-import { type Made, NONE, OF_THE_WRITER, PLANS, READS } from './calls-of-spec.ts'
+import { type Made, NONE, OF_THE_WRITER, PLANS, READS, REPORT } from './calls-of-spec.ts'
 import { NOW, openSplit, outcomeOf, type Split } from './split.ts'
 
 const ME = { id: 'key:1', name: 'maria' }
@@ -54,6 +54,7 @@ async function madeIn({ engine }: Split): Promise<Made> {
     firing: (await engine.listFirings({ limit: 1 })).firings[0]!.dispatch_id,
     event: stored.ids![0]!,
     session: SESSION,
+    report: (await engine.handInEvalReport(REPORT, 'maria')).id,
   }
 }
 
@@ -176,6 +177,7 @@ const WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
   createProjectKey: () => ['Storefront', { name: 'other', scopes: ['read'] }, BY],
   recordFinding: () => ['Storefront', FINDING, 'my-agent', FETCHER],
   markHandled: () => ['Storefront', made.run, true, 'maria'],
+  markFinding: () => ['Storefront', made.run, { mark: 'wrong' }, false, BY],
   forgetCatalogFile: () => ['catalog'],
   propose: () => [
     { operations: [{ op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '5h' } }] },
@@ -192,6 +194,8 @@ const WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
   saveAgentSettings: () => [{ daily_cap: 7 }],
   saveAskSession: () => [SESSION, { title: 'Why not' }, ME],
   deleteAskSession: () => [SESSION, ME],
+  handInEvalReport: () => [REPORT, 'maria'],
+  deleteEvalReport: () => [made.report],
   deleteCredential: () => ['main'],
   placeNodes: () => ['Storefront', { positions: [{ node: 'source:gateway', x: 1, y: 2 }] }],
   subscribe: () => [{ trigger: 'nightly' }, { url: null, audience: 'caller' }, ME],

@@ -1,0 +1,52 @@
+/** What first messages showed, of svc evals measure: brief and plain side by side. */
+import { Table } from '@mantine/core'
+import { measuredFigures } from '../../../schemas/eval-measured.ts'
+import { grouped } from '../../../schemas/grouped.ts'
+import type { EvalMeasured } from '../../../schemas/types.ts'
+import { count } from '../../lib/time.ts'
+
+export function MeasuredTable({ measured }: { measured: readonly EvalMeasured[] }) {
+  const groups = [...grouped(measured, ({ noise, budget, way }) => `${noise} ${budget} ${way}`)]
+  return (
+    <Table.ScrollContainer minWidth={640}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            {[
+              'Shown as',
+              'Noise',
+              'Budget',
+              'Scenarios',
+              'Facts shown',
+              'A root cause shown',
+              'Tokens',
+              'Over budget',
+            ].map((title) => (
+              <Table.Th key={title}>{title}</Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {groups.map(([id, some]) => {
+            const { noise, budget, way } = some[0]!
+            const of = measuredFigures(some)
+            return (
+              <Table.Tr key={id}>
+                <Table.Th scope="row">{way}</Table.Th>
+                <Table.Td>{count(noise)}</Table.Td>
+                <Table.Td>{count(budget)}</Table.Td>
+                <Table.Td>{of.incidents}</Table.Td>
+                <Table.Td>{of.recall.toFixed(2)}</Table.Td>
+                <Table.Td>
+                  {of.roots}/{of.withRoot}
+                </Table.Td>
+                <Table.Td>{count(of.tokens)}</Table.Td>
+                <Table.Td>{of.overBudget}</Table.Td>
+              </Table.Tr>
+            )
+          })}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}

@@ -1,0 +1,57 @@
+/** One report: figures of each agent, the grid of scenarios and agents, a comparison, and one run over its timeline. */
+import { Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { figuresByVariant } from '../../../schemas/eval-figures.ts'
+import type { EvalReport } from '../../../schemas/types.ts'
+import { type Chosen, gridOf } from '../../lib/evals.ts'
+import { money } from '../../lib/runs.ts'
+import { count } from '../../lib/time.ts'
+import '../../styles/evals.css'
+import { Section } from '../../parts/section.tsx'
+import { CompareReports } from './compare-reports.tsx'
+import { FiguresTable } from './figures-table.tsx'
+import { MeasuredTable } from './measured-table.tsx'
+import { RunOverTimeline } from './run-over-timeline.tsx'
+import { ScenarioGrid } from './scenario-grid.tsx'
+
+/** @param id of a report that was handed in; absent: it was opened from a file */
+export function ReportView({ report, id }: { report: EvalReport; id?: string }) {
+  const [chosen, setChosen] = useState<Chosen | null>(null)
+  const { pack, release, at, stopped, spent_usd, runs, measured } = report
+  const grid = gridOf(report)
+  return (
+    <Stack gap="lg">
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {pack}, svc {release}, {at.slice(0, 16).replace('T', ' ')} UTC, {count(runs.length)} runs
+        {spent_usd > 0 && `, ${money(spent_usd)}`}
+        {stopped && '. Stopped before the end: the money was spent'}
+      </Text>
+      {runs.length > 0 && (
+        <>
+          <Section title="Agents">
+            <FiguresTable figures={figuresByVariant(runs)} />
+          </Section>
+          <Section title="Compare with another report">
+            <CompareReports report={report} {...(id ? { id } : {})} />
+          </Section>
+          <Section title="Scenarios">
+            <ScenarioGrid grid={grid} chosen={chosen} onChoose={setChosen} />
+          </Section>
+        </>
+      )}
+      {measured.length > 0 && (
+        <Section title="First messages">
+          <MeasuredTable measured={measured} />
+        </Section>
+      )}
+      {chosen && (
+        <RunOverTimeline
+          key={`${chosen.row.scenario} ${chosen.column.id}`}
+          {...chosen}
+          scenes={report.scenes}
+          onClose={() => setChosen(null)}
+        />
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,106 @@
+/** Reports of svc evals that were handed in: kept for the console, the newest of them, as many as fit. */
+import { randomBytes } from 'node:crypto'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import type {
+  EvalReport,
+  EvalReportHandedIn,
+  EvalReportSummary,
+  EvalReportsResult,
+} from '../../schemas/types.ts'
+import type { Access } from '../access.ts'
+import type { Clock } from '../clock.ts'
+import { fail } from '../errors.ts'
+import type { StoreHandle } from '../store/handle.ts'
+
+/** Kept at most: reports, and bytes of all of them as they are stored. */
+export const REPORTS_MAX = 50
+export const REPORTS_BYTES_MAX = 100_000_000
+
+export interface EvalReportCalls {
+  /** Newest first. */
+  listEvalReports(): Promise<EvalReportsResult>
+  /** @throws SvcError not_found */
+  getEvalReport(id: string): Promise<EvalReport>
+  /** Keeps a report, and forgets the oldest beyond what is kept. @param by name of who hands it in */
+  handInEvalReport(report: EvalReport, by: string): Promise<EvalReportHandedIn>
+  /** @throws SvcError not_found */
+  deleteEvalReport(id: string): Promise<{ ok: true }>
+}
+
+export const evalReportAccess: Record<keyof EvalReportCalls, Access> = {
+  listEvalReports: 'reads',
+  getEvalReport: 'reads',
+  handInEvalReport: 'writes',
+  deleteEvalReport: 'writes',
+}
+
+interface Row {
+  id: string
+  seq: number
+  handed_in_at: number
+  handed_in_by: string
+  summary: string
+  bytes: number
+}
+
+export function createEvalReports(store: StoreHandle, clock: Clock): EvalReportCalls {
+  const { db } = store
+  const missing = (id: string) => fail('not_found', `no report of svc evals has the id ${id}`)
+  const listed = () =>
+    db
+      .prepare<[], Row>(
+        `SELECT id, seq, handed_in_at, handed_in_by, summary, length(report) AS bytes FROM eval_reports
+         ORDER BY seq DESC`,
+      )
+      .all()
+  return {
+    listEvalReports: async () => ({ reports: listed().map(present) }),
+    getEvalReport: async (id) => {
+      const report = db
+        .prepare<[string], Buffer>('SELECT report FROM eval_reports WHERE id = ?')
+        .pluck()
+        .get(id)
+      return JSON.parse(gunzipSync(report ?? missing(id)).toString()) as EvalReport
+    },
+    handInEvalReport: async (report, by) => {
+      const id = `eval_${randomBytes(8).toString('hex')}`
+      const packed = gzipSync(JSON.stringify(report))
+      if (packed.length > REPORTS_BYTES_MAX)
+        fail('invalid', `the report has ${packed.length} bytes packed; at most ${REPORTS_BYTES_MAX} are kept`)
+      store.tx(() => {
+        db.prepare(
+          `INSERT INTO eval_reports (id, seq, handed_in_at, handed_in_by, summary, report)
+           VALUES (?, (SELECT coalesce(max(seq), 0) + 1 FROM eval_reports), ?, ?, ?, ?)`,
+        ).run(id, clock.now(), by, JSON.stringify(summaryOf(report)), packed)
+        let bytes = 0
+        for (const [i, row] of listed().entries()) {
+          bytes += row.bytes
+          if (i > 0 && (i >= REPORTS_MAX || bytes > REPORTS_BYTES_MAX))
+            db.prepare('DELETE FROM eval_reports WHERE id = ?').run(row.id)
+        }
+      })
+      return { ok: true, id }
+    },
+    deleteEvalReport: async (id) => {
+      const { changes } = store.tx(() => db.prepare('DELETE FROM eval_reports WHERE id = ?').run(id))
+      return changes === 0 ? missing(id) : { ok: true }
+    },
+  }
+}
+
+type Summary = Omit<EvalReportSummary, 'id' | 'handed_in_at' | 'handed_in_by' | 'bytes'>
+
+function summaryOf({ at, release, pack, noise, stopped, runs, measured }: EvalReport): Summary {
+  const scenarios = new Set([...runs.map(({ scenario }) => scenario), ...measured.map(({ id }) => id)])
+  return {
+    ...{ at, release, pack, noise, stopped, runs: runs.length, measured: measured.length },
+    scenarios: scenarios.size,
+    variants: [...new Set(runs.map(({ variant }) => variant))],
+  }
+}
+
+const present = ({ id, handed_in_at, handed_in_by, summary, bytes }: Row): EvalReportSummary => ({
+  ...{ id, handed_in_by, bytes },
+  handed_in_at: new Date(handed_in_at).toISOString(),
+  ...(JSON.parse(summary) as Summary),
+})
