@@ -26,8 +26,7 @@ import { removeSubscriptions } from './deliveries/subscriptions.ts'
 import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
-import { createEvalReports } from './evals/reports.ts'
-import { createScenarioReads } from './evals/scenario-of-run.ts'
+import { evalCalls } from './evals/calls.ts'
 import { faultTold } from './fault-id.ts'
 import { Figures } from './figures.ts'
 import { labelFor } from './findings/findings.ts'
@@ -296,8 +295,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     ...fetches,
     fetchFiring: fetchFiringBy({ ...triggerReads, ...fetches }, waiting),
     ...runReads,
-    ...createScenarioReads(ctx, { ...runReads, ...triggerReads }),
-    ...createEvalReports(store, clock),
+    ...evalCalls(store, clock, ctx, { ...runReads, ...triggerReads }),
     ...runWrites({
       ...runs,
       making,
