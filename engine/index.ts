@@ -23,6 +23,7 @@ export type {
   TailMessage,
 } from './engine.ts'
 export { type ErrorCode, type ErrorExtra, errorTable, fail, SvcError } from './errors.ts'
+export { packReport } from './evals/reports.ts'
 export type { FindingsAsked, ResultsAsked } from './findings/findings.ts'
 export type { OtlpForm, OtlpSignal } from './ingest/otlp/form.ts'
 export { LoginGrants } from './logins/grants.ts'

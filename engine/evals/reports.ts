@@ -1,6 +1,7 @@
 /** Reports of svc evals that were handed in: kept for the console, the newest of them, as many as fit. */
 import { randomBytes } from 'node:crypto'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type {
   EvalReport,
   EvalReportHandedIn,
@@ -16,13 +17,20 @@ import type { StoreHandle } from '../store/handle.ts'
 export const REPORTS_MAX = 50
 export const REPORTS_BYTES_MAX = 100_000_000
 
+/** A report as it crosses threads and is stored: megabytes are packed and unpacked by whoever has time for it. */
+export interface PackedReport {
+  summary: ReportSummary
+  /** Its JSON, as gzip. */
+  bytes: Uint8Array
+}
+
 export interface EvalReportCalls {
   /** Newest first. */
   listEvalReports(): Promise<EvalReportsResult>
-  /** @throws SvcError not_found */
-  getEvalReport(id: string): Promise<EvalReport>
+  /** @returns its JSON, as gzip. @throws SvcError not_found */
+  getEvalReport(id: string): Promise<Uint8Array>
   /** Keeps a report, and forgets the oldest beyond what is kept. @param by name of who hands it in */
-  handInEvalReport(report: EvalReport, by: string): Promise<EvalReportHandedIn>
+  handInEvalReport(report: PackedReport, by: string): Promise<EvalReportHandedIn>
   /** @throws SvcError not_found */
   deleteEvalReport(id: string): Promise<{ ok: true }>
 }
@@ -60,18 +68,17 @@ export function createEvalReports(store: StoreHandle, clock: Clock): EvalReportC
         .prepare<[string], Buffer>('SELECT report FROM eval_reports WHERE id = ?')
         .pluck()
         .get(id)
-      return JSON.parse(gunzipSync(report ?? missing(id)).toString()) as EvalReport
+      return report ?? missing(id)
     },
-    handInEvalReport: async (report, by) => {
+    handInEvalReport: async ({ summary, bytes: packed }, by) => {
       const id = `eval_${randomBytes(8).toString('hex')}`
-      const packed = gzipSync(JSON.stringify(report))
       if (packed.length > REPORTS_BYTES_MAX)
         fail('invalid', `the report has ${packed.length} bytes packed; at most ${REPORTS_BYTES_MAX} are kept`)
       store.tx(() => {
         db.prepare(
           `INSERT INTO eval_reports (id, seq, handed_in_at, handed_in_by, summary, report)
            VALUES (?, (SELECT coalesce(max(seq), 0) + 1 FROM eval_reports), ?, ?, ?, ?)`,
-        ).run(id, clock.now(), by, JSON.stringify(summaryOf(report)), packed)
+        ).run(id, clock.now(), by, JSON.stringify(summary), packed)
         let bytes = 0
         for (const [i, row] of listed().entries()) {
           bytes += row.bytes
@@ -88,9 +95,16 @@ export function createEvalReports(store: StoreHandle, clock: Clock): EvalReportC
   }
 }
 
-type Summary = Omit<EvalReportSummary, 'id' | 'handed_in_at' | 'handed_in_by' | 'bytes'>
+type ReportSummary = Omit<EvalReportSummary, 'id' | 'handed_in_at' | 'handed_in_by' | 'bytes'>
 
-function summaryOf({ at, release, pack, noise, stopped, runs, measured }: EvalReport): Summary {
+const gzipAside = promisify(gzip)
+
+/** Packs a report beside the caller's thread. */
+export async function packReport(report: EvalReport): Promise<PackedReport> {
+  return { summary: summaryOf(report), bytes: await gzipAside(JSON.stringify(report)) }
+}
+
+function summaryOf({ at, release, pack, noise, stopped, runs, measured }: EvalReport): ReportSummary {
   const scenarios = new Set([...runs.map(({ scenario }) => scenario), ...measured.map(({ id }) => id)])
   return {
     ...{ at, release, pack, noise, stopped, runs: runs.length, measured: measured.length },
@@ -102,5 +116,5 @@ function summaryOf({ at, release, pack, noise, stopped, runs, measured }: EvalRe
 const present = ({ id, handed_in_at, handed_in_by, summary, bytes }: Row): EvalReportSummary => ({
   ...{ id, handed_in_by, bytes },
   handed_in_at: new Date(handed_in_at).toISOString(),
-  ...(JSON.parse(summary) as Summary),
+  ...(JSON.parse(summary) as ReportSummary),
 })

@@ -1,5 +1,8 @@
 /** Reports of svc evals, handed in by the command and read by the console. */
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
+import { packReport } from '../../../engine/index.ts'
 import type { EvalReport } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { body } from '../validate.ts'
@@ -9,6 +12,7 @@ type Id = { Params: { id: string } }
 const TAG = 'evals'
 /** Bytes of a report. */
 const REPORT_MAX = 32 * 1024 * 1024
+const gunzipAside = promisify(gunzip)
 
 export function evalRoutes(app: FastifyInstance, { engine }: Doors): void {
   app.get(
@@ -25,7 +29,8 @@ export function evalRoutes(app: FastifyInstance, { engine }: Doors): void {
   app.get<Id>(
     '/api/evals/reports/:id',
     describe(TAG, 'getEvalReport', 'One report, as it was handed in', 200, 'eval-report.json'),
-    async ({ params }) => engine.getEvalReport(params.id),
+    async ({ params }, reply) =>
+      reply.type('application/json').send(await gunzipAside(await engine.getEvalReport(params.id))),
   )
   app.post<{ Body: EvalReport }>(
     '/api/evals/reports',
@@ -43,7 +48,9 @@ export function evalRoutes(app: FastifyInstance, { engine }: Doors): void {
       bodyLimit: REPORT_MAX,
     },
     async (request, reply) =>
-      reply.code(201).send(await engine.handInEvalReport(request.body, request.identity.name)),
+      reply
+        .code(201)
+        .send(await engine.handInEvalReport(await packReport(request.body), request.identity.name)),
   )
   app.delete<Id>(
     '/api/evals/reports/:id',

@@ -2,6 +2,7 @@
  * Which calls only read, by hand from SPEC.md: what answers a GET, and what only computes (preview, backtest,
  * plan, check, test, discover). With what each is asked on the world of who-answers.test.ts.
  */
+import { packReport } from '../../../engine/evals/reports.ts'
 import { CATALOG } from '../../chaos/declared-operations.ts'
 import { proposal } from '../setup/setup-world.ts'
 import { NOW } from './split.ts'
@@ -22,10 +23,10 @@ export interface Made {
   report: string
 }
 
-export const REPORT = {
+export const REPORT = await packReport({
   ...{ version: 1 as const, at: '2026-11-20T11:00:00.000Z', release: '1.0.0', pack: 'mine', noise: [] },
   ...{ spent_usd: 0, stopped: false, scenes: [], runs: [], measured: [] },
-}
+})
 
 export const READS: Record<string, (made: Made) => unknown[]> = {
   // parts and resources
