@@ -6,7 +6,7 @@
  */
 import type { ReadAnswer } from '../engine.ts'
 import { fence, renderRows } from './fence.ts'
-import type { BriefAnswer, Shown, StartedRun } from './types.ts'
+import type { BriefAnswer, EarlierFinding, Shown, StartedRun } from './types.ts'
 
 /** Size of the timeline in the first message, in tokens. */
 export const TIMELINE_TOKENS = 6_000
@@ -65,6 +65,8 @@ export function systemOf({ definition, skills }: Pick<StartedRun, 'definition' |
   return parts.join('\n\n')
 }
 
+type MarkedAs = NonNullable<EarlierFinding['marked']>
+
 /** What a run is shown of its entity, as its agent's `context` says. */
 export type FirstView = { brief: BriefAnswer } | { timeline: ReadAnswer }
 
@@ -88,6 +90,7 @@ export function firstMessage(
       [
         `What you found of it before, at ${iso(earlier.at)}${earlier.verdict ? `, with the verdict ${earlier.verdict}` : ''}:`,
         fence(marker, earlier.finding.slice(0, EARLIER_MAX)),
+        ...(earlier.marked ? markedAs(earlier.marked, marker) : []),
         ...(earlier.sameIncident ? [GOES_ON] : []),
       ].join('\n'),
     )
@@ -105,6 +108,15 @@ export function firstMessage(
         : 'Find out what happened. Read a wider window or another entity where that helps.',
   )
   return { message: parts.join('\n\n'), shown: unique(shown) }
+}
+
+/** @returns lines that say how a finding turned out, as somebody marked it afterwards */
+function markedAs({ mark, mark_note, mark_cause }: MarkedAs, marker: string): string[] {
+  const how = mark === 'partly' ? 'only partly right' : mark
+  return [
+    `It was marked ${how} afterwards${mark_cause === null ? '' : `; the cause was ${mark_cause}`}.`,
+    ...(mark_note ? [fence(marker, mark_note)] : []),
+  ]
 }
 
 /** Events of an answer, with how many each stands for. */

@@ -49,6 +49,8 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
               verdict: earlier.verdict,
               finding: earlier.note ?? '',
               sameIncident: inIncident !== undefined,
+              // What was marked later is not told: a run repeated is told the same.
+              ...(earlier.mark !== null && earlier.marked_at! <= row.as_of! ? { marked: earlier } : {}),
             }
           : null,
       skills: parts.skills(projects),

@@ -10,6 +10,7 @@ import type {
   StatsResult,
 } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../engine.ts'
+import type { MarkRow } from '../findings/queries.ts'
 import type { InspectQuestion } from '../inspect/index.ts'
 import type { CallRefusal } from '../models/reserving.ts'
 import type { ModelReply, ToolCall, ToolImage, ToolSpec } from '../models/types.ts'
@@ -112,6 +113,17 @@ export interface Origin {
 }
 
 /** A run that has been started, with all that follows from rows. */
+/** A finding of the same agent and entity, from before the run. */
+export interface EarlierFinding {
+  /** Epoch ms. */
+  at: number
+  verdict: string | null
+  finding: string
+  sameIncident?: boolean
+  /** How it was marked by then; absent: nobody had. */
+  marked?: Pick<MarkRow, 'mark' | 'mark_note' | 'mark_cause'>
+}
+
 export interface StartedRun {
   id: string
   agent: string
@@ -128,7 +140,7 @@ export interface StartedRun {
   practice: boolean
   origin: Origin
   /** What this agent found of the entity before. */
-  earlier: { at: number; verdict: string | null; finding: string; sameIncident?: boolean } | null
+  earlier: EarlierFinding | null
   skills: { name: string; description: string }[]
   /** Fences its data. */
   marker: string

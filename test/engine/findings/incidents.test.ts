@@ -101,6 +101,23 @@ describe('runs of the same trigger and entity, while it is not quiet', () => {
     expect(prompt!.message).toContain('"nothing new since the last finding"')
   })
 
+  it('are told how what was found last was marked by then, and not how it is marked later', async () => {
+    const world = await open()
+    const { engine, project } = world
+    world.models.reply('m1', [conclude({ summary: 'The pool.' }), NOTHING, NOTHING])
+    const first = await happens(world)
+    const messageOf = async (id: string) => stepsOf(await world.run(id), 'prompt')[0]!.message
+    const second = await happens(world)
+    expect(await messageOf(second.id)).not.toContain('It was marked')
+    const mark = { mark: 'wrong' as const, note: 'It was the disk.', cause: first.event_id! }
+    await engine.markFinding(project, first.id, mark, false, BY)
+    const third = await happens(world)
+    const message = await messageOf(third.id)
+    expect(message).toContain(`It was marked wrong afterwards; the cause was ${first.event_id}.`)
+    // What a person wrote is data, too.
+    expect(message).toMatch(/<<<data [0-9a-f]+\nIt was the disk\.\n/)
+  })
+
   it('of a chain are of its incident; an earlier finding is shown while a later chain is at work', async () => {
     const world = await open()
     await world.agent({ name: 'digger', model: 'm2' })
