@@ -16,7 +16,7 @@ export const PACK_HELP = 'folder with scenarios. Default: the pack that is part 
  * The scenarios that a command is to work on.
  * @param folder of a pack; absent: the pack of svc
  * @param only ids of scenarios, separated by commas; absent: all
- * @param heldOut only those that nothing of svc is tuned on
+ * @param heldOut only those that are held out: for tuning an agent's prompt on the others
  * @throws CliError 66 where the folder holds no scenario, or none has one of the ids
  */
 export async function openPack(folder: string | undefined, only?: string, heldOut?: boolean): Promise<Pack> {

@@ -40,7 +40,7 @@ export function evalsRunCommand(io: Io): Command {
     )
     .option('--pack <dir>', PACK_HELP)
     .option('--only <ids>', 'only these scenarios, separated by commas')
-    .option('--held-out', 'only the held-out scenarios: nothing of svc was tuned on them')
+    .option('--held-out', 'only the 12 held-out scenarios: tune a prompt on the others, then look at these')
     .option('--noise <numbers>', NOISE_HELP, '10000')
     .option(
       '--model <names>',

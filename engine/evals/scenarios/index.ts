@@ -1,4 +1,7 @@
-/** The pack of svc itself: 40 scenarios, of which 12 are held out, so that nothing is tuned on them. */
+/**
+ * The pack of svc itself: 40 scenarios. 12 are held out for those who tune a prompt on the others; the scripted rules
+ * were written with all of them at hand (docs/evals.md, Variants).
+ */
 import { calm } from './calm.ts'
 import { changes } from './changes.ts'
 import { first } from './first.ts'
