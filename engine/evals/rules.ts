@@ -53,7 +53,9 @@ interface Around {
 
 /** @returns the lines that it names as causes, at most two, the likeliest first */
 export function namedByRules({ entity, lines, onset }: SeenMessage): SeenLine[] {
-  const certain = lines.filter(isSymptom)
+  const clear = lines.filter(isSymptom)
+  // Of a quiet system a single error is all there is.
+  const certain = clear.length ? clear : lines.filter((line) => line.section === MOVED && isTrouble(line))
   const said = certain
     .filter(({ section }) => section === MOVED)
     .map(({ text }) => text.toLowerCase())

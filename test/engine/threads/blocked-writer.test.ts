@@ -17,6 +17,10 @@ let folder: string
 let daemon: Daemon
 let file: InstanceType<typeof BetterSqlite3>
 const ids: Record<string, string> = {}
+const EMPTY_REPORT = {
+  ...{ version: 1, at: '2026-11-20T11:00:00.000Z', release: '1.0.0', pack: 'mine', noise: [] },
+  ...{ spent_usd: 0, stopped: false, scenes: [], runs: [], measured: [] },
+}
 const { yaml, edited } = catalogOf(2_000, 0)
 
 async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: Fields }> {
@@ -56,6 +60,7 @@ beforeAll(async () => {
   const { project } = await done('POST', '/api/setup/apply', { plan: proposal({ goal: 'Watch' }) })
   ids.setup = String((project as Fields).id)
   await done('PUT', '/api/ask/sessions/0123456789abcdef', { title: 'Why' })
+  ids.report = String((await done('POST', '/api/evals/reports', EMPTY_REPORT)).id)
   file = new BetterSqlite3(join(folder, 'svc.db'))
 })
 afterAll(async () => {
@@ -103,6 +108,7 @@ const NAMES: [path: RegExp, name: () => string][] = [
   [/^\/api\/proposals\/\{/, () => ids.proposal!],
   [/^\/api\/ask\/sessions\/\{/, () => '0123456789abcdef'],
   [/^\/catalog\/\{/, () => 'source:s-0-0'],
+  [/^\/api\/evals\/reports\/\{/, () => ids.report!],
   [/^\/ingest\/\{/, () => ids.key!],
 ]
 const INNER: Record<string, () => string> = {
