@@ -11,6 +11,7 @@ import { useConnecting } from './hands/use-connecting.ts'
 import { useKeepInSight } from './hands/use-keep-in-sight.ts'
 import { useKeys } from './hands/use-keys.ts'
 import { useMoves } from './hands/use-moves.ts'
+import { FIT, useRefit } from './hands/use-refit.ts'
 import { InstantContext, InstantStore } from './marks/instant.tsx'
 import { NODE_TYPES } from './nodes/node-types.ts'
 import { SkillsBox } from './nodes/skills-box.tsx'
@@ -18,7 +19,6 @@ import { type DraggedPart, PART_DRAG_TYPE } from './types.ts'
 
 /** Kept apart, since new ones would have React Flow render everything. */
 const SEVERAL = ['Shift', 'Meta', 'Control']
-const FIT = { padding: 0.08, maxZoom: 1 }
 const miniName = (node: FlowNode): string => `mini-${node.type}`
 
 export function GraphFlow({ canvas }: { canvas: Canvas }) {
@@ -28,6 +28,7 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
   const { moved, hands } = useMoves(canvas)
   const keys = useKeys(canvas, root)
   useKeepInSight(canvas, root)
+  const refit = useRefit(root)
   const { nodes, edges } = useFlow(canvas, keys.tabStop, moved)
   const connecting = useConnecting(canvas)
   const drop = useDrop(canvas)
@@ -54,6 +55,7 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
           colorMode={canvas.scheme}
           defaultMarkerColor={null}
           {...callbacks}
+          {...refit}
           nodesDraggable={onMove !== undefined}
           nodesConnectable={editing !== undefined}
           connectOnClick={false}

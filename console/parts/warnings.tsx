@@ -34,12 +34,21 @@ export function SavedWarnings() {
 }
 
 /**
+ * Those of a save that do not stand on the page of the part anyway.
+ * @param standing as the part is read: without its name, which a save says before each
+ */
+export const warningsBeside = (
+  saved: readonly string[] | undefined,
+  standing: readonly string[] | undefined,
+): string[] => (saved ?? []).filter((one) => !standing?.some((other) => one.endsWith(other)))
+
+/**
  * Warnings of a part that hold now, for as long as they do, with those of the save that led here.
  * @param of as the part is read. A save names the part before each, which is said once.
  */
 export function StandingWarnings({ of = [] }: { of?: readonly string[] | undefined }) {
   const saved = warningsIn(useLocation().state)
-  const warnings = [...of, ...saved.filter((one) => !of.some((standing) => one.endsWith(standing)))]
+  const warnings = [...of, ...warningsBeside(saved, of)]
   if (warnings.length === 0) return null
   return (
     <Box mb="md">

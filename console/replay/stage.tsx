@@ -2,6 +2,7 @@
 import { useReactFlow } from '@xyflow/react'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { GraphCanvas } from '../graph/graph-canvas.tsx'
+import { FIT } from '../graph/hands/use-refit.ts'
 import { KnowsNeverContext } from '../graph/marks/instant.tsx'
 import type { Frame } from './frame.ts'
 
@@ -40,7 +41,7 @@ function FitVersion({ version }: { version: number }) {
     if (shown.current === version) return
     const timer = setTimeout(() => {
       shown.current = version
-      void flow.fitView({ padding: 0.08, maxZoom: 1 })
+      void flow.fitView(FIT)
     }, DRAWN_MS)
     return () => clearTimeout(timer)
   }, [version, flow])

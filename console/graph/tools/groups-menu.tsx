@@ -5,6 +5,7 @@ import { Group as GroupIcon } from 'lucide-react'
 import { useEffect, useMemo, useRef } from 'react'
 import type { Canvas } from '../canvas.ts'
 import { attachmentFold, attachmentsOf, countOf, FOLDABLE, kindFold, kindWords } from '../drawing/fold.ts'
+import { FIT } from '../hands/use-refit.ts'
 
 /** Fits the drawing into view once it stands as it was asked for. */
 function useRefit({ layout }: Canvas): () => void {
@@ -14,7 +15,7 @@ function useRefit({ layout }: Canvas): () => void {
   useEffect(() => {
     if (!asked.current) return
     asked.current = false
-    const frame = requestAnimationFrame(() => void flow.fitView({ padding: 0.08, maxZoom: 1 }))
+    const frame = requestAnimationFrame(() => void flow.fitView(FIT))
     return () => cancelAnimationFrame(frame)
   }, [layout])
   return () => {

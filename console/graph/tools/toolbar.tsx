@@ -4,6 +4,7 @@ import { useReactFlow } from '@xyflow/react'
 import { Expand, List, Route, Scan, Shrink, ZoomIn, ZoomOut } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Canvas } from '../canvas.ts'
+import { FIT } from '../hands/use-refit.ts'
 import { ExportMenu } from './export-menu.tsx'
 import { GraphSearch } from './graph-search.tsx'
 import { GroupsMenu } from './groups-menu.tsx'
@@ -38,10 +39,7 @@ export function Toolbar({ canvas, tools }: { canvas: Canvas; tools: ReactNode })
         <Icon label="Zoom in" onClick={() => void flow.zoomIn()}>
           <ZoomIn size={15} aria-hidden />
         </Icon>
-        <Icon
-          label="Fit the graph into view"
-          onClick={() => void flow.fitView({ padding: 0.08, maxZoom: 1 })}
-        >
+        <Icon label="Fit the graph into view" onClick={() => void flow.fitView(FIT)}>
           <Scan size={15} aria-hidden />
         </Icon>
         <Icon

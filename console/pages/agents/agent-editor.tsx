@@ -7,7 +7,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { type AgentDraft, NEW_AGENT, writeOf } from '../../lib/agent-form.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Refusal } from '../../parts/refusal.tsx'
-import { Warnings } from '../../parts/warnings.tsx'
+import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { AgentFields } from './agent-fields.tsx'
 import { HandoffRows } from './verdict-rows.tsx'
 
@@ -94,7 +94,7 @@ export function AgentEditor({ start, stored, save, onSaved, warnings, onTakeThei
             />
           }
         />
-        <Warnings of={warnings} />
+        <Warnings of={warningsBeside(warnings, stored?.warnings)} />
         <Refusal
           error={change.error}
           {...(onTakeTheirs ? { onTakeTheirs } : {})}

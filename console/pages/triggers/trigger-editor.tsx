@@ -9,7 +9,7 @@ import { definitionOf, isComplete, storedDefinition, writeOf } from '../../lib/t
 import { useChange } from '../../lib/use-change.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { Refusal } from '../../parts/refusal.tsx'
-import { Warnings } from '../../parts/warnings.tsx'
+import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
 import { TriggerFields } from './trigger-fields.tsx'
 import { useBacktest } from './use-backtest.ts'
@@ -69,7 +69,7 @@ export function TriggerEditor({ start, stored, save, onSaved, warnings, onTakeTh
             />
           )}
           <TriggerFields {...part} />
-          <Warnings of={warnings} />
+          <Warnings of={warningsBeside(warnings, stored?.warnings)} />
           <Refusal
             error={change.error}
             {...(onTakeTheirs ? { onTakeTheirs } : {})}
