@@ -265,7 +265,7 @@ describe.skipIf(process.platform !== 'linux')('a daemon', () => {
       pid: child.pid,
       args: ['up', '--port', '0'],
       flags: ['--max-semi-space-size=4'],
-      arenas: '1',
+      arenas: '2',
       left: [],
     })
   })
