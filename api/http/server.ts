@@ -6,7 +6,7 @@ import fastifyCookie from '@fastify/cookie'
 import fastifyHelmet from '@fastify/helmet'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { type Clock, type Engine, SvcError, systemClock } from '../../engine/index.ts'
+import { type Clock, type Engine, nouns, type Operation, SvcError, systemClock } from '../../engine/index.ts'
 import { allSchemas } from '../../schemas/index.ts'
 import { otlpRoutes } from '../otlp/routes.ts'
 import { startOtlpGrpc } from '../otlp/start.ts'
@@ -19,47 +19,38 @@ import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
 import { takeJson } from './json.ts'
 import { isApiPath, notFound } from './not-found.ts'
 import { registerOpenapi } from './openapi.ts'
+import { serve } from './operations.ts'
 import { asSvcError, problemHandler, sendProblem } from './problems.ts'
 import { checkProjectKey } from './project-key.ts'
 import { readOutRefused } from './read-out.ts'
-import { agentTestRoutes } from './routes/agent-tests.ts'
-import { agentRoutes } from './routes/agents.ts'
 import { askRoutes } from './routes/ask.ts'
-import { catalogRoutes } from './routes/catalog.ts'
-import { changeRoutes } from './routes/changes.ts'
 import { connectRoutes } from './routes/connect.ts'
-import { credentialRoutes } from './routes/credentials.ts'
-import { evalRoutes } from './routes/evals.ts'
 import { fetchingRoutes } from './routes/fetching.ts'
 import { deliveryRoutes, firingRoutes } from './routes/firings.ts'
-import { graphRoutes } from './routes/graph.ts'
 import { healthRoutes } from './routes/health.ts'
 import { ingestRoutes } from './routes/ingest.ts'
-import { keyRoutes } from './routes/keys.ts'
 import { loginRoutes } from './routes/logins.ts'
-import { mcpServerRoutes } from './routes/mcp-servers.ts'
 import { mcpToolRoutes } from './routes/mcp-tools.ts'
 import { metricsRoutes } from './routes/metrics.ts'
-import { projectRoutes } from './routes/projects.ts'
-import { proposalRoutes } from './routes/proposals.ts'
-import { providerARoutes } from './routes/provider-a.ts'
-import { readRoutes } from './routes/read.ts'
-import { replayRoutes } from './routes/replay.ts'
-import { resultRoutes } from './routes/results.ts'
-import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/session.ts'
-import { settingsRoutes } from './routes/settings.ts'
-import { setupRoutes } from './routes/setup.ts'
-import { skillRoutes } from './routes/skills.ts'
 import { slackRoutes } from './routes/slack.ts'
-import { sourceRoutes } from './routes/sources.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tailRoutes } from './routes/tail.ts'
-import { triggerRoutes } from './routes/triggers.ts'
 import { type Scope, scopeOf } from './scopes.ts'
 import { registerConsole } from './static.ts'
 import { refuseUnasked, refuseUnread } from './unread.ts'
 import { validatorCompiler } from './validate.ts'
+
+/** Routes in the order of the API document: tables of operations, and between them those made by hand. */
+const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doors) => void))[] = [
+  ...[healthRoutes, nouns.instance, metricsRoutes, sessionRoutes, nouns.sources, nouns.triggers],
+  ...[firingRoutes, deliveryRoutes, nouns.runs, nouns.evals, nouns.agentTests],
+  ...[subscriptionRoutes, fetchingRoutes, nouns.agents, nouns.mcpServers, mcpToolRoutes, nouns.skills],
+  ...[nouns.projects, nouns.results, nouns.replay, nouns.graph, nouns.changes, nouns.proposals],
+  ...[nouns.setup, nouns.catalog, nouns.events, tailRoutes, askRoutes, nouns.ask, nouns.keys],
+  ...[loginRoutes, nouns.logins, connectRoutes, nouns.settings, nouns.providerA, nouns.credentials],
+  ...[slackRoutes, ingestRoutes, otlpRoutes],
+]
 
 const JSON_BODY_MAX = 1024 * 1024
 const TOUCH_EVERY_MS = 60_000
@@ -114,47 +105,9 @@ export async function buildServer({
   readOutRefused(app)
   app.addHook('onRequest', async (request, reply) => guard(request, doors, reply.raw))
   await registerOpenapi(app, config.version)
-  // Skills are read from other media than the rest.
-  for (const routes of [
-    healthRoutes,
-    metricsRoutes,
-    sessionRoutes,
-    sourceRoutes,
-    triggerRoutes,
-    firingRoutes,
-    deliveryRoutes,
-    runRoutes,
-    evalRoutes,
-    agentTestRoutes,
-    subscriptionRoutes,
-    fetchingRoutes,
-    agentRoutes,
-    mcpServerRoutes,
-    mcpToolRoutes,
-    skillRoutes,
-    projectRoutes,
-    resultRoutes,
-    replayRoutes,
-    graphRoutes,
-    changeRoutes,
-    proposalRoutes,
-    setupRoutes,
-    catalogRoutes,
-    readRoutes,
-    tailRoutes,
-    askRoutes,
-    keyRoutes,
-    loginRoutes,
-    connectRoutes,
-    settingsRoutes,
-    providerARoutes,
-    credentialRoutes,
-    slackRoutes,
-    ingestRoutes,
-    otlpRoutes,
-  ])
-    if (routes === skillRoutes) await app.register(async (scope) => routes(scope, doors))
-    else routes(app, doors)
+  for (const routes of order)
+    if (typeof routes === 'function') routes(app, doors)
+    else await serve(app, doors, routes)
   registerConsole(app, config.consoleDir)
   app.setNotFoundHandler((request, reply) => notFound(request, reply))
   return app

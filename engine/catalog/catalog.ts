@@ -7,6 +7,7 @@ import type {
   CatalogCheck,
   CatalogChecked,
   CatalogDrift,
+  CatalogFileSchema,
   CatalogForgotten,
   CatalogImport,
   CatalogImported,
@@ -50,7 +51,7 @@ export interface CatalogFiles {
   /** A file is not compared any more; what it declared stays. @throws SvcError not_found */
   forget(name: string): CatalogForgotten
   /** The JSON Schema of the file, for editors. */
-  schema(): object
+  schema(): CatalogFileSchema
   /** Whether anything is declared. */
   isEmpty(): boolean
 }
