@@ -3,7 +3,6 @@
  * headers → Host → credential → Origin → scope → then content type, size, schema, engine.
  */
 import fastifyCookie from '@fastify/cookie'
-import fastifyHelmet from '@fastify/helmet'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { type Clock, type Engine, SvcError, systemClock } from '../../engine/index.ts'
@@ -57,6 +56,7 @@ import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tailRoutes } from './routes/tail.ts'
 import { triggerRoutes } from './routes/triggers.ts'
 import { type Scope, scopeOf } from './scopes.ts'
+import { sendSecurityHeaders } from './security-headers.ts'
 import { registerConsole } from './static.ts'
 import { refuseUnasked, refuseUnread } from './unread.ts'
 import { validatorCompiler } from './validate.ts'
@@ -108,11 +108,18 @@ export async function buildServer({
         throw new Error(`route ${method} ${route.url} has no scope in scopes.ts`)
   })
   await app.register(fastifyCookie)
-  await registerHeaders(app)
+  sendSecurityHeaders(app)
   limitBodyTime(app)
   refuseUnasked(app.server)
   readOutRefused(app)
-  app.addHook('onRequest', async (request, reply) => guard(request, doors, reply.raw))
+  app.addHook('onRequest', (request, _reply, done) => {
+    try {
+      guard(request, doors)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
+  })
   await registerOpenapi(app, config.version)
   // Skills are read from other media than the rest.
   for (const routes of [
@@ -170,10 +177,11 @@ function createDoors(
   connections.watch(app.server)
   const listeners = new Set<() => void>()
   const answered: ((route: string, method: string, status: number) => void)[] = []
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // Unknown paths are one route: a scanner must not make a metric per guess.
     const route = request.is404 ? '(none)' : (request.routeOptions.url ?? '(none)')
     for (const listener of answered) listener(route, request.method, reply.statusCode)
+    done()
   })
   let stopping = false
   app.addHook('preClose', async () => {
@@ -226,35 +234,8 @@ function createDoors(
   return doors
 }
 
-/** Headers that keep a browser from being used against the daemon; no CORS header ever. */
-async function registerHeaders(app: FastifyInstance): Promise<void> {
-  await app.register(fastifyHelmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'self'"],
-        scriptSrc: ["'self'"],
-        // The component kit sets styles on elements.
-        styleSrc: ["'self'", "'unsafe-inline'"],
-        imgSrc: ["'self'", 'data:'],
-        fontSrc: ["'self'", 'data:'],
-        connectSrc: ["'self'"],
-        objectSrc: ["'none'"],
-        baseUri: ["'none'"],
-        formAction: ["'self'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    crossOriginResourcePolicy: { policy: 'same-origin' },
-    referrerPolicy: { policy: 'no-referrer' },
-    frameguard: { action: 'deny' },
-    // The daemon speaks plain HTTP on loopback; the proxy that terminates TLS says this.
-    strictTransportSecurity: false,
-  })
-}
-
 /** Everything that can be refused before the body is read. */
-async function guard(request: FastifyRequest, doors: Doors, _response: unknown): Promise<void> {
+function guard(request: FastifyRequest, doors: Doors): void {
   const rules = {
     host: doors.config.host,
     publicUrl: doors.config.publicUrl,
