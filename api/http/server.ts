@@ -3,7 +3,6 @@
  * headers → Host → credential → Origin → scope → then content type, size, schema, engine.
  */
 import fastifyCookie from '@fastify/cookie'
-import fastifyHelmet from '@fastify/helmet'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { type Clock, type Engine, nouns, type Operation, SvcError, systemClock } from '../../engine/index.ts'
@@ -37,6 +36,7 @@ import { slackRoutes } from './routes/slack.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tailRoutes } from './routes/tail.ts'
 import { type Scope, scopeOf } from './scopes.ts'
+import { sendSecurityHeaders } from './security-headers.ts'
 import { registerConsole } from './static.ts'
 import { refuseUnasked, refuseUnread } from './unread.ts'
 import { validatorCompiler } from './validate.ts'
@@ -99,11 +99,18 @@ export async function buildServer({
         throw new Error(`route ${method} ${route.url} has no scope in scopes.ts`)
   })
   await app.register(fastifyCookie)
-  await registerHeaders(app)
+  sendSecurityHeaders(app)
   limitBodyTime(app)
   refuseUnasked(app.server)
   readOutRefused(app)
-  app.addHook('onRequest', async (request, reply) => guard(request, doors, reply.raw))
+  app.addHook('onRequest', (request, _reply, done) => {
+    try {
+      guard(request, doors)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
+  })
   await registerOpenapi(app, config.version)
   for (const routes of order)
     if (typeof routes === 'function') routes(app, doors)
@@ -123,10 +130,11 @@ function createDoors(
   connections.watch(app.server)
   const listeners = new Set<() => void>()
   const answered: ((route: string, method: string, status: number) => void)[] = []
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // Unknown paths are one route: a scanner must not make a metric per guess.
     const route = request.is404 ? '(none)' : (request.routeOptions.url ?? '(none)')
     for (const listener of answered) listener(route, request.method, reply.statusCode)
+    done()
   })
   let stopping = false
   app.addHook('preClose', async () => {
@@ -179,35 +187,8 @@ function createDoors(
   return doors
 }
 
-/** Headers that keep a browser from being used against the daemon; no CORS header ever. */
-async function registerHeaders(app: FastifyInstance): Promise<void> {
-  await app.register(fastifyHelmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'self'"],
-        scriptSrc: ["'self'"],
-        // The component kit sets styles on elements.
-        styleSrc: ["'self'", "'unsafe-inline'"],
-        imgSrc: ["'self'", 'data:'],
-        fontSrc: ["'self'", 'data:'],
-        connectSrc: ["'self'"],
-        objectSrc: ["'none'"],
-        baseUri: ["'none'"],
-        formAction: ["'self'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    crossOriginResourcePolicy: { policy: 'same-origin' },
-    referrerPolicy: { policy: 'no-referrer' },
-    frameguard: { action: 'deny' },
-    // The daemon speaks plain HTTP on loopback; the proxy that terminates TLS says this.
-    strictTransportSecurity: false,
-  })
-}
-
 /** Everything that can be refused before the body is read. */
-async function guard(request: FastifyRequest, doors: Doors, _response: unknown): Promise<void> {
+function guard(request: FastifyRequest, doors: Doors): void {
   const rules = {
     host: doors.config.host,
     publicUrl: doors.config.publicUrl,
