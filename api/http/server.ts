@@ -39,7 +39,7 @@ import { type Scope, scopeOf } from './scopes.ts'
 import { sendSecurityHeaders } from './security-headers.ts'
 import { registerConsole } from './static.ts'
 import { refuseUnasked, refuseUnread } from './unread.ts'
-import { validatorCompiler } from './validate.ts'
+import { shaping, validatorCompiler } from './validate.ts'
 
 /** Routes in the order of the API document: tables of operations, and between them those made by hand. */
 const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doors) => void))[] = [
@@ -85,7 +85,7 @@ export async function buildServer({
   for (const schema of allSchemas()) if (!/^(mcp|ask)-call-/.test(schema.$id)) app.addSchema(schema)
   takeJson(app)
   app.setValidatorCompiler(validatorCompiler as never)
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  app.setSerializerCompiler(({ schema }) => shaping(schema as object))
   app.setErrorHandler(problemHandler(log) as never)
 
   const auth = new Authenticator(engine, config.rootToken, () => clock.now())
