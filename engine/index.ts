@@ -23,12 +23,11 @@ export type {
   TailMessage,
 } from './engine.ts'
 export { type ErrorCode, type ErrorExtra, errorTable, fail, SvcError } from './errors.ts'
-export { packReport } from './evals/reports.ts'
 export type { FindingsAsked, ResultsAsked } from './findings/findings.ts'
 export type { OtlpForm, OtlpSignal } from './ingest/otlp/form.ts'
 export { LoginGrants } from './logins/grants.ts'
 export type { ModelEnvironment } from './models/environment.ts'
-export { nouns, operationOf, operations, routeOf } from './operations/index.ts'
+export { nouns, operations, routeOf } from './operations/index.ts'
 export type { NetworkInput, OperationInput } from './operations/input.ts'
 export type { ServedEngine as Engine } from './operations/network.ts'
 export type { Fields, Operation, OperationScope } from './operations/operation.ts'

@@ -91,7 +91,9 @@ it('the table is light: its files import types, errors and each other, so that e
 })
 
 it('the API document has each, with its summary', () => {
-  const { paths } = JSON.parse(readFileSync(new URL('../../api/http/openapi.json', import.meta.url), 'utf8')) as {
+  const { paths } = JSON.parse(
+    readFileSync(new URL('../../api/http/openapi.json', import.meta.url), 'utf8'),
+  ) as {
     paths: Record<string, Record<string, { operationId: string; summary: string; tags: string[] }>>
   }
   for (const one of operations) {
