@@ -7334,6 +7334,10 @@ export interface IngestResult {
    * First and last event id stored.
    */
   ids?: string[]
+  /**
+   * The value that Slack's url_verification asks to see again.
+   */
+  challenge?: string
 }
 /**
  * One item of a batch that was not stored.
