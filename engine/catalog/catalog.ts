@@ -34,7 +34,7 @@ export interface CatalogFiles {
    */
   update(yaml: string): string
   /**
-   * Every problem of a file, and the plan when there is none.
+   * All problems of a file, or its plan when it has none.
    * @param compares whether the caller may learn if a secret is the stored one.
    */
   check(body: CatalogCheck, compares: boolean): CatalogChecked

@@ -103,7 +103,7 @@ export const catalog = [
     body: 'request-catalog-check.json',
     bodyLimit: FILE_BODY,
     answer: 'catalog-checked.json',
-    summary: 'Every problem of a file, and the plan when there is none',
+    summary: 'Check a file: all of its problems, or its plan when it has none',
     run: (engine, { body, caller }) => engine.checkCatalog(body, isAdmin({ caller })),
   }),
   operation({

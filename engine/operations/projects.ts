@@ -183,7 +183,7 @@ const shared = [
   }),
 ]
 
-/** An operation at its old address (SPEC.md, Versioning 2), under an id of its own. */
+/** The same operation at its old address, /api/usecases (SPEC.md, Versioning 2), with its own id. */
 const legacy = (of: Operation): Operation => ({
   ...of,
   id: `legacy${of.id[0]!.toUpperCase()}${of.id.slice(1)}`,

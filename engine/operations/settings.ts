@@ -39,7 +39,7 @@ export const settings = [
     scope: 'admin',
     role: 'writer',
     answer: 'model-providers-result.json',
-    summary: 'Forget what is stored of a provider; the environment holds again',
+    summary: 'Forget the stored settings of a provider; those of the environment apply again',
     run: (engine, { params }) => engine.removeModelProvider(params.id),
   }),
   operation({
