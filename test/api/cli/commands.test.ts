@@ -132,7 +132,7 @@ describe('svc sources', () => {
     ['resume', 'POST /api/sources/a%20b/resume', { ok: true, state: 'active' }, 'a b is active'],
     [
       'rm',
-      'DELETE /api/sources/a%20b?cascade=false&purge_events=false',
+      'DELETE /api/sources/a%20b',
       { ok: true, purged_events: 0, deleted: [] },
       'its events stay',
     ],
