@@ -13,6 +13,9 @@ export type Call<Answer, Input = Nothing> = string & {
   readonly [DECLARED]: (input: Input) => Answer
 }
 
+/** What a call takes. */
+export type InputOf<C> = C extends Call<infer _, infer Input> ? Input : never
+
 type Nothing = Record<string, never>
 
 /** What follows a call: its input, which may be left out where nothing has to be given, and what a client adds. */

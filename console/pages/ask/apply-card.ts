@@ -1,5 +1,11 @@
 /** Applies a card of Ask through the route of its kind. */
-import type { AgentWrite, AskProposal, ProjectCreate, SourceWrite } from '../../../schemas/types.ts'
+import type {
+  AgentWrite,
+  AskProposal,
+  ChangeSetCreate,
+  ProjectCreate,
+  SourceWrite,
+} from '../../../schemas/types.ts'
 import { ask } from '../../ask-client.ts'
 import { api } from '../../client.ts'
 import { declared } from '../../declared-client.ts'
@@ -11,7 +17,7 @@ export async function applyCard(proposal: AskProposal, typed: Record<string, str
   switch (proposal.kind) {
     case 'labels':
     case 'trigger': {
-      const { change_set } = await ask.change(body)
+      const { change_set } = await ask.change(body as unknown as ChangeSetCreate)
       return change_set === null ? '' : String(change_set)
     }
     case 'source':
