@@ -1,3 +1,7 @@
+/**
+ * The list of resources, a page at a time: projects, then skills, then the newest findings of each
+ * project. Entities are not listed, for there is no end of them; their template and completions are.
+ */
 import * as calls from '../../client/calls.ts'
 import { type ListedProject, listProjects } from '../project.ts'
 import { type Context, ToolError } from '../tool.ts'
