@@ -76,7 +76,7 @@ test('a trigger is made in the editor, which says what it would have done, and i
   await expect(evidence.getByRole('button', { name: /^pay answered/ })).toHaveCount(4)
   await evidence.getByRole('switch', { name: 'Evidence only' }).press('Space')
   await expect(evidence.getByRole('button', { name: /^pay answered 200/ })).toHaveCount(0)
-  await expect(page.getByText('Nobody is told: no agent is woken')).toBeVisible()
+  await expect(page.getByText('No subscribers: no agent is woken')).toBeVisible()
   await expect(page.getByRole('region', { name: 'Timeline', exact: true })).toContainText(
     'why: 3 events in 5m, above 2',
   )

@@ -46,7 +46,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
         {wokenBy}
         <MultiSelect
           label="MCP servers"
-          description="What it can do beyond reading."
+          description="Tools beyond reading events"
           data={[...new Set([...draft.mcp_servers, ...(servers.data ?? []).map(({ name }) => name)])]}
           error={faultAt(errors, 'mcp_servers')}
           value={draft.mcp_servers}
@@ -70,7 +70,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
           onChange={(e) => set('concludes', e.currentTarget.checked)}
         />
         <Checkbox
-          label="Keeps observations for later runs"
+          label="Keep observations for later runs"
           checked={draft.remembers}
           onChange={(e) => set('remembers', e.currentTarget.checked)}
         />
@@ -93,7 +93,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
       />
       <ModelPicker
         names={{ provider: 'Fallback provider', model: 'Fallback model' }}
-        blank="That of the settings"
+        blank="From the settings"
         value={{ provider: draft.fallback_provider, model: draft.fallback_model }}
         onChange={({ provider, model }) => {
           set('fallback_provider', provider)

@@ -26,7 +26,7 @@ export function FiringFacts({ firing }: { firing: FiringDetail }) {
           <When at={fired_at ?? opened_at} />
         </Fact>
         <Fact title="Events">{count(events)}</Fact>
-        <Fact title="Keys">{count(key_count)}</Fact>
+        <Fact title="Entities">{count(key_count)}</Fact>
         <Fact title="Notified">{deliveredWords(firing)}</Fact>
       </SimpleGrid>
       <Group gap="md">
