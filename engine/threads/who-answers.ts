@@ -7,12 +7,13 @@ import { agentTestReadNames, agentTestWriteNames } from '../agent-tests/calls.ts
 import { askPortAccess, askSessionAccess } from '../ask/calls.ts'
 import { credentialAccess, credentialPortAccess } from '../credentials/calls.ts'
 import { declaredAccess } from '../declared/call-names.ts'
-import { fetchWriteNames } from '../deliveries/fetching.ts'
 import type { Asked } from '../engine.ts'
 import { evalReportAccess } from '../evals/reports.ts'
 import { graphAccess } from '../graph/call-names.ts'
 import { mcpToolAccess } from '../mcp-tools/call-names.ts'
 import { modelAccess, modelPortAccess, modelReadNames } from '../models/calls.ts'
+import { findingPortNames, outboxWriteNames } from '../outbox/calls.ts'
+import { fetchWriteNames } from '../outbox/fetching.ts'
 import { trialPortNames } from '../polling/trials.ts'
 import { pollPortNames } from '../polling/types.ts'
 import { proposalAccess } from '../proposals/proposals.ts'
@@ -20,7 +21,6 @@ import { runAccess, runReadNames } from '../runs/calls.ts'
 import { setupAccess } from '../setup/calls.ts'
 import { planningPortNames } from '../setup/planning/port.ts'
 import { slackAccessOf } from '../slack/calls.ts'
-import { slackPostNames } from '../slack/posts.ts'
 import { tracingPortAccess } from '../tracing/calls.ts'
 import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 
@@ -147,7 +147,10 @@ export function callsOver({ writer, short, wide }: Answering) {
   return {
     calls: {
       ...each(callsThat(calls, 'writes'), writer),
-      ...each([...triggerWriteNames, ...fetchWriteNames, ...agentTestWriteNames], writer),
+      ...each(
+        [...triggerWriteNames, ...outboxWriteNames, ...fetchWriteNames, ...agentTestWriteNames],
+        writer,
+      ),
       ...each(callsThat(calls, 'reads'), short),
       ...each(['entities', 'entityValues', 'event'], short),
       ...each([...triggerReadNames, ...runReadNames, ...agentTestReadNames, ...modelReadNames], short),
@@ -156,7 +159,7 @@ export function callsOver({ writer, short, wide }: Answering) {
     },
     ports: {
       ...each(callsThat(ports, 'writes'), writer),
-      ...each([...slackPostNames, ...planningPortNames, ...pollPortNames], writer),
+      ...each([...findingPortNames, ...planningPortNames, ...pollPortNames], writer),
       ...each([...callsThat(ports, 'reads'), ...trialPortNames, 'fillGraph'], short),
     },
   }

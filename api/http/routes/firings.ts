@@ -116,15 +116,18 @@ export function firingRoutes(app: FastifyInstance, doors: Doors): void {
 }
 
 export function deliveryRoutes(app: FastifyInstance, { engine }: Doors): void {
-  app.get<Page<'status' | 'trigger' | 'recipient' | 'before'>>(
+  app.get<Page<'status' | 'trigger' | 'recipient' | 'kind' | 'run' | 'before'>>(
     '/api/deliveries',
     describe(
       'deliveries',
       'listDeliveries',
-      'List deliveries, newest first',
+      'List deliveries of firings and findings, newest first',
       200,
       'deliveries-result.json',
-      page(['trigger', 'recipient', 'before'], 50, { status: oneOf('running', 'delivered', 'failed') }),
+      page(['trigger', 'recipient', 'run', 'before'], 50, {
+        status: oneOf('running', 'delivered', 'failed'),
+        kind: oneOf('agent', 'webhook', 'slack', 'mcp', 'write_back'),
+      }),
     ),
     async ({ query }) => engine.listDeliveries(query),
   )

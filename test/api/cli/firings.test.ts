@@ -48,6 +48,8 @@ const firing: Firing = {
 }
 const delivery: Delivery = {
   delivery_id: 'dlv_1',
+  of: 'firing',
+  made_at: firing.fired_at!,
   dispatch_id: ID,
   trigger: 'errs',
   key: 'pay',
@@ -264,6 +266,8 @@ tries    2 of 9
     )
     expect(JSON.parse((await svc(['deliveries', 'show', 'dlv_1', '--message', ...at])).out)).toEqual({
       delivery_id: 'dlv_1',
+      of: 'firing',
+      made_at: firing.fired_at!,
       payload: 'a\u001b',
     })
   })

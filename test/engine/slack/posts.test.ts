@@ -1,12 +1,8 @@
 /** Findings of real runs posted before a server that speaks Slack's wire format. */
 import { expect, it, onTestFinished } from 'vitest'
-import { createEgress } from '../../../engine/egress/index.ts'
-import { createSlackApi } from '../../../engine/slack/api.ts'
 import { emptySlackEnvironment } from '../../../engine/slack/environment.ts'
-import { startSlackPoster } from '../../../engine/slack/poster.ts'
-import type { SlackPosted } from '../../../engine/slack/posts.ts'
 import type { AgentWrite } from '../../../schemas/types.ts'
-import { manualTime } from '../egress/manual-time.ts'
+import { sendFindings } from '../outbox/sent-findings.ts'
 import { openRunWorld } from '../runs/run-world.ts'
 import { type SlackServer, slackServer, TOKEN } from './slack-server.ts'
 
@@ -19,40 +15,18 @@ async function open(
   const { token = TOKEN, publicUrl = null, env = {} } = options
   const settings = { ...emptySlackEnvironment, botToken: token, apiUrl: slack.url, publicUrl }
   const world = await openRunWorld({ slack: settings, env })
-  const { engine, clock } = world
-  const time = manualTime(clock.at)
-  const egress = createEgress({ allowPrivate: false, timers: time })
-  const waiting: ((posted: SlackPosted) => void)[] = []
-  const parts = (more = {}) => ({
-    port: {
-      ...engine,
-      settleSlackPost: async (posted: SlackPosted) => {
-        await engine.settleSlackPost(posted)
-        for (const go of waiting.splice(0)) go(posted)
-      },
-      ...more,
-    },
-    api: createSlackApi({ egress, clock }),
-    ...{ egress, clock, timers: time },
-    onError: () => {},
-  })
-  const poster = startSlackPoster(parts())
+  const sent = sendFindings(world, { publicUrl })
   onTestFinished(async () => {
-    await poster.stop()
-    egress.close()
+    await sent.stop()
     await world.close()
   })
   await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
   return {
     ...world,
     slack,
-    parts,
+    sent,
     /** Resolves with what the next try came to. */
-    tried: (nudged = poster) =>
-      new Promise<SlackPosted>((go) => {
-        waiting.push(go)
-        nudged.nudge()
-      }),
+    tried: sent.tried,
     /** A finding of an agent. @returns id of its run */
     async found(agent: Partial<AgentWrite>, summary = 'Found.'): Promise<string> {
       await world.agent({ name: 'first-look', trigger: 't', model: 'm1', concludes: true, ...agent })
@@ -102,7 +76,7 @@ it('that fail half way go on in the thread, and are not posted again', async () 
   const id = await found({ slack_channel: 'C0ALERTS' }, LONG)
   slack.says = (_method, { thread_ts }) =>
     thread_ts ? { status: 429, headers: { 'retry-after': '40' }, body: 'later' } : null
-  expect(await tried()).toMatchObject({ outcome: null, dueAt: clock.at + 40_000 })
+  expect(await tried()).toMatchObject({ event: 'retry', dueAt: clock.at + 40_000 })
   expect(await run(id)).toMatchObject({
     slack: 'pending',
     slack_error: 'Slack asks to be called less often',
@@ -115,20 +89,18 @@ it('that fail half way go on in the thread, and are not posted again', async () 
 })
 
 it('that a stopped daemon left are posted by the next, without what was there', async () => {
-  const { found, tried, slack, parts, run } = await open()
+  const { found, tried, slack, sent, run } = await open()
   const id = await found({ slack_channel: 'C0ALERTS' }, LONG)
   let died = () => {}
   const isDead = new Promise<void>((go) => {
     died = go
   })
-  const dying = startSlackPoster(
-    parts({
-      settleSlackPost: async () => {
-        died()
-        throw new Error('the daemon is gone')
-      },
-    }),
-  )
+  const dying = sent.start({
+    settle: async () => {
+      died()
+      throw new Error('the daemon is gone')
+    },
+  })
   dying.nudge()
   await isDead
   await dying.stop()

@@ -190,6 +190,4 @@ export const OF_THE_WRITER: Record<string, string> = {
   claimDeliveries: 'takes what waits',
   claimFiring: 'takes what waits',
   nextDelivery: 'one row by index, between two claims',
-  dueWriteBacks: 'a few rows by index, before they are settled',
-  nextWriteBack: 'one row by index, between two of these',
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { newSecret, signatureHeaders } from '../../../engine/deliveries/sign.ts'
+import { newSecret, signatureHeaders } from '../../../engine/outbox/senders/sign.ts'
 import { redact, redactCredentials } from '../../../engine/redact.ts'
 
 const BODY = JSON.stringify({ reason: 'größer als 5 … 🎉', labels: { a: 1 } })

@@ -3,7 +3,7 @@
  * delivered; who came first is asked first. Nothing is kept: a caller that goes away was never there.
  */
 import type { Timers } from '../clock.ts'
-import type { Leased } from './leases.ts'
+import type { Leased } from './senders/fetch.ts'
 
 /** How a waiting caller takes a delivery, and gives one back that it is no longer there for. */
 export interface Taking {

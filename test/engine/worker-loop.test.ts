@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLooking } from '../../engine/looking.ts'
+import { createWorkerLoop } from '../../engine/worker-loop.ts'
 
 it('looks when nudged, again where it was nudged meanwhile, after a longer pause each time it failed, and no more once stopped', async () => {
   const waits: number[] = []
@@ -7,11 +7,11 @@ it('looks when nudged, again where it was nudged meanwhile, after a longer pause
   const errors: string[] = []
   let looks = 0
   let isBroken = false
-  const looking = createLooking({
+  const loop = createWorkerLoop({
     look: async () => {
       looks++
       if (isBroken) throw new Error('no')
-      if (looks === 1) looking.nudge()
+      if (looks === 1) loop.nudge()
       return null
     },
     timers: {
@@ -24,21 +24,21 @@ it('looks when nudged, again where it was nudged meanwhile, after a longer pause
     onError: ({ message }) => errors.push(message),
   })
   const turn = () => new Promise((resolve) => setImmediate(resolve))
-  looking.nudge()
+  loop.nudge()
   await turn()
   expect([looks, waits]).toEqual([2, []])
   isBroken = true
-  looking.nudge()
+  loop.nudge()
   await turn()
   due()
   await turn()
-  expect([looks, waits, errors]).toEqual([4, [2_000, 4_000], ['no', 'no']])
+  expect([looks, waits, errors]).toEqual([4, [1_000, 2_000], ['no', 'no']])
   isBroken = false
   due()
   await turn()
   expect([looks, waits.length]).toEqual([5, 2])
-  looking.stop()
-  looking.nudge()
+  loop.stop()
+  loop.nudge()
   await turn()
   expect(looks).toBe(5)
 })

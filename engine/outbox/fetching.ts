@@ -5,7 +5,7 @@
 import type { FiringFetched, FiringMessage, LeaseExtended } from '../../schemas/types.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
-import type { Holding, Leased, Leases } from './leases.ts'
+import type { Holding, Leased, Leases } from './senders/fetch.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import type { Waiting } from './waiting.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { outcomeOf } from '../../../engine/deliveries/outcome.ts'
 import { type EgressAnswer, type FaultCode, faultOf } from '../../../engine/egress/index.ts'
-import { MAX_TRIES, RETRY_SECONDS } from '../../../machines/delivery.ts'
+import { outcomeOf } from '../../../engine/outbox/outcome.ts'
+import { maxTries, RETRY_SECONDS } from '../../../machines/delivery.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
-const first = { tries: 1, now: NOW, random: () => 0.5 }
+const first = { retry: 'webhook' as const, tries: 1, now: NOW, random: () => 0.5 }
 
 const answer = (status: number, headers: Record<string, string> = {}): EgressAnswer => ({
   ok: true,
@@ -66,7 +66,7 @@ describe('a fault', () => {
 })
 
 const waitOf = (tries: number, random = 0.5, headers: Record<string, string> = {}) =>
-  outcomeOf(answer(503, headers), { tries, now: NOW, random: () => random }).dueAt! - NOW
+  outcomeOf(answer(503, headers), { retry: 'webhook', tries, now: NOW, random: () => random }).dueAt! - NOW
 
 describe('the wait after a try', () => {
   it.each([
@@ -85,8 +85,18 @@ describe('the wait after a try', () => {
   })
 
   it('is known for every try that the lifecycle allows', () => {
-    expect(MAX_TRIES).toBe(RETRY_SECONDS.length + 1)
-    for (let tries = 1; tries <= MAX_TRIES + 5; tries++) expect(waitOf(tries)).toBeGreaterThan(0)
+    expect(maxTries('webhook')).toBe(RETRY_SECONDS.webhook.length + 1)
+    for (let tries = 1; tries <= maxTries('webhook') + 5; tries++) expect(waitOf(tries)).toBeGreaterThan(0)
+  })
+
+  it.each(Object.entries(RETRY_SECONDS))('is of the one table for %s', (kind, seconds) => {
+    const retry = kind as keyof typeof RETRY_SECONDS
+    const waits = seconds.map((_, i) => {
+      const { dueAt } = outcomeOf(answer(503), { ...first, retry, tries: i + 1 })
+      return (dueAt! - NOW) / 1_000
+    })
+    expect(waits).toEqual(seconds)
+    expect(maxTries(retry)).toBe(seconds.length + 1)
   })
 })
 

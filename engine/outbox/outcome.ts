@@ -1,5 +1,5 @@
 /** What an answer, or its lack, means for a delivery. */
-import { RETRY_SECONDS } from '../../machines/delivery.ts'
+import { RETRY_SECONDS, type RetryKind } from '../../machines/delivery.ts'
 import type { EgressAnswer, EgressFault, FaultCode } from '../egress/index.ts'
 import { readRetryAfter } from '../egress/retry-after.ts'
 
@@ -15,6 +15,8 @@ export interface Outcome {
 }
 
 export interface Situation {
+  /** Its row of the retry table. */
+  retry: RetryKind
   /** Number of this try, from 1. */
   tries: number
   /** Epoch ms of the answer. */
@@ -41,31 +43,37 @@ export function outcomeOf(answer: EgressAnswer | EgressFault, situation: Situati
     const { fault, message: reason, status } = answer
     if (fault === 'aborted') return { event: 'interrupted', status, reason: INTERRUPTED }
     if (FINAL_FAULTS.has(fault)) return { event: 'refuse', status, reason }
-    return { event: 'retry', status, reason, dueAt: dueAt(situation, undefined) }
+    return { event: 'retry', status, reason, dueAt: dueAt(situation, null) }
   }
   const { status, headers } = answer
   if (status >= 200 && status < 300) return { event: 'acknowledge', status, reason: null }
   const reason = `HTTP ${status}`
   if (status === 410) return { event: 'gone', status, reason }
   if (status < 500 && !PASSING.has(status)) return { event: 'refuse', status, reason }
-  return { event: 'retry', status, reason, dueAt: dueAt(situation, headers['retry-after']) }
+  return {
+    event: 'retry',
+    status,
+    reason,
+    dueAt: dueAt(situation, readRetryAfter(headers['retry-after'], situation.now)),
+  }
 }
 
-/** Why a channel of Slack did not take a message. */
-export interface Refused {
-  error: string
+/** Why a recipient did not take a message, where its answer is no plain status: Slack, or an address that is not there. */
+export interface Refusal {
+  reason: string
   /** Sent again it would end the same. */
   isFinal: boolean
-  retryAfterMs: number | null
+  status?: number | null
+  /** How long it asks to be left alone; null: it does not say. */
+  retryAfterMs?: number | null
 }
 
-/** @param refused null: it was taken. */
-export function outcomeOfRefusal(refused: Refused | null, situation: Situation): Outcome {
-  if (refused === null) return { event: 'acknowledge', status: 200, reason: null }
-  const { error: reason, isFinal, retryAfterMs } = refused
-  if (isFinal) return { event: 'refuse', status: null, reason }
-  const asked = retryAfterMs === null ? undefined : String(Math.ceil(retryAfterMs / 1_000))
-  return { event: 'retry', status: null, reason, dueAt: dueAt(situation, asked) }
+/** @param refusal null: it was taken. */
+export function outcomeOfRefusal(refusal: Refusal | null, situation: Situation): Outcome {
+  if (refusal === null) return { event: 'acknowledge', status: 200, reason: null }
+  const { reason, isFinal, status = null, retryAfterMs = null } = refusal
+  if (isFinal) return { event: 'refuse', status, reason }
+  return { event: 'retry', status, reason, dueAt: dueAt(situation, retryAfterMs) }
 }
 
 const INTERRUPTED = 'the service stopped before it was answered'
@@ -75,15 +83,17 @@ export const interrupted: Outcome = { event: 'interrupted', status: null, reason
 
 /** A try that failed on our side, before anything was sent. */
 export function faultOfOurs(reason: string, situation: Situation): Outcome {
-  return { event: 'retry', status: null, reason, dueAt: dueAt(situation, undefined) }
+  return { event: 'retry', status: null, reason, dueAt: dueAt(situation, null) }
 }
 
 /**
  * A recipient can ask for a longer wait than the table has, not for a shorter one: one that always asks
  * for a second would spend all tries within seconds, and lose what a night's tries would deliver.
  */
-function dueAt({ tries, now, random }: Situation, asked: string | undefined): number {
-  const step = Math.min(Math.max(tries, 1), RETRY_SECONDS.length) - 1
-  const own = RETRY_SECONDS[step]! * 1000 * (1 - JITTER + 2 * JITTER * random())
-  return Math.round(now + Math.max(own, Math.min(readRetryAfter(asked, now) ?? 0, MAX_ASKED_MS)))
+function dueAt({ retry, tries, now, random }: Situation, askedMs: number | null): number {
+  const waits = RETRY_SECONDS[retry]
+  // After the last wait's try there is none: the machine fails the delivery, whatever is said here.
+  const seconds = waits[Math.min(Math.max(tries, 1), waits.length) - 1] ?? 0
+  const own = seconds * 1000 * (1 - JITTER + 2 * JITTER * random())
+  return Math.round(now + Math.max(own, Math.min(askedMs ?? 0, MAX_ASKED_MS)))
 }

@@ -19,7 +19,7 @@ describe('a nudge', () => {
 
   it('during a claim is not lost', async () => {
     const target = await receiver()
-    const { dispatcher, port, send, settled } = setup()
+    const { worker, port, send, settled } = setup()
     const { opened, open } = gate()
     // What the claim finds was decided before the row was there.
     const claim = port.claim
@@ -28,7 +28,7 @@ describe('a nudge', () => {
       await opened
       return found
     }
-    dispatcher.nudge()
+    worker.nudge()
     await until(() => port.calls.claim === 1)
     await settle()
     send({ deliveryId: 'd1', url: target.url })
@@ -38,13 +38,13 @@ describe('a nudge', () => {
 
   it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])('%d steps after the last look is not lost', async (steps) => {
     const target = await receiver()
-    const { dispatcher, port, send, settled } = setup()
+    const { worker, port, send, settled } = setup()
     const { opened, open } = gate()
     port.nextDue = async () => {
       await opened
       return null
     }
-    dispatcher.nudge()
+    worker.nudge()
     await settle()
     open()
     for (let step = 0; step < steps; step++) await Promise.resolve()
@@ -53,8 +53,8 @@ describe('a nudge', () => {
   })
 
   it('of many costs no claim each', async () => {
-    const { dispatcher, port } = setup()
-    for (let i = 0; i < 1_000; i++) dispatcher.nudge()
+    const { worker, port } = setup()
+    for (let i = 0; i < 1_000; i++) worker.nudge()
     await settle()
     expect(port.calls.claim).toBeLessThanOrEqual(2)
   })
@@ -62,8 +62,8 @@ describe('a nudge', () => {
 
 describe('with nothing to do', () => {
   it('it waits for a nudge', async () => {
-    const { dispatcher, port, time } = setup()
-    dispatcher.nudge()
+    const { worker, port, time } = setup()
+    worker.nudge()
     await settle()
     expect(time.waits()).toEqual([])
     expect(port.calls.claim).toBe(1)
@@ -86,9 +86,9 @@ describe('with nothing to do', () => {
   })
 
   it('it looks once a second while something due cannot be claimed', async () => {
-    const { asleep, dispatcher, port, time } = setup()
+    const { asleep, worker, port, time } = setup()
     port.nextDue = async () => 0
-    dispatcher.nudge()
+    worker.nudge()
     for (let second = 1; second <= 3; second++) {
       expect(await asleep()).toBe(1_000)
       await settle()
@@ -101,13 +101,13 @@ describe('with nothing to do', () => {
 describe('a port that fails', () => {
   it('at a claim is told of, and asked again after pauses that grow', async () => {
     const target = await receiver()
-    const { asleep, dispatcher, errors, port, send, settled, time } = setup()
+    const { asleep, worker, errors, port, send, settled, time } = setup()
     port.before.claim = broken
     send({ deliveryId: 'd1', url: target.url })
     for (const pause of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
       expect(await asleep()).toBe(pause)
       const { claim } = port.calls
-      dispatcher.nudge()
+      worker.nudge()
       await settle()
       expect(port.calls.claim).toBe(claim)
       expect(errors).toHaveLength(claim)
@@ -120,7 +120,7 @@ describe('a port that fails', () => {
     expect(new Set(errors)).toEqual(new Set(['the port is broken']))
 
     port.before.nextDue = broken
-    dispatcher.nudge()
+    worker.nudge()
     expect(await asleep()).toBe(1_000)
   })
 
@@ -178,10 +178,10 @@ describe('a stop', () => {
     const target = await receiver((_received, response) => {
       answer = () => void response.writeHead(204).end()
     })
-    const { dispatcher, port, send, time } = setup()
+    const { worker, port, send, time } = setup()
     send({ deliveryId: 'd1', url: target.url }, { deliveryId: 'd2', url: target.url })
     await target.arrived(1)
-    const stopped = dispatcher.stop()
+    const stopped = worker.stop()
     answer()
     await stopped
     expect(port.results).toMatchObject([
@@ -194,10 +194,10 @@ describe('a stop', () => {
 
   it('cuts off after five seconds what does not end', async () => {
     const silent = await receiver(() => {})
-    const { dispatcher, port, send, time } = setup()
+    const { worker, port, send, time } = setup()
     send({ deliveryId: 'd1', url: silent.url })
     await silent.arrived(1)
-    const stopped = dispatcher.stop()
+    const stopped = worker.stop()
     time.advance(4_999)
     await settle()
     expect(port.results).toEqual([])
@@ -209,11 +209,11 @@ describe('a stop', () => {
 
   it('gives back what a claim under way brings', async () => {
     const target = await receiver()
-    const { dispatcher, port, send } = setup()
+    const { worker, port, send } = setup()
     const { opened, open } = gate()
     port.before.claim = () => opened
     send({ deliveryId: 'd1', url: target.url })
-    const stopped = dispatcher.stop()
+    const stopped = worker.stop()
     open()
     await stopped
     expect(port.results).toMatchObject([{ id: 'd1', event: 'interrupted' }])
@@ -221,24 +221,24 @@ describe('a stop', () => {
   })
 
   it('claims no more, whatever is due or nudges', async () => {
-    const { asleep, dispatcher, port, send, time } = setup()
+    const { asleep, worker, port, send, time } = setup()
     send({ deliveryId: 'd1', url: 'http://127.0.0.1/', dueAt: time.now() + 1_000 })
     await asleep()
-    await dispatcher.stop()
+    await worker.stop()
     const { claim } = port.calls
     time.advance(1_000)
-    dispatcher.nudge()
+    worker.nudge()
     await settle()
     expect(port.calls.claim).toBe(claim)
   })
 
   it('ends even if the port does not answer', async () => {
     const target = await receiver()
-    const { dispatcher, port, send, time } = setup()
+    const { worker, port, send, time } = setup()
     port.before.settle = () => new Promise(() => {})
     send({ deliveryId: 'd1', url: target.url })
     await until(() => port.calls.settle === 1)
-    const stopped = dispatcher.stop()
+    const stopped = worker.stop()
     time.advance(5_000)
     await settle()
     time.advance(2_000)
@@ -247,18 +247,18 @@ describe('a stop', () => {
 
   it('does not wait out a pause, but asks the port once more', async () => {
     const target = await receiver()
-    const { asleep, dispatcher, errors, port, send } = setup()
+    const { asleep, worker, errors, port, send } = setup()
     port.before.settle = broken
     send({ deliveryId: 'd1', url: target.url })
     await asleep()
     delete port.before.settle
-    await dispatcher.stop()
+    await worker.stop()
     expect(port.results).toMatchObject([{ id: 'd1', event: 'acknowledge' }])
     expect(errors).toHaveLength(1)
   })
 
   it('can be asked for twice', async () => {
-    const { dispatcher } = setup()
-    await Promise.all([dispatcher.stop(), dispatcher.stop()])
+    const { worker } = setup()
+    await Promise.all([worker.stop(), worker.stop()])
   })
 })

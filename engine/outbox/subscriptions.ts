@@ -8,11 +8,12 @@ import type { Subscription, SubscriptionCreated } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
-import { move } from '../lifecycle/advance.ts'
 import type { Secrets } from '../secrets.ts'
-import { channelOf } from '../slack/deliver.ts'
+import { channelOf } from '../slack/address.ts'
 import type { Database, StoreHandle } from '../store/handle.ts'
-import { newSecret } from './sign.ts'
+import { moveDelivery } from './delivery.ts'
+import { deliveryRows } from './rows.ts'
+import { newSecret } from './senders/sign.ts'
 
 /** Whose address it is: an operator's may be private, a caller's only public. */
 export type Audience = 'operator' | 'caller'
@@ -140,10 +141,6 @@ export function createSubscriptions({
     remove: (id: string): void => {
       store.tx(() => removeWhere(db, 'id = ?', id, clock.now()))
     },
-
-    disable: (id: string): void => {
-      db.prepare('UPDATE subscriptions SET disabled_at = ? WHERE id = ?').run(clock.now(), id)
-    },
   }
 }
 
@@ -182,18 +179,10 @@ function removeWhere(db: Database, condition: string, value: string, at: number)
     .prepare<[string], string>(`SELECT id FROM subscriptions WHERE ${condition} AND removed_at IS NULL`)
     .pluck()
     .all(value)
-  const pending = db
-    .prepare<[string], string>("SELECT id FROM deliveries WHERE recipient = ? AND state = 'pending'")
-    .pluck()
   for (const id of ids) {
     db.prepare('UPDATE subscriptions SET removed_at = ? WHERE id = ?').run(at, id)
-    for (const delivery of pending.all(id)) {
-      move(db, { kind: 'delivery', id: delivery, name: delivery }, { type: 'withdraw', at })
-      db.prepare('UPDATE deliveries SET due_at = NULL, reason = ? WHERE id = ?').run(
-        'its subscription was removed',
-        delivery,
-      )
-    }
+    for (const delivery of deliveryRows(db).pendingFor.all(id))
+      moveDelivery(db, delivery, { type: 'withdraw', at })
   }
 }
 

@@ -1,8 +1,8 @@
 import type http from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { newSecret } from '../../../engine/deliveries/sign.ts'
-import { MAX_TRIES, RETRY_SECONDS } from '../../../machines/delivery.ts'
+import { newSecret } from '../../../engine/outbox/senders/sign.ts'
+import { maxTries, RETRY_SECONDS } from '../../../machines/delivery.ts'
 import { type Answer, say } from '../egress/receiver.ts'
 import { receiver } from '../egress/setup.ts'
 import { settle, setup, until } from './setup.ts'
@@ -82,18 +82,18 @@ describe('a delivery', () => {
     const { asleep, port, send, settled, time } = setup()
 
     send({ deliveryId: 'd1', url: target.url })
-    for (let tries = 1; tries < MAX_TRIES; tries++) {
+    for (let tries = 1; tries < maxTries('webhook'); tries++) {
       await settled(tries)
       await asleep()
-      time.advance(RETRY_SECONDS[tries - 1]! * 1_000)
+      time.advance(RETRY_SECONDS.webhook[tries - 1]! * 1_000)
     }
-    await settled(MAX_TRIES)
+    await settled(maxTries('webhook'))
 
     expect(port.stateOf('d1')).toBe('failed')
     expect(port.results.at(-1)).toMatchObject({ event: 'retry', status: 503, reason: 'HTTP 503' })
     time.advance(86_400_000)
     await settle()
-    expect(target.received).toHaveLength(MAX_TRIES)
+    expect(target.received).toHaveLength(maxTries('webhook'))
   })
 
   it.each([

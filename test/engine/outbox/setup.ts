@@ -1,14 +1,14 @@
-/** A dispatcher over an outbox in memory and the real way out, in time that a test moves. */
+/** A worker over an outbox in memory and the real way out, in time that a test moves. */
 import { onTestFinished } from 'vitest'
-import { type Dispatcher, startDispatcher } from '../../../engine/deliveries/dispatcher.ts'
+import { type OutboxWorker, startOutboxWorker } from '../../../engine/outbox/worker.ts'
 import { type ManualTime, manualTime } from '../egress/manual-time.ts'
 import { client, turn } from '../egress/setup.ts'
 import { type FakePort, fakePort } from './fake-port.ts'
 
 export interface Setup {
   port: FakePort
-  dispatcher: Dispatcher
-  /** Of the dispatcher: its clock and its timers. */
+  worker: OutboxWorker
+  /** Of the worker: its clock and its timers. */
   time: ManualTime
   /** Of the way out: deadlines of requests. */
   wire: ManualTime
@@ -21,29 +21,37 @@ export interface Setup {
   asleep(): Promise<number>
 }
 
+/** Nothing here is sent to Slack. */
+const NO_SLACK = {
+  api: () => Promise.reject(new Error('there is no Slack here')),
+  access: () => Promise.reject(new Error('there is no Slack here')),
+  publicUrl: null,
+}
+
 export function setup(): Setup {
   const time = manualTime()
   const { time: wire, ...egress } = client()
   const port = fakePort(time)
   const errors: string[] = []
-  const dispatcher = startDispatcher({
+  const worker = startOutboxWorker({
     port,
     egress,
+    slack: NO_SLACK,
     clock: time,
     timers: time,
     random: () => 0.5,
     onError: (error) => errors.push(error.message),
   })
-  onTestFinished(() => void dispatcher.stop())
+  onTestFinished(() => void worker.stop())
   return {
     port,
-    dispatcher,
+    worker,
     time,
     wire,
     errors,
     send(...rows) {
       for (const row of rows) port.add(row)
-      dispatcher.nudge()
+      worker.nudge()
     },
     settled: (count) => until(() => port.results.length >= count),
     async asleep() {

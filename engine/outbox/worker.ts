@@ -1,36 +1,47 @@
 /**
- * Sends what the outbox holds. It keeps nothing that is not there too: rows are claimed, posted and
- * settled, and a process that dies in between leaves rows that the next start takes up.
+ * Sends what the outbox holds. It keeps nothing that is not there too: rows are claimed, sent and settled, and a
+ * process that dies in between leaves rows that the next start takes up.
  *
- * Each recipient has a lane, in which one request is under way at a time. The number of lanes is
- * bounded, what waits within a lane takes no other's place: a recipient that never answers holds up
- * itself alone.
+ * Each recipient has a lane, in which one request is under way at a time. The number of lanes is bounded, what
+ * waits within a lane takes no other's place: a recipient that never answers holds up itself alone.
  */
 import { setMaxListeners } from 'node:events'
 import type { Clock, Timers } from '../clock.ts'
-import { type Audience, type Egress, within } from '../egress/index.ts'
+import { type Egress, within } from '../egress/index.ts'
 import { SvcError } from '../errors.ts'
-import {
-  faultOfOurs,
-  interrupted,
-  type Outcome,
-  outcomeOf,
-  outcomeOfRefusal,
-  type Refused,
-} from './outcome.ts'
-import { signatureHeaders } from './sign.ts'
+import type { SlackProgress } from '../slack/finding-post.ts'
+import { createWorkerLoop, pauseOf } from '../worker-loop.ts'
+import { faultOfOurs, interrupted, type Outcome, type Situation } from './outcome.ts'
+import { retryKindOf } from './rows.ts'
+import { type SlackAccounts, type SlackPost, sendFinding, sendFiring } from './senders/slack.ts'
+import { sendWebhook, type Target } from './senders/webhook.ts'
+import { sendWriteBack, type WriteBack } from './senders/write-back.ts'
 
-/** A delivery taken to be sent. */
-export interface Claimed {
+interface Taken {
   deliveryId: string
+  /** Its lane. */
   recipientId: string
-  url: string
-  /** What to sign with; null: it goes unsigned. */
-  secret: string | null
-  audience: Audience
   /** Number of this try, from 1. */
   tries: number
 }
+
+/** A firing to be told to a subscription. */
+export interface ClaimedFiring extends Taken, Target {
+  of: 'firing'
+  kind: 'webhook' | 'slack'
+}
+
+/** An agent's finding to be posted. */
+export interface ClaimedFinding extends Taken {
+  of: 'finding'
+  kind: 'slack' | 'write_back'
+}
+
+/** A delivery taken to be sent. */
+export type Claimed = ClaimedFiring | ClaimedFinding
+
+/** What is posted of a finding, with what it is posted with. */
+export type FindingToSend = WriteBack | SlackPost
 
 /** A try, and what came of it. */
 export interface TryResult extends Outcome {
@@ -41,17 +52,21 @@ export interface TryResult extends Outcome {
 }
 
 /** The outbox, wherever it runs. */
-export interface DeliveryPort {
+export interface OutboxPort {
   /** Takes what is due, at most `limit`, of none of the recipients in `busy`. */
   claim(limit: number, busy: string[]): Promise<Claimed[]>
-  /** The body to post. */
+  /** The body to post, of a firing. */
   message(deliveryId: string): Promise<string>
+  /** What to post, of a finding. */
+  finding(deliveryId: string): Promise<FindingToSend>
+  /** Part of a message is there. */
+  note(deliveryId: string, progress: SlackProgress): Promise<void>
   settle(deliveryId: string, result: TryResult): Promise<void>
   /** Epoch ms at which the next is due; null: none waits. */
   nextDue(): Promise<number | null>
 }
 
-export interface Dispatcher {
+export interface OutboxWorker {
   /** Something may be due. */
   nudge(): void
   /**
@@ -61,22 +76,21 @@ export interface Dispatcher {
   stop(): Promise<void>
 }
 
-export interface DispatcherOptions {
-  port: DeliveryPort
+export interface OutboxWorkerOptions {
+  port: OutboxPort
   egress: Egress
   clock: Clock
   timers: Timers
   /** From 0 to below 1. */
   random(): number
-  /** Posts to channels of Slack; absent: nothing is sent to one. @returns null: it is there */
-  slack?: (url: string, body: string, deliveryId: string) => Promise<Refused | null>
+  /** How Slack is called. */
+  slack: SlackAccounts
   /** Told what the port throws; it is tried again. */
   onError(error: Error): void
 }
 
 /** Recipients that are sent to at once. */
 const MAX_LANES = 16
-const TIMEOUT_MS = 10_000
 /** How long what is under way has at a stop, and then how long settling it has. */
 const STOP_MS = 5_000
 const SETTLE_MS = 2_000
@@ -84,14 +98,12 @@ const SETTLE_MS = 2_000
 const LOOK_AGAIN_MS = 1_000
 /** No wait is longer, for the wall clock may be set meanwhile. */
 const LONGEST_WAIT_MS = 30_000
-const SHORTEST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
 
-const NO_SLACK: Refused = { error: 'Slack is not there', isFinal: true, retryAfterMs: null }
+const NOTHING = () => {}
 
 /** Starts sending; the first `nudge` looks for what is due. */
-export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { port, egress, clock, timers, random, slack, onError } = options
+export function startOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
+  const { port, clock, timers, onError } = options
   /** By recipient: what was claimed and is not begun. */
   const lanes = new Map<string, Claimed[]>()
   const underWay = new Set<Promise<void>>()
@@ -99,12 +111,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const cut = new AbortController()
   // One listener for each lane, which is no leak.
   setMaxListeners(MAX_LANES, stopping.signal, cut.signal)
-  let looking = false
-  let nudged = false
-  /** The port failed: until the pause is over, nudges wait. */
-  let paused = false
-  let failures = 0
-  let callOff = () => {}
+  const loop = createWorkerLoop({ look, timers, onError })
   let stopped: Promise<void> | null = null
 
   const tell = (error: unknown) => onError(error instanceof Error ? error : new Error(String(error)))
@@ -113,41 +120,23 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     void work.finally(() => underWay.delete(work))
   }
 
-  /** Claims until nothing is left to claim or no lane is free, then sleeps until the next is due. */
-  async function look(): Promise<void> {
-    looking = true
-    callOff()
-    let wait: number | null
-    try {
-      wait = await claimAll()
-      failures = 0
-    } catch (error) {
-      wait = pauseOf(++failures)
-      paused = true
-      tell(error)
-    }
-    looking = false
-    if (stopping.signal.aborted) return
-    // It came after the last look, and found this one not quite over.
-    if (nudged && !paused) return nudge()
-    if (wait === null) return
-    callOff = timers.after(wait, () => {
-      paused = false
-      nudge()
-    })
+  /** A claim that is under way at a stop is waited for, so that what it took goes back. */
+  function look(): Promise<number | null> {
+    const claiming = claimAll()
+    track(claiming.then(NOTHING, NOTHING))
+    return claiming
   }
 
-  /** @returns ms to wait; null: until a nudge. */
+  /** Claims until nothing is left to claim or no lane is free. @returns ms to wait; null: until a nudge */
   async function claimAll(): Promise<number | null> {
     while (!stopping.signal.aborted) {
-      nudged = false
       const free = MAX_LANES - lanes.size
-      const claimed = free > 0 ? await port.claim(free, [...lanes.keys()]) : []
+      // Without a free lane nothing can be claimed; the lane that ends looks again.
+      if (free === 0) return null
+      const claimed = await port.claim(free, [...lanes.keys()])
       for (const one of claimed) enqueue(one)
-      if (claimed.length > 0 || nudged) continue
-      // Without a free lane nothing could be claimed; the lane that ends looks again.
-      const due = free > 0 ? await port.nextDue() : null
-      if (nudged) continue
+      if (claimed.length > 0) continue
+      const due = await port.nextDue()
       if (due === null) return null
       const left = due - clock.now()
       return left > 0 ? Math.min(left, LONGEST_WAIT_MS) : LOOK_AGAIN_MS
@@ -168,48 +157,48 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     const lane = lanes.get(recipientId)!
     for (let one = lane.shift(); one; one = lane.shift()) await settle(one.deliveryId, await attempt(one))
     lanes.delete(recipientId)
-    nudge()
+    loop.nudge()
   }
 
   async function attempt(claimed: Claimed): Promise<TryResult> {
     const at = clock.now()
-    const outcome = await outcomeOfTry(claimed)
+    const outcome = await send(claimed)
     return { ...outcome, at, ms: Math.max(0, clock.now() - at) }
   }
 
-  async function outcomeOfTry({ deliveryId, url, secret, audience, tries }: Claimed): Promise<Outcome> {
-    const situation = () => ({ tries, now: clock.now(), random })
+  async function send(claimed: Claimed): Promise<Outcome> {
     if (stopping.signal.aborted) return interrupted
-    let body: string
+    const { deliveryId, kind, of, tries } = claimed
+    const situation = (): Situation => ({
+      retry: retryKindOf(kind, of === 'finding'),
+      ...{ tries, now: clock.now(), random: options.random },
+    })
+    let message: string | FindingToSend
     try {
-      body = await port.message(deliveryId)
+      message = of === 'firing' ? await port.message(deliveryId) : await port.finding(deliveryId)
     } catch (error) {
       tell(error)
       // Counted as a try, so that one message that cannot be made is not asked for without end.
       return faultOfOurs('the message could not be made', situation())
     }
-    if (stopping.signal.aborted) return interrupted
-    if (url.startsWith('slack:')) {
-      const refused = slack ? await slack(url, body, deliveryId) : NO_SLACK
-      return outcomeOfRefusal(refused, situation())
-    }
-    const answer = await egress.send({
-      url,
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...signatureHeaders(deliveryId, clock.now(), body, secret),
-      },
-      body,
-      audience,
-      timeoutMs: TIMEOUT_MS,
-      // What a recipient writes is shown to nobody, so it is not read.
-      maxResponseBytes: 0,
-      // Recipients know a delivery by its id.
-      repeatable: true,
-      signal: cut.signal,
-    })
-    return outcomeOf(answer, situation())
+    return stopping.signal.aborted ? interrupted : sendBy(claimed, message, situation)
+  }
+
+  function sendBy(
+    claimed: Claimed,
+    message: string | FindingToSend,
+    situation: () => Situation,
+  ): Promise<Outcome> {
+    const out = { ...options, situation, signal: cut.signal }
+    const { deliveryId: id } = claimed
+    if (typeof message !== 'string')
+      return message.kind === 'write_back'
+        ? sendWriteBack(message, out)
+        : sendFinding(message, { ...out, note: (progress) => port.note(id, progress).catch(tell) })
+    const target = claimed as ClaimedFiring
+    return target.kind === 'slack'
+      ? sendFiring({ id, url: target.url, message }, out)
+      : sendWebhook({ id, message, ...target }, out)
   }
 
   /** Until it is settled or cannot be: a result that was lost would be a message sent twice. */
@@ -227,34 +216,23 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  function nudge(): void {
-    if (stopping.signal.aborted || paused) return
-    nudged = true
-    if (!looking) track(look())
-  }
-
   async function idle(): Promise<void> {
     while (underWay.size) await Promise.all(underWay)
   }
 
   async function stop(): Promise<void> {
     stopping.abort()
-    callOff()
+    loop.stop()
     if ((await within(timers, STOP_MS, undefined, idle())) !== 'timeout') return
     cut.abort()
     await within(timers, SETTLE_MS, undefined, idle())
   }
 
   return {
-    nudge,
+    nudge: loop.nudge,
     stop: () => {
       stopped ??= stop()
       return stopped
     },
   }
-}
-
-/** A second, then twice as long each time. */
-function pauseOf(failures: number): number {
-  return Math.min(SHORTEST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS)
 }

@@ -1,10 +1,10 @@
 /**
- * Looks for what is due, in the background: at once when nudged, one look at a time, again after a pause
- * where a look failed. What is found is taken up by whoever looks; this only decides when.
+ * The loop of every worker that takes up what waits in rows: it looks at once when nudged, one look at a time, and
+ * again after a pause where a look failed. What is found is taken up by whoever looks; this only decides when.
  */
 import type { Timers } from './clock.ts'
 
-export interface Looking {
+export interface WorkerLoop {
   /** Something may be due. */
   nudge(): void
   /** Looks again in a while, or at once when nudged before. @param ms from now */
@@ -13,14 +13,14 @@ export interface Looking {
   stop(): void
 }
 
-const PAUSE_MS = 1_000
+const SHORTEST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 
 /**
  * @param look takes up what is due. @returns after how many ms to look again; null: not before a nudge.
  * @param onError told what a look throws.
  */
-export function createLooking({
+export function createWorkerLoop({
   look,
   timers,
   onError,
@@ -28,10 +28,12 @@ export function createLooking({
   look(): Promise<number | null>
   timers: Timers
   onError(error: Error): void
-}): Looking {
+}): WorkerLoop {
   let isLooking = false
   let isNudged = false
   let isStopped = false
+  /** A look failed: until the pause is over, nudges wait. */
+  let isPaused = false
   let failures = 0
   let callOff = () => {}
 
@@ -48,8 +50,8 @@ export function createLooking({
       if (next !== null) again(next)
     } catch (error) {
       onError(error instanceof Error ? error : new Error(String(error)))
-      failures++
-      again(Math.min(PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS))
+      isPaused = true
+      again(pauseOf(++failures))
     }
     isLooking = false
     // Nudged while a look failed: what waits then waits for the pause.
@@ -58,23 +60,34 @@ export function createLooking({
 
   function again(ms: number): void {
     callOff()
-    if (!isStopped) callOff = timers.after(ms, nudge)
+    if (isStopped) return
+    callOff = timers.after(ms, () => {
+      isPaused = false
+      nudge()
+    })
   }
 
   function nudge(): void {
-    if (isStopped) return
+    if (isStopped || isPaused) return
     isNudged = true
     if (!isLooking) void lookOn()
   }
 
   return {
     nudge,
-    again,
+    again: (ms) => {
+      if (!isPaused) again(ms)
+    },
     stop: () => {
       isStopped = true
       callOff()
     },
   }
+}
+
+/** Milliseconds after so many failures in a row: a second, then twice as long each time, half a minute at most. */
+export function pauseOf(failures: number): number {
+  return Math.min(SHORTEST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS)
 }
 
 /** Waits for all of them, but no longer than so long. @param ms none: as long as it takes */
