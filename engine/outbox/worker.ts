@@ -155,9 +155,14 @@ export function startOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
 
   async function work(recipientId: string): Promise<void> {
     const lane = lanes.get(recipientId)!
-    for (let one = lane.shift(); one; one = lane.shift()) await settle(one.deliveryId, await attempt(one))
+    for (let one = lane.shift(); one; one = lane.shift()) await settle(one)
     lanes.delete(recipientId)
     loop.nudge()
+  }
+
+  async function settle(claimed: Claimed): Promise<void> {
+    const result = await attempt(claimed)
+    await record(() => port.settle(claimed.deliveryId, result))
   }
 
   async function attempt(claimed: Claimed): Promise<TryResult> {
@@ -181,7 +186,13 @@ export function startOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
       // Counted as a try, so that one message that cannot be made is not asked for without end.
       return faultOfOurs('the message could not be made', situation())
     }
-    return stopping.signal.aborted ? interrupted : sendBy(claimed, message, situation)
+    if (stopping.signal.aborted) return interrupted
+    try {
+      return await sendBy(claimed, message, situation)
+    } catch (error) {
+      tell(error)
+      return faultOfOurs('it could not be sent', situation())
+    }
   }
 
   function sendBy(
@@ -194,23 +205,27 @@ export function startOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     if (typeof message !== 'string')
       return message.kind === 'write_back'
         ? sendWriteBack(message, out)
-        : sendFinding(message, { ...out, note: (progress) => port.note(id, progress).catch(tell) })
+        : sendFinding(message, { ...out, note: (progress) => record(() => port.note(id, progress)) })
     const target = claimed as ClaimedFiring
     return target.kind === 'slack'
       ? sendFiring({ id, url: target.url, message }, out)
       : sendWebhook({ id, message, ...target }, out)
   }
 
-  /** Until it is settled or cannot be: a result that was lost would be a message sent twice. */
-  async function settle(deliveryId: string, result: TryResult): Promise<void> {
+  /**
+   * Writes what came of a try, or of a part of it, until it is written or cannot be: a result that was lost would
+   * be a message sent twice. @returns false: it cannot be
+   */
+  async function record(write: () => Promise<void>): Promise<boolean> {
     for (let failed = 1; ; failed++) {
       try {
-        return await port.settle(deliveryId, result)
+        await write()
+        return true
       } catch (error) {
         tell(error)
         const isFinal =
           error instanceof SvcError && (error.code === 'not_found' || error.code === 'wrong_state')
-        if (isFinal || stopping.signal.aborted) return
+        if (isFinal || stopping.signal.aborted) return false
         await within(timers, pauseOf(failed), stopping.signal, new Promise<never>(() => {}))
       }
     }

@@ -10,7 +10,7 @@ import { When } from '../../parts/when.tsx'
 import { wkeys, work } from '../../trigger-client.ts'
 
 export function DeliveryDetail({ delivery }: { delivery: Delivery }) {
-  const { attempts, delivery_id, recipient } = delivery
+  const { attempts, delivery_id, of, recipient } = delivery
   return (
     <Stack gap="sm">
       {attempts.length === 0 ? (
@@ -42,7 +42,7 @@ export function DeliveryDetail({ delivery }: { delivery: Delivery }) {
           </Table.Tbody>
         </Table>
       )}
-      {recipient.kind !== 'agent' && <Message id={delivery_id} />}
+      {recipient.kind !== 'agent' && of === 'firing' && <Message id={delivery_id} />}
     </Stack>
   )
 }

@@ -87,12 +87,17 @@ function Row({
         </Table.Td>
         <Table.Td style={{ overflowWrap: 'anywhere' }}>
           <Text size="sm" fw={600}>
-            {recipient.kind === 'agent' ? (
+            {recipient.kind === 'agent' || delivery.of === 'finding' ? (
               <Link to={agentPath(recipient.name)}>{recipient.name}</Link>
             ) : (
               recipient.name
             )}
           </Text>
+          {delivery.of === 'finding' && (
+            <Text size="xs" c="dimmed" className="mono">
+              {recipient.kind === 'slack' ? 'Slack' : 'write-back'}: {recipient.address}
+            </Text>
+          )}
           {run_id ? (
             <Link to={runPath(run_id)} aria-label={`Run of ${recipient.name} for ${key || trigger}`}>
               its run
@@ -105,15 +110,18 @@ function Row({
         </Table.Td>
         {hasFiring && (
           <Table.Td style={{ overflowWrap: 'anywhere' }}>
-            <Link to={firingPath(delivery.dispatch_id)}>
-              {trigger}
-              {key && key !== trigger ? `: ${key}` : ''}
-            </Link>
+            {delivery.of === 'finding' && <Text size="xs">finding about {key}</Text>}
+            {delivery.dispatch_id && (
+              <Link to={firingPath(delivery.dispatch_id)}>
+                {trigger}
+                {key && key !== trigger ? `: ${key}` : ''}
+              </Link>
+            )}
           </Table.Td>
         )}
         {hasFiring && (
           <Table.Td style={{ whiteSpace: 'nowrap' }}>
-            <When at={delivery.fired_at} />
+            <When at={delivery.made_at} />
           </Table.Td>
         )}
         <Table.Td>
@@ -142,12 +150,16 @@ function Row({
   )
 }
 
-function LastWord({ delivery: { status, delivered_at, due_at, reason, run_id } }: { delivery: Delivery }) {
+function LastWord({
+  delivery: { of, status, delivered_at, due_at, reason, run_id },
+}: {
+  delivery: Delivery
+}) {
   return (
     <Text size="sm">
       {status === 'delivered' && (
         <>
-          {run_id ? 'its run succeeded' : 'delivered'} <When at={delivered_at} />
+          {run_id && of === 'firing' ? 'its run succeeded' : 'delivered'} <When at={delivered_at} />
         </>
       )}
       {status === 'running' && due_at && (
@@ -160,7 +172,7 @@ function LastWord({ delivery: { status, delivered_at, due_at, reason, run_id } }
       {status === 'running' &&
         !due_at &&
         !reason &&
-        (run_id ? 'its run is under way' : 'is sent now, or waits for its turn')}
+        (run_id && of === 'firing' ? 'its run is under way' : 'is sent now, or waits for its turn')}
     </Text>
   )
 }

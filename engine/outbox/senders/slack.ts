@@ -51,8 +51,8 @@ export async function sendFiring(
 }
 
 type FindingOut = SlackOut & {
-  /** A message is there. */
-  note(progress: SlackProgress): Promise<void>
+  /** A message is there. @returns false: that cannot be written down, so no other may follow */
+  note(progress: SlackProgress): Promise<boolean>
 }
 
 export async function sendFinding(post: SlackPost, out: FindingOut): Promise<Outcome> {
@@ -64,6 +64,11 @@ export async function sendFinding(post: SlackPost, out: FindingOut): Promise<Out
 function outcomeOfSaid(refusal: SlackRefusal | null, situation: Situation): Outcome {
   if (refusal?.code === INTERRUPTED) return interrupted
   return outcomeOfRefusal(refusal && { ...refusal, reason: refusal.error }, situation)
+}
+
+/** What was begun is gone on with by the next start. */
+const CUT_OFF: SlackRefusal = {
+  ...{ ok: false, code: INTERRUPTED, error: '', isFinal: false, retryAfterMs: null },
 }
 
 /** @returns null: all of it is there */
@@ -85,7 +90,7 @@ async function viaApi(
   if (updated !== null && !updated.ok && !GONE.has(updated.code)) return updated
   if (updated?.ok && there.ts === null) {
     Object.assign(there, { channel: post.grows!.channel, ts: post.grows!.ts })
-    await note({ ...there })
+    if (!(await note({ ...there }))) return CUT_OFF
   }
   if (there.ts === null) {
     const said = await say(post.message.first, null)
@@ -93,7 +98,7 @@ async function viaApi(
     const { ts: posted, channel: id } = said.body
     there.ts = typeof posted === 'string' ? posted : ''
     if (typeof id === 'string') there.channel = id
-    await note({ ...there })
+    if (!(await note({ ...there }))) return CUT_OFF
   }
   for (const message of post.message.thread.slice(there.parts)) {
     // An edit of a message tells nobody.
@@ -101,7 +106,7 @@ async function viaApi(
     const said = await say(message, there.ts, isTold ? { reply_broadcast: true } : {})
     if (!said.ok) return said
     there.parts++
-    await note({ ...there })
+    if (!(await note({ ...there }))) return CUT_OFF
   }
   return null
 }

@@ -24,7 +24,6 @@ async function open(
   return {
     ...world,
     slack,
-    sent,
     /** Resolves with what the next try came to. */
     tried: sent.tried,
     /** A finding of an agent. @returns id of its run */
@@ -86,28 +85,6 @@ it('that fail half way go on in the thread, and are not posted again', async () 
   await tried()
   expect(slack.posted.map(({ thread_ts }) => thread_ts)).toEqual([undefined, '1700000000.000001'])
   expect(await run(id)).toMatchObject({ slack: 'ok', slack_error: null })
-})
-
-it('that a stopped daemon left are posted by the next, without what was there', async () => {
-  const { found, tried, slack, sent, run } = await open()
-  const id = await found({ slack_channel: 'C0ALERTS' }, LONG)
-  let died = () => {}
-  const isDead = new Promise<void>((go) => {
-    died = go
-  })
-  const dying = sent.start({
-    settle: async () => {
-      died()
-      throw new Error('the daemon is gone')
-    },
-  })
-  dying.nudge()
-  await isDead
-  await dying.stop()
-  expect(slack.posted).toHaveLength(2)
-  await tried()
-  expect(slack.posted).toHaveLength(2)
-  expect((await run(id)).slack).toBe('ok')
 })
 
 it.each([
