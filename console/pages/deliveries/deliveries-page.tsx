@@ -1,10 +1,11 @@
-/** Who was told of firings, and how that went; the address holds the filters. */
+/** Who was told of firings and findings, and how that went; the address holds the filters. */
 import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { statusWord } from '../../lib/firings.ts'
 import {
+  DELIVERY_KINDS,
   DELIVERY_STATUSES,
   type DeliveryQuery,
   readDeliveryFilter,
@@ -39,6 +40,13 @@ export default function DeliveriesPage() {
             ]}
             value={query.status ?? ''}
             onChange={(value) => set('status', value)}
+          />
+          <WordSelect
+            label="Kind"
+            all="All kinds"
+            data={DELIVERY_KINDS}
+            value={query.kind}
+            onChange={(value) => set('kind', value)}
           />
           <WordSelect
             label="Trigger"

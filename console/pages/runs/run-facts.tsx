@@ -82,8 +82,8 @@ export function RunFacts({ run }: { run: RunDetail }) {
             <Servers run={run} />
           </Line>
         )}
-        <Told title="Written back" said={writeBackWords(run)} />
-        <Told title="Posted to Slack" said={slackWords(run)} />
+        <Told title="Written back" said={writeBackWords(run)} run={run.id} />
+        <Told title="Posted to Slack" said={slackWords(run)} run={run.id} />
         {run.handled && (
           <Line title="Handled">
             by {run.handled.by}, <When at={run.handled.at} />
@@ -146,12 +146,16 @@ function Servers({ run }: { run: RunDetail }) {
   )
 }
 
-function Told({ title, said }: { title: string; said: ReturnType<typeof slackWords> }) {
+/** With where it is sent again. */
+function Told({ title, said, run }: { title: string; said: ReturnType<typeof slackWords>; run: string }) {
   if (!said) return null
   return (
     <Line title={title}>
       <Mark tone={said.tone}>{said.words.split(':')[0]!}</Mark>
-      {said.words.includes(':') && said.words.slice(said.words.indexOf(':') + 1)}
+      {said.words.includes(':') && said.words.slice(said.words.indexOf(':') + 1)}{' '}
+      <Link to={`/deliveries?run=${encodeURIComponent(run)}`} aria-label={`${title}: attempts`}>
+        attempts{said.tone === 'bad' && ', send again'}
+      </Link>
     </Line>
   )
 }

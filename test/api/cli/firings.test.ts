@@ -242,7 +242,7 @@ describe('svc deliveries', () => {
     const options = ['--status', 'failed', '--trigger', 'errs', '--recipient', 'sub_1']
     const { out, err } = await svc(['deliveries', ...options, ...at])
     const lines = out.split('\n')
-    expect(lines[0]).toMatch(/^ID +FIRED +TRIGGER +KEY +TO +STATUS +TRIES +HOW$/)
+    expect(lines[0]).toMatch(/^ID +MADE +TRIGGER +KEY +TO +STATUS +TRIES +HOW$/)
     expect(lines[1]).toMatch(/calm reef \(https.*running +2\/9 +HTTP 503; next try 2026-11-20T12:00:35.000Z$/)
     expect(lines[2]).toMatch(/delivered +2\/9 +at 2026-11-20T12:00:01.000Z$/)
     expect(lines[3]).toMatch(/agent first\\u202elook +failed +2\/9 +off$/)
@@ -266,8 +266,6 @@ tries    2 of 9
     )
     expect(JSON.parse((await svc(['deliveries', 'show', 'dlv_1', '--message', ...at])).out)).toEqual({
       delivery_id: 'dlv_1',
-      of: 'firing',
-      made_at: firing.fired_at!,
       payload: 'a\u001b',
     })
   })
