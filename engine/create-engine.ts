@@ -125,12 +125,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const live = new Live(ctx.names, ctx.dictionary)
   const credentials = createCredentials({ store, secrets, clock })
   const sources = createSources({
-    store,
-    clock,
-    secrets,
-    credentials,
-    keys,
-    figures,
+    ...{ store, clock, secrets, credentials, keys, figures },
     env: options.env ?? {},
     documents: createDocumentsWriter(store, appender, stamp),
     recent: (sourceId, limit) => recentOf(ctx, sourceId, limit),
@@ -181,11 +176,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     onFault,
   })
   const maintenance = new Maintenance({
-    store,
-    index: ctx.index,
-    appender,
-    dictionary: ctx.dictionary,
-    capacity,
+    ...{ store, index: ctx.index, appender, dictionary: ctx.dictionary, capacity },
     retention: options.retention ?? { maxAgeMs: null, maxBytes: null },
   })
   const records = new Records(store, options.retention?.maxAgeMs ?? null)

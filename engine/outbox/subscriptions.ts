@@ -6,6 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Subscription, SubscriptionCreated } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
+import type { Audience } from '../egress/index.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
@@ -16,7 +17,7 @@ import { deliveryRows } from './rows.ts'
 import { newSecret } from './senders/sign.ts'
 
 /** Whose address it is: an operator's may be private, a caller's only public. */
-export type Audience = 'operator' | 'caller'
+export type { Audience } from '../egress/index.ts'
 
 interface SubscriptionRow {
   id: string
