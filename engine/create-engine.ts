@@ -3,7 +3,6 @@
  * writer thread of the daemon (threads/). Calls that change something run one at a time by nature:
  * everything here is synchronous between two commits.
  */
-
 import { dirname, join } from 'node:path'
 import { agentTestReads, agentTestWrites } from './agent-tests/calls.ts'
 import type { AskTurnCalls } from './ask/calls.ts'
@@ -44,6 +43,7 @@ import { Pins } from './mcp-tools/pins.ts'
 import { mcpToolTests } from './mcp-tools/tests.ts'
 import { openModels, openStoredModels } from './models/open.ts'
 import { modelUsageOf } from './models/usage.ts'
+import { performOn } from './operations/index.ts'
 import { outboxWrites } from './outbox/calls.ts'
 import { fetchFiringBy } from './outbox/fetching.ts'
 import { openOutbox, waitersNudgedBy } from './outbox/open.ts'
@@ -255,7 +255,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const traces = createTracing({ port: tracePort, egress, ...work })
   const newest = (name: string, limit: number) => newestOf(ctx, sources, name, limit, clock.now())
   const hasProvider = () => stored.ofAgents().key_configured
-  const engine: Omit<LocalEngine, keyof AskTurnCalls> = {
+  const engine: Omit<LocalEngine, 'perform' | keyof AskTurnCalls> = {
     ...reads,
     ...readsAsOf(reads, (asOf) => closeInstant(asOf, clock, stamp)),
     ...declaredCalls({
@@ -318,13 +318,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     }),
     ...tracing,
     ...openPolling({
-      tallies,
-      sources,
-      egress,
-      env: options.env ?? {},
-      clock,
-      timers: systemTimers,
-      accept,
+      ...{ tallies, sources, egress, env: options.env ?? {}, clock, timers: systemTimers, accept },
       prepare: { known: ctx.dictionary, onFault },
     }),
     ...traces.calls,
@@ -395,5 +389,5 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     },
   }
   const asking = withAsk(engine, { ...work, models: network.models, finished: traces.asked })
-  return asking
+  return Object.assign(asking, { perform: performOn(asking) })
 }

@@ -3,12 +3,16 @@ import type { SlackProgress } from '../slack/finding-post.ts'
 import type { Queue } from './queue.ts'
 import type { Claimed, FindingToSend, OutboxPort, TryResult } from './worker.ts'
 
-export interface OutboxWrites {
-  /** @throws SvcError not_found; wrong_state; conflict when there is nobody to send it to */
-  redeliver(id: string): Promise<{ ok: true }>
+/** What the worker claims, and what came of it. */
+export interface OutboxCalls {
   claimDeliveries(limit: number, busy: readonly string[]): Promise<Claimed[]>
   settleDelivery(id: string, result: TryResult): Promise<void>
   nextDelivery(): Promise<number | null>
+}
+
+export interface OutboxWrites extends OutboxCalls {
+  /** @throws SvcError not_found; wrong_state; conflict when there is nobody to send it to */
+  redeliver(id: string): Promise<{ ok: true }>
 }
 
 /** What sending findings needs beside them; not for doors: tokens are in it. */
@@ -33,7 +37,7 @@ export function outboxWrites(queue: Queue): OutboxWrites & FindingPort {
 
 /** What the worker needs, of an engine wherever it runs. */
 export function outboxPort(
-  engine: OutboxWrites & FindingPort & { deliveryMessage(id: string): Promise<unknown> },
+  engine: OutboxCalls & FindingPort & { deliveryMessage(id: string): Promise<unknown> },
 ): OutboxPort {
   return {
     claim: (limit, busy) => engine.claimDeliveries(limit, busy),
@@ -44,15 +48,3 @@ export function outboxPort(
     nextDue: () => engine.nextDelivery(),
   }
 }
-
-const writes: Record<keyof OutboxWrites, true> = {
-  redeliver: true,
-  claimDeliveries: true,
-  settleDelivery: true,
-  nextDelivery: true,
-}
-const port: Record<keyof FindingPort, true> = { findingToSend: true, noteDelivery: true }
-
-/** Names of the calls, for what passes them on to the writer thread. */
-export const outboxWriteNames = Object.keys(writes) as (keyof OutboxWrites)[]
-export const findingPortNames = Object.keys(port) as (keyof FindingPort)[]

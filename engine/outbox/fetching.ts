@@ -81,11 +81,14 @@ export function fetchWrites(
   return { fetches, ending: (id, holding, fetcher) => leases.ending(require(id, fetcher), holding) }
 }
 
-/** @param calls wherever the outbox runs */
-export function fetchFiringBy(
-  calls: FetchWrites & { deliveryMessage(id: string): Promise<FiringMessage> },
-  waiting: Waiting,
-): FetchCalls['fetchFiring'] {
+/** What waiting for a firing needs of the outbox. */
+export interface FetchPort extends Pick<FetchWrites, 'claimFiring' | 'releaseFiring'> {
+  /** @throws SvcError not_found */
+  deliveryMessage(id: string): Promise<FiringMessage>
+}
+
+/** @param calls of the outbox, wherever it runs */
+export function fetchFiringBy(calls: FetchPort, waiting: Waiting): FetchCalls['fetchFiring'] {
   return async (subscription, { timeoutMs, leaseMs, signal }, fetcher) => {
     const leased = await waiting.wait(
       {
@@ -115,13 +118,3 @@ export function fetchFiringBy(
     }
   }
 }
-
-const writes: Record<keyof FetchWrites, true> = {
-  claimFiring: true,
-  acknowledgeFiring: true,
-  extendLease: true,
-  releaseFiring: true,
-}
-
-/** Names of the calls, for what passes them on to the writer thread. */
-export const fetchWriteNames = Object.keys(writes) as (keyof FetchWrites)[]

@@ -3,13 +3,13 @@ import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
 import { mcpFetch } from '../mcp-tools/tests.ts'
 import type { Models } from '../models/types.ts'
+import type { NetworkCalls } from '../operations/network.ts'
 import { connector } from '../runs/connecting.ts'
 import { type Runner, startRunner } from '../runs/runner.ts'
-import type { Engine } from '../whole-engine.ts'
 
 /** @param parts `finished` is told of each run that has ended */
 export function startAgents(parts: {
-  engine: Engine
+  engine: NetworkCalls
   models: Models
   egress: Egress
   clock: Clock

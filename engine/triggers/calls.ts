@@ -1,4 +1,4 @@
-/** Triggers at work as callers see them: what is written (subscriptions), and the names of both. */
+/** Triggers at work as callers see them; here what is written: subscriptions. */
 import type { SubscriptionCreated } from '../../schemas/types.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
@@ -73,29 +73,6 @@ export function triggerWrites(parts: {
     },
   }
 }
-
-const writes: Record<keyof TriggerWrites, true> = {
-  subscribe: true,
-  unsubscribe: true,
-}
-const reads: Record<keyof TriggerReads, true> = {
-  listFirings: true,
-  getFiring: true,
-  firingEvents: true,
-  listDispatches: true,
-  getDispatch: true,
-  listDeliveries: true,
-  getDelivery: true,
-  deliveryMessage: true,
-  why: true,
-  evaluations: true,
-  backtest: true,
-  listSubscriptions: true,
-}
-
-/** Names of the calls, for what passes them on: to the writer thread and to the reader. */
-export const triggerWriteNames = Object.keys(writes) as (keyof TriggerWrites)[]
-export const triggerReadNames = Object.keys(reads) as (keyof TriggerReads)[]
 
 /** The bot speaks for the instance: who it speaks to is an operator's to say. @throws SvcError forbidden; invalid */
 async function requireSlack(
