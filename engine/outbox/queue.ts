@@ -59,7 +59,7 @@ export function createQueue({
     claim: (limit: number, busy: readonly string[]): Claimed[] => {
       const now = clock.now()
       leases.endLapsed()
-      const due = rows.due.all(now, JSON.stringify(busy), limit)
+      const due = rows.due.all({ now, busy: JSON.stringify(busy), limit })
       return due.length === 0 ? [] : store.tx(() => due.flatMap((row) => claimOne(row, now)))
     },
 
@@ -95,7 +95,7 @@ export function createQueue({
 
     /** When the next one is due, or a lease ends, epoch ms; null: nothing waits. */
     nextDue: (): number | null => {
-      const [sent, lapses] = [rows.next.get() ?? null, leases.nextEnd()]
+      const [sent, lapses] = [rows.next.get({ now: clock.now() }) ?? null, leases.nextEnd()]
       return sent === null || lapses === null ? (sent ?? lapses) : Math.min(sent, lapses)
     },
 

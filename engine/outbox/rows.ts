@@ -53,12 +53,20 @@ export const receiverOf = (kind: 'write_back' | 'slack', agent: string): string 
 export const retryKindOf = (kind: RecipientKind, isFinding: boolean): RetryKind =>
   kind === 'slack' && isFinding ? 'slack_finding' : kind
 
+/** Not settled, and before `d` of the same recipient and key. */
+const IS_BEFORE = `e.state IN ('pending', 'running') AND e.recipient = d.recipient AND e.key = d.key AND e.seq < d.seq`
 /** In order per recipient and key: none is sent while an earlier one is not settled. */
-const IS_FIRST = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.state IN ('pending', 'running')
-  AND e.recipient = d.recipient AND e.key = d.key AND e.seq < d.seq)`
+const IS_FIRST = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE})`
+/**
+ * Messages to Slack are read by people, to whom a late one is worth less than one out of order: one that is tried
+ * again in more than a minute lets those after it pass, so that no wait holds them up for longer.
+ */
+const PASSED_AFTER_MS = 60_000
+const IS_NEXT = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE}
+  AND NOT (e.recipient_kind = 'slack' AND coalesce(e.due_at, 0) > @now + ${PASSED_AFTER_MS}))`
 /** Those that the worker sends; agents are woken, and `mcp` is fetched. */
 const SENT = "('webhook', 'slack', 'write_back')"
-const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND ${IS_FIRST}`
+const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND ${IS_NEXT}`
 
 export type DeliveryRows = ReturnType<typeof prepare>
 
@@ -119,14 +127,16 @@ function prepare(db: Database) {
       'UPDATE subscriptions SET disabled_at = ? WHERE id = (SELECT recipient FROM deliveries WHERE id = ?)',
     ),
 
-    due: db.prepare<[number, string, number], DueRow>(
+    due: db.prepare<{ now: number; busy: string; limit: number }, DueRow>(
       `SELECT d.id, d.recipient_kind, d.recipient, d.finding_of FROM deliveries d
-       WHERE ${READY} AND (d.due_at IS NULL OR d.due_at <= ?)
-         AND d.recipient NOT IN (SELECT value FROM json_each(?))
-       ORDER BY d.due_at, d.seq LIMIT ?`,
+       WHERE ${READY} AND (d.due_at IS NULL OR d.due_at <= @now)
+         AND d.recipient NOT IN (SELECT value FROM json_each(@busy))
+       ORDER BY d.due_at, d.seq LIMIT @limit`,
     ),
     next: db
-      .prepare<[], number | null>(`SELECT min(coalesce(d.due_at, 0)) FROM deliveries d WHERE ${READY}`)
+      .prepare<{ now: number }, number | null>(
+        `SELECT min(coalesce(d.due_at, 0)) FROM deliveries d WHERE ${READY}`,
+      )
       .pluck(),
     /** Those that a stopped daemon was sending. */
     underWay: db

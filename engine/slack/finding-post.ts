@@ -21,7 +21,7 @@ export interface SlackProgress {
 }
 
 /** A finding to be posted: credentials are in it, so it is not for doors. */
-export interface SlackPost extends SlackProgress {
+export interface SlackPost {
   kind: 'slack'
   runId: string
   /** Where it goes; null: the address of an incoming webhook is used. */
@@ -32,6 +32,8 @@ export interface SlackPost extends SlackProgress {
   message: FindingMessage
   /** The message of an earlier finding of the same incident, which this one updates; null: it is a new one. */
   grows: SlackGrown | null
+  /** What of it is there by earlier tries; null: nothing. */
+  there: SlackProgress | null
   access: SlackAccess
 }
 
@@ -99,15 +101,14 @@ export function slackPosts(parts: {
     return {
       kind: 'slack',
       runId,
-      channel: progress?.channel ?? channel,
+      channel: channel ?? progress?.channel ?? null,
       ...hookOf(channel === null ? now?.slack_webhook : undefined, env),
       message: findingMessage(foundOf(row), publicUrl, grown?.growth ?? null),
       grows:
         before && grown
           ? { channel: before.there.channel, ts: before.there.ts, isOther: grown.isOther }
           : null,
-      ts: progress?.ts ?? null,
-      parts: progress?.parts ?? 0,
+      there: progress,
       access: settings.access(),
     }
   }

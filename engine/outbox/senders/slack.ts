@@ -1,7 +1,8 @@
 /**
  * Posts to Slack: firings to a subscribed channel, one message each; findings of agents as a message in the channel
  * with the whole note in its thread where it does not fit. Refusals that would come again are tried once; what may
- * pass is tried again, from the part that is missing. A crash between a post and its record repeats that message.
+ * pass is tried again, from the part that is missing; a thread that was deleted meanwhile is begun anew. A crash
+ * between a post and its record repeats that message.
  */
 import type { FiringMessage } from '../../../schemas/types.ts'
 import { channelOf } from '../../slack/address.ts'
@@ -57,7 +58,7 @@ type FindingOut = SlackOut & {
 
 export async function sendFinding(post: SlackPost, out: FindingOut): Promise<Outcome> {
   if (post.channel === null) return viaHook(post, out)
-  return outcomeOfSaid(await viaApi(post, { ...post, channel: post.channel }, out), out.situation())
+  return outcomeOfSaid(await viaApi({ ...post, channel: post.channel }, out), out.situation())
 }
 
 /** @param refusal null: all of it is there */
@@ -71,14 +72,31 @@ const CUT_OFF: SlackRefusal = {
   ...{ ok: false, code: INTERRUPTED, error: '', isFinal: false, retryAfterMs: null },
 }
 
+/** Slack's words for a thread, or its channel, that is no longer there to be gone on with. */
+const THREAD_GONE = 'thread_not_found'
+const CHANNEL_GONE = new Set(['channel_not_found', 'is_archived', 'not_in_channel'])
+
 /** @returns null: all of it is there */
-async function viaApi(
-  post: SlackPost,
-  { channel, ts, parts }: SlackProgress & { channel: string },
+async function viaApi(post: SlackPost & { channel: string }, out: FindingOut): Promise<SlackRefusal | null> {
+  const { channel, there } = post
+  const refusal = await postFrom(there ?? NOTHING_THERE, post, out)
+  const isGone =
+    refusal?.code === THREAD_GONE ||
+    (refusal !== null && CHANNEL_GONE.has(refusal.code) && there !== null && there.channel !== channel)
+  // Who deleted what was there deleted half a message: all of it is posted anew, where findings go now.
+  return isGone ? postFrom(NOTHING_THERE, { ...post, grows: null }, out) : refusal
+}
+
+const NOTHING_THERE: SlackProgress = { channel: null, ts: null, parts: 0 }
+
+/** Posts what is missing. @returns null: all of it is there */
+async function postFrom(
+  begun: SlackProgress,
+  post: SlackPost & { channel: string },
   out: FindingOut,
 ): Promise<SlackRefusal | null> {
   const { slack, note, signal } = out
-  const there = { channel, ts, parts }
+  const there = { ...begun, channel: begun.channel ?? post.channel }
   const say = (message: SlackMessage, thread: string | null, more: object = {}) =>
     slack.api(
       'chat.postMessage',

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { findingsTold } from '../../../engine/outbox/findings.ts'
 import { migrate, readMigrations } from '../../../engine/store/migrate.ts'
 
-const VERSION = 31
+const VERSION = 29
 const T = 1_760_000_000_000
 
 type Row = Record<string, unknown>

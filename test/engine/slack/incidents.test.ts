@@ -91,3 +91,29 @@ it('a try that failed half way goes on, and says nothing twice', async () => {
   expect(await tried()).toMatchObject({ event: 'acknowledge' })
   expect(slack.posted.map(({ thread_ts }) => thread_ts !== undefined)).toEqual([false, true, true])
 })
+
+it('18.3: a message that fails for long lets later ones of its incident pass; short waits keep the order', async () => {
+  const { slack, found, tried, clock, settled, models, engine } = await open()
+  slack.says = (_method, { blocks = '' }) => (blocks.includes('A.') ? { status: 503, body: 'down' } : null)
+  // Tried again after 1, 5 and 30 seconds: what comes meanwhile waits for it.
+  expect(await found('One. A.', 'deploy')).toMatchObject({ event: 'retry' })
+  const { runs } = await engine.listRuns({ limit: 1, offset: 0 })
+  models.reply('m1', [conclude({ summary: 'Two. B.', verdict: 'deploy', headline: 'Two' })])
+  await engine.rerun(runs[0]!.id, { asOf: 'same', practice: false })
+  await settled()
+  for (const wait of [1_000, 5_000, 30_000]) {
+    clock.at += wait
+    expect(await tried()).toMatchObject({ event: 'retry' })
+  }
+  expect(slack.posted).toEqual([])
+  // Then after two minutes: nobody waits so long for a message that is fine.
+  expect(await tried()).toMatchObject({ event: 'acknowledge' })
+  expect(slack.posted.map(({ blocks }) => said(blocks))).toEqual([expect.stringContaining('B.')])
+  slack.says = () => null
+  clock.at += 120_000
+  expect(await tried()).toMatchObject({ event: 'acknowledge' })
+  expect(slack.posted.map(({ blocks, thread_ts }) => [thread_ts, said(blocks)])).toEqual([
+    [undefined, expect.stringContaining('B.')],
+    [undefined, expect.stringContaining('A.')],
+  ])
+})

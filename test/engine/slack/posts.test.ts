@@ -1,9 +1,10 @@
 /** Findings of real runs posted before a server that speaks Slack's wire format. */
 import { expect, it, onTestFinished } from 'vitest'
 import { emptySlackEnvironment } from '../../../engine/slack/environment.ts'
-import type { AgentWrite } from '../../../schemas/types.ts'
+import type { AgentWrite, Delivery } from '../../../schemas/types.ts'
 import { sendFindings } from '../outbox/sent-findings.ts'
 import { openRunWorld } from '../runs/run-world.ts'
+import { BY } from '../triggers/trigger-world.ts'
 import { type SlackServer, slackServer, TOKEN } from './slack-server.ts'
 
 const LONG = `Summary: the deploy broke it.\n\n${'- evidence\n'.repeat(500)}`
@@ -85,6 +86,53 @@ it('that fail half way go on in the thread, and are not posted again', async () 
   await tried()
   expect(slack.posted.map(({ thread_ts }) => thread_ts)).toEqual([undefined, '1700000000.000001'])
   expect(await run(id)).toMatchObject({ slack: 'ok', slack_error: null })
+})
+
+/** The first message is in the channel, its thread is not. */
+async function halfPosted(channel: string) {
+  const opened = await open()
+  const { found, tried, slack, clock } = opened
+  const id = await found({ slack_channel: channel }, LONG)
+  slack.says = (_method, { thread_ts }) => (thread_ts ? { status: 503, body: 'down' } : null)
+  expect(await tried()).toMatchObject({ event: 'retry' })
+  clock.at += 10_000
+  const inChannels = () =>
+    slack.posted.map(({ channel, thread_ts }) => `${channel}${thread_ts ? ` in ${thread_ts}` : ''}`)
+  return { ...opened, id, inChannels }
+}
+
+it('18.3: half of which were deleted in Slack are posted anew', async () => {
+  const { tried, slack, run, id, inChannels } = await halfPosted('C0ALERTS')
+  slack.says = (_method, { thread_ts }) =>
+    thread_ts === '1700000000.000001' ? { body: { ok: false, error: 'thread_not_found' } } : null
+  expect(await tried()).toMatchObject({ event: 'acknowledge' })
+  expect(inChannels()).toEqual(['C0ALERTS', 'C0ALERTS', 'C0ALERTS in 1700000000.000002'])
+  expect(await run(id)).toMatchObject({ slack: 'ok', slack_error: null })
+})
+
+it('18.3: whose thread is gone again and again are refused after one more post of a try', async () => {
+  const { tried, slack, run, id, inChannels } = await halfPosted('C0ALERTS')
+  slack.says = (_method, { thread_ts }) =>
+    thread_ts ? { body: { ok: false, error: 'thread_not_found' } } : null
+  expect(await tried()).toMatchObject({ event: 'refuse' })
+  expect(inChannels()).toEqual(['C0ALERTS', 'C0ALERTS'])
+  expect(await run(id)).toMatchObject({ slack: 'failed', slack_error: 'Slack refuses it: thread_not_found' })
+})
+
+it('18.3: begun in a channel that is gone are posted anew where the agent posts now', async () => {
+  const { tried, slack, engine, inChannels } = await halfPosted('C0ALERTS')
+  slack.says = (_method, { channel }) =>
+    channel === 'C0ALERTS' ? { body: { ok: false, error: 'is_archived' } } : null
+  expect(await tried()).toMatchObject({ event: 'refuse' })
+  const { agents } = await engine.listAgents()
+  const { name, prompt, model } = agents[0]!
+  await engine.updateAgent(name, { name, prompt, model, slack_channel: 'C0GENERAL' }, BY)
+  const [{ delivery_id }] = (await engine.listDeliveries({ kind: 'slack', limit: 1 })).deliveries as [
+    Delivery,
+  ]
+  await engine.redeliver(delivery_id)
+  expect(await tried()).toMatchObject({ event: 'acknowledge' })
+  expect(inChannels()).toEqual(['C0ALERTS', 'C0GENERAL', 'C0GENERAL in 1700000000.000002'])
 })
 
 it.each([
