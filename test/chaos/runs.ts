@@ -64,7 +64,7 @@ export async function runAgentKills(dataDir: string, kills: number, seed: number
     ]),
   )
   models.reply('m2', scripted(next, [conclude({})]))
-  const told = await startToldFindings(() => pause(next() * 40))
+  const told = await startToldFindings(() => pause(next() * 300))
   const env = { PROVIDERA_BASE_URL: models.url, PROVIDERA_API_KEY: 'scripted', ...told.env }
   let daemon = await startDaemon(dataDir, [], env)
   const url = await declare(daemon, told.url)
@@ -72,7 +72,9 @@ export async function runAgentKills(dataDir: string, kills: number, seed: number
   for (let n = 1; n <= kills; n++) {
     const items = Array.from({ length: BATCH }, () => ({ order: `o${counter++}` }))
     await ask(daemon, url, items)
-    // The instant is the point of the test; nothing is asserted about time.
+    // The instant is the point of the test; nothing is asserted about time. Each second kill is of a daemon that tells
+    // somebody of a finding.
+    if (n % 2 === 0) await told.next()
     await pause(20 + next() * 250)
     await daemon.kill()
     daemon = await startDaemon(dataDir, [], env)

@@ -9,6 +9,8 @@ export interface ToldFindings {
   /** How often each run's finding came, by id of the run. */
   writtenBack: ReadonlyMap<string, number>
   posted: ReadonlyMap<string, number>
+  /** Resolves when the next finding comes, before it is answered. */
+  next(): Promise<void>
   close(): Promise<void>
 }
 
@@ -29,6 +31,7 @@ export async function startToldFindings(pause: () => Promise<void>): Promise<Tol
   return {
     url: `${receiver.url}back`,
     env: { SVC_SLACK_BOT_TOKEN: 'xoxb-stand-in', SVC_SLACK_API_URL: receiver.url },
+    next: () => receiver.arrived(receiver.received.length + 1),
     ...{ writtenBack, posted, close: receiver.close },
   }
 }
