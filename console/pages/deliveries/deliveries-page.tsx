@@ -1,9 +1,10 @@
 /** Who was told of firings and findings, and how that went; the address holds the filters. */
 import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useSearchParams } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { statusWord } from '../../lib/firings.ts'
+import { runPath } from '../../lib/runs.ts'
 import {
   DELIVERY_KINDS,
   DELIVERY_STATUSES,
@@ -69,6 +70,11 @@ export default function DeliveriesPage() {
             </Button>
           )}
         </Group>
+        {query.run && (
+          <Text size="sm" c="dimmed">
+            Of the finding of one run: <Link to={runPath(query.run)}>the run</Link>.
+          </Text>
+        )}
         <Deliveries query={query} isNarrowed={isNarrowed} />
       </Stack>
     </>
@@ -99,7 +105,7 @@ function Deliveries({ query, isNarrowed }: { query: DeliveryQuery; isNarrowed: b
         <Text c="dimmed" maw={540}>
           {isNarrowed
             ? 'Nothing is left by these filters; take one away.'
-            : 'When a trigger fires, each agent and address that is told of it shows here. Addresses are subscribed on the page of a trigger.'}
+            : 'When a trigger fires, each agent and address that is told of it shows here; then each webhook and channel of Slack that is told what an agent found. Addresses are subscribed on the page of a trigger.'}
         </Text>
       </Empty>
     )

@@ -34,7 +34,7 @@ export function DeliveryDetail({ delivery }: { delivery: Delivery }) {
                 <Table.Td>
                   <When at={at} />
                 </Table.Td>
-                <Table.Td>{status ?? 'none'}</Table.Td>
+                <Table.Td>{status ?? (recipient.kind === 'slack' ? '–' : 'none')}</Table.Td>
                 <Table.Td ta="right">{count(ms)} ms</Table.Td>
                 <Table.Td style={{ overflowWrap: 'anywhere' }}>{error ?? '–'}</Table.Td>
               </Table.Tr>

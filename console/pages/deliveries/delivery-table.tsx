@@ -31,8 +31,8 @@ export function DeliveryTable({ deliveries, without }: Props) {
                 <VisuallyHidden>Unfold</VisuallyHidden>
               </Table.Th>
               <Table.Th>Recipient</Table.Th>
-              {hasFiring && <Table.Th>Firing</Table.Th>}
-              {hasFiring && <Table.Th>Fired</Table.Th>}
+              {hasFiring && <Table.Th>Firing or finding</Table.Th>}
+              {hasFiring && <Table.Th>When</Table.Th>}
               <Table.Th>Status</Table.Th>
               <Table.Th>Attempts</Table.Th>
               <Table.Th>Last word</Table.Th>
