@@ -126,6 +126,7 @@ describe('svc firings', () => {
     [['firings', '--state', 'open'], '--state'],
     [['firings', '--limit', '0'], '--limit must be a whole number'],
     [['deliveries', '--status', 'lost'], '--status'],
+    [['deliveries', '--kind', 'pigeon'], '--kind'],
   ])('%j exits with 64', async (argv, message) => {
     const ran = await svc([...argv, ...(await daemon({}))])
     expect([ran.code, ran.out]).toEqual([64, ''])
@@ -247,6 +248,28 @@ describe('svc deliveries', () => {
     expect(lines[2]).toMatch(/delivered +2\/9 +at 2026-11-20T12:00:01.000Z$/)
     expect(lines[3]).toMatch(/agent first\\u202elook +failed +2\/9 +off$/)
     expect(err).toContain('--before dlv_1')
+  })
+
+  it('18.3: narrows to a kind and a run, and shows what was told of a finding that no firing woke', async () => {
+    const finding = {
+      ...{ ...delivery, of: 'finding', dispatch_id: null, trigger: null, fired_at: null, run_id: 'run_1' },
+      recipient: {
+        ...{ kind: 'slack', name: 'first-look', address: 'slack://channel/C0ALERTS', subscription_id: null },
+      },
+    }
+    const at = await daemon({
+      'GET /api/deliveries?limit=30&kind=slack&run=run_1': [
+        200,
+        { deliveries: [finding], next_before: null },
+      ],
+      'GET /api/deliveries/dlv_1': [200, finding],
+    })
+    const { out } = await svc(['deliveries', '--kind', 'slack', '--run', 'run_1', ...at])
+    expect(out).toContain('Slack of agent first-look (slack://channel/C0ALERTS)')
+    const shown = (await svc(['deliveries', 'show', 'dlv_1', ...at])).out
+    expect(shown).toContain(`finding  about pay, ${delivery.made_at}`)
+    expect(shown).toContain('run      run_1')
+    expect(shown).not.toContain('firing ')
   })
 
   it('shows one with its tries, or what is posted', async () => {
