@@ -121,6 +121,7 @@ const calls = { ...ofDoors, ...ofOperations, ...ofAsk, ...ofRuns, ...ofOutbox, .
 /** Names of the calls that are passed on. */
 export type PassedOn = keyof typeof calls | 'inspect' | 'importCatalog'
 
+/** Of findings to be sent: read where credentials are open, and the rows that say what is there are written. */
 const ofFindings: Record<keyof FindingPort, Access> = { findingToSend: 'writes', noteDelivery: 'writes' }
 
 const ofSlack: Record<keyof (SlackWrites & SlackPort), Access> = {

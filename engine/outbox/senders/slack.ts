@@ -33,7 +33,7 @@ const HOOK_MS = 10_000
 /** Nothing in a message is turned into a preview, and no name in it into a mention. */
 const PLAIN = { unfurl_links: false, unfurl_media: false, link_names: false, parse: 'none' } as const
 
-/** @param message the body of a delivery, JSON */
+/** Posts a firing as one message. @param message the body of its delivery, JSON */
 export async function sendFiring(
   { id, url, message }: { id: string; url: string; message: string },
   { slack, situation, signal }: SlackOut,
@@ -56,6 +56,7 @@ type FindingOut = SlackOut & {
   note(progress: SlackProgress): Promise<boolean>
 }
 
+/** Posts what of a finding is missing, as the bot; where the agent names no channel, to its incoming webhook. */
 export async function sendFinding(post: SlackPost, out: FindingOut): Promise<Outcome> {
   if (post.channel === null) return viaHook(post, out)
   return outcomeOfSaid(await viaApi({ ...post, channel: post.channel }, out), out.situation())
@@ -76,6 +77,8 @@ const CUT_OFF: SlackRefusal = {
 const THREAD_GONE = 'thread_not_found'
 const CHANNEL_GONE = new Set(['channel_not_found', 'is_archived', 'not_in_channel'])
 
+const NOTHING_THERE: SlackProgress = { channel: null, ts: null, parts: 0 }
+
 /** @returns null: all of it is there */
 async function viaApi(post: SlackPost & { channel: string }, out: FindingOut): Promise<SlackRefusal | null> {
   const { channel, there } = post
@@ -86,8 +89,6 @@ async function viaApi(post: SlackPost & { channel: string }, out: FindingOut): P
   // Who deleted what was there deleted half a message: all of it is posted anew, where findings go now.
   return isGone ? postFrom(NOTHING_THERE, { ...post, grows: null }, out) : refusal
 }
-
-const NOTHING_THERE: SlackProgress = { channel: null, ts: null, parts: 0 }
 
 /** Posts what is missing. @returns null: all of it is there */
 async function postFrom(

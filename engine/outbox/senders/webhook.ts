@@ -22,7 +22,7 @@ export interface Out {
 
 const TIMEOUT_MS = 10_000
 
-/** @param message its body, JSON */
+/** @param message the body of the delivery, JSON */
 export async function sendWebhook(
   { id, message, url, secret, audience }: Target & { id: string; message: string },
   { egress, situation, signal }: Out,

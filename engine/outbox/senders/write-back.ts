@@ -20,7 +20,7 @@ const TIMEOUT_MS = 15_000
 const MAX_ANSWER_BYTES = 64 * 1024
 const BODY_SHOWN = 200
 
-/** @returns a receiver that says 410 is refused like any other: there is no subscription to switch off */
+/** Posts a finding. @returns what came of it; a receiver that says 410 is refused like any other: there is no subscription to switch off */
 export async function sendWriteBack(
   { runId, url, token, fault, body }: WriteBack,
   { egress, situation, signal }: Out,
