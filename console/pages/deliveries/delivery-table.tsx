@@ -71,6 +71,9 @@ function Row({
 }) {
   const { delivery_id, recipient, trigger, key, status, tries, max_tries, run_id } = delivery
   const Icon = isOpen ? ChevronDown : ChevronRight
+  const means =
+    delivery.of === 'firing' ? '' : recipient.kind === 'slack' ? ', in Slack' : ', as a write-back'
+  const label = `${recipient.name} for ${key || trigger}${means}`
   return (
     <>
       <Table.Tr>
@@ -79,7 +82,7 @@ function Row({
             variant="subtle"
             color="gray"
             aria-expanded={isOpen}
-            aria-label={`Attempts of the delivery to ${recipient.name} for ${key || trigger}`}
+            aria-label={`Attempts of the delivery to ${label}`}
             onClick={onToggle}
           >
             <Icon size={16} aria-hidden />
@@ -99,7 +102,7 @@ function Row({
             </Text>
           )}
           {run_id ? (
-            <Link to={runPath(run_id)} aria-label={`Run of ${recipient.name} for ${key || trigger}`}>
+            <Link to={runPath(run_id)} aria-label={`Run of ${label}`}>
               its run
             </Link>
           ) : (
@@ -134,9 +137,7 @@ function Row({
           <LastWord delivery={delivery} />
         </Table.Td>
         <Table.Td ta="right">
-          {delivery.accepts.includes('redeliver') && (
-            <Redeliver id={delivery_id} label={`${recipient.name} for ${key || trigger}`} />
-          )}
+          {delivery.accepts.includes('redeliver') && <Redeliver id={delivery_id} label={label} />}
         </Table.Td>
       </Table.Tr>
       {isOpen && (
