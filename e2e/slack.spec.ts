@@ -101,7 +101,7 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
   await goTo(page, `${daemon.url}/runs/${run.id}`)
   await expect(page.getByText('the bot is not in the channel: invite it')).toBeVisible()
   slack.refuses.with = ''
-  await page.getByRole('button', { name: 'Posted to Slack: send again' }).click()
+  await page.getByRole('button', { name: 'Posted to Slack: redeliver' }).click()
   await expect(page.getByText('posted', { exact: true })).toBeVisible()
   expect(slack.posted).toHaveLength(1)
   expect(slack.posted[0]).toMatchObject({

@@ -72,7 +72,7 @@ export default function DeliveriesPage() {
         </Group>
         {query.run && (
           <Text size="sm" c="dimmed">
-            Of the finding of one run: <Link to={runPath(query.run)}>the run</Link>.
+            Deliveries of the finding of one run. <Link to={runPath(query.run)}>View run</Link>
           </Text>
         )}
         <Deliveries query={query} isNarrowed={isNarrowed} />
@@ -104,8 +104,8 @@ function Deliveries({ query, isNarrowed }: { query: DeliveryQuery; isNarrowed: b
       <Empty title={isNarrowed ? 'No delivery fits' : 'No deliveries yet'}>
         <Text c="dimmed" maw={540}>
           {isNarrowed
-            ? 'Nothing is left by these filters; take one away.'
-            : 'When a trigger fires, each agent and address that is told of it shows here; then each webhook and channel of Slack that is told what an agent found. Addresses are subscribed on the page of a trigger.'}
+            ? 'Remove a filter to see more.'
+            : 'When a trigger fires, each delivery to an agent or an address shows here; after a run, each delivery of its finding to a webhook or Slack. Addresses are subscribed on the page of a trigger.'}
         </Text>
       </Empty>
     )

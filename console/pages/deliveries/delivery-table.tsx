@@ -35,7 +35,7 @@ export function DeliveryTable({ deliveries, without }: Props) {
               {hasFiring && <Table.Th>When</Table.Th>}
               <Table.Th>Status</Table.Th>
               <Table.Th>Attempts</Table.Th>
-              <Table.Th>Last word</Table.Th>
+              <Table.Th>Result</Table.Th>
               <Table.Th>
                 <VisuallyHidden>Actions</VisuallyHidden>
               </Table.Th>
@@ -103,7 +103,7 @@ function Row({
           )}
           {run_id ? (
             <Link to={runPath(run_id)} aria-label={`Run of ${label}`}>
-              its run
+              View run
             </Link>
           ) : (
             <Text size="xs" c="dimmed" className="mono">
@@ -160,7 +160,7 @@ function LastWord({
     <Text size="sm">
       {status === 'delivered' && (
         <>
-          {run_id && of === 'firing' ? 'its run succeeded' : 'delivered'} <When at={delivered_at} />
+          {run_id && of === 'firing' ? 'Run succeeded' : 'delivered'} <When at={delivered_at} />
         </>
       )}
       {status === 'running' && due_at && (
@@ -173,13 +173,13 @@ function LastWord({
       {status === 'running' &&
         !due_at &&
         !reason &&
-        (run_id && of === 'firing' ? 'its run is under way' : 'is sent now, or waits for its turn')}
+        (run_id && of === 'firing' ? 'Run in progress' : 'Queued')}
     </Text>
   )
 }
 
 function Redeliver({ id, label }: { id: string; label: string }) {
-  const again = useChange(() => work.redeliver(id), { said: () => 'It is sent again, under the same id' })
+  const again = useChange(() => work.redeliver(id), { said: () => 'Redelivered with the same id' })
   return (
     <Button
       size="compact-sm"

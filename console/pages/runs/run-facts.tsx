@@ -34,7 +34,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
         <Fact title="Woken">
           <When at={run.made_at} />
         </Fact>
-        <Fact title="Took">{durationOf(run, now)}</Fact>
+        <Fact title="Duration">{durationOf(run, now)}</Fact>
         <Fact title="Rounds">
           {count(run.rounds)} of {count(run.max_rounds)}
         </Fact>
@@ -43,7 +43,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
         <Fact title="Cost">{run.cost_usd === null ? '— not priced' : money(run.cost_usd)}</Fact>
       </SimpleGrid>
       <dl className="facts">
-        <Line title="What woke it">
+        <Line title="Woken by">
           <Origin run={run} />
         </Line>
         <Line title="Entity">
@@ -170,12 +170,12 @@ function ToldLine({ kind, title, told, run }: ToldProps) {
       <Link to={`/deliveries?${new URLSearchParams({ run, kind })}`} aria-label={`${title}: attempts`}>
         attempts
       </Link>{' '}
-      {told.tone === 'bad' && <SendAgain kind={kind} title={title} run={run} />}
+      {told.tone === 'bad' && <Redeliver kind={kind} title={title} run={run} />}
     </Line>
   )
 }
 
-function SendAgain({ kind, title, run }: Omit<ToldProps, 'told'>) {
+function Redeliver({ kind, title, run }: Omit<ToldProps, 'told'>) {
   const queries = useQueryClient()
   const again = useChange(
     async (_: undefined) => {
@@ -183,7 +183,7 @@ function SendAgain({ kind, title, run }: Omit<ToldProps, 'told'>) {
       return Promise.all(deliveries.map(({ delivery_id }) => work.redeliver(delivery_id)))
     },
     {
-      said: () => 'It is sent again, under the same id',
+      said: () => 'Redelivered with the same id',
       onDone: () => void queries.invalidateQueries({ queryKey: rkeys.one(run) }),
     },
   )
@@ -192,10 +192,10 @@ function SendAgain({ kind, title, run }: Omit<ToldProps, 'told'>) {
       size="compact-xs"
       variant="default"
       loading={again.isPending}
-      aria-label={`${title}: send again`}
+      aria-label={`${title}: redeliver`}
       onClick={() => again.mutate(undefined)}
     >
-      Send again
+      Redeliver
     </Button>
   )
 }

@@ -16,8 +16,8 @@ export function Slack() {
     <Stack maw={980}>
       <Text size="sm" c="dimmed" maw={620}>
         Agents post their findings to the channel they name. The Slack app needs the bot scopes{' '}
-        {SCOPES.join(', ')}. What was posted, and what could not be, is under{' '}
-        <Link to="/deliveries?kind=slack">Deliveries to Slack</Link>, where it is sent again.
+        {SCOPES.join(', ')}. <Link to="/deliveries?kind=slack">Deliveries to Slack</Link> shows each post, its
+        attempts and why one failed.
       </Text>
       <SlackSecretCard
         field="token"
