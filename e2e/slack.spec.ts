@@ -1,4 +1,4 @@
-/** Slack through the built daemon: a stored token, the channel of an agent, and a finding that gets there. */
+/** Slack through the built daemon: a stored token, the channel of an agent, and a finding that gets there at last. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,15 +14,21 @@ base.setTimeout(60_000)
 /** A small server that speaks the wire format of Slack's Web API. It is no Slack. */
 async function startSlack() {
   const posted: Record<string, string>[] = []
+  /** The error that posts are refused with; blank: they are taken. */
+  const refuses = { with: '' }
   const server = createServer(async (request, response) => {
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(answerOf(request.url!, await formOf(request), posted)))
+    const form = await formOf(request)
+    const refused = request.url === '/chat.postMessage' && refuses.with
+    const said = refused ? { ok: false, error: refused } : answerOf(request.url!, form, posted)
+    response.end(JSON.stringify(said))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     posted,
+    refuses,
     stop: () => {
       server.close()
       server.closeAllConnections()
@@ -63,7 +69,7 @@ const test = base.extend<{ slack: Awaited<ReturnType<typeof startSlack>> }>({
   },
 })
 
-test('a person stores the bot token, chooses a channel for an agent, and its finding is posted there', async ({
+test('a person stores the bot token, chooses a channel for an agent, and its finding is posted there once it may be', async ({
   page,
   daemon,
   models,
@@ -89,10 +95,13 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('triage is saved')).toBeVisible()
 
+  slack.refuses.with = 'not_in_channel'
   await trip(daemon, ingest)
   const run = (await ended(daemon, 2)).find(({ agent }) => agent === 'triage')!
   await goTo(page, `${daemon.url}/runs/${run.id}`)
-  await expect(page.getByText('Posted to Slack')).toBeVisible()
+  await expect(page.getByText('the bot is not in the channel: invite it')).toBeVisible()
+  slack.refuses.with = ''
+  await page.getByRole('button', { name: 'Posted to Slack: redeliver' }).click()
   await expect(page.getByText('posted', { exact: true })).toBeVisible()
   expect(slack.posted).toHaveLength(1)
   expect(slack.posted[0]).toMatchObject({
@@ -100,4 +109,9 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
     text: 'triage on service=pay: pay fails on every order',
   })
   expect(slack.posted[0]!.blocks).toContain(`https://svc.example.com/runs/${run.id}`)
+  await page.getByRole('link', { name: 'Posted to Slack: attempts' }).click()
+  const deliveries = page.getByRole('table', { name: 'Deliveries' })
+  await expect(deliveries).toContainText('delivered')
+  await deliveries.getByRole('button', { name: 'Attempts of the delivery to triage for pay' }).click()
+  await expect(deliveries).toContainText('the bot is not in the channel: invite it')
 })

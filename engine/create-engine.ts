@@ -19,9 +19,6 @@ import { createBoundKey } from './declared/create-key.ts'
 import { openDeclared } from './declared/declared.ts'
 import { makeFirstSource } from './declared/self-made.ts'
 import { requireProject } from './declared/skill-writes.ts'
-import { fetchFiringBy } from './deliveries/fetching.ts'
-import { openDeliveries, waitersNudgedBy } from './deliveries/open.ts'
-import { removeSubscriptions } from './deliveries/subscriptions.ts'
 import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
@@ -47,6 +44,10 @@ import { mcpToolTests } from './mcp-tools/tests.ts'
 import { openModels, openStoredModels } from './models/open.ts'
 import { modelUsageOf } from './models/usage.ts'
 import { performOn } from './operations/index.ts'
+import { outboxWrites } from './outbox/calls.ts'
+import { fetchFiringBy } from './outbox/fetching.ts'
+import { openOutbox, waitersNudgedBy } from './outbox/open.ts'
+import { removeSubscriptions } from './outbox/subscriptions.ts'
 import { type InnerCall, Pipeline } from './pipeline.ts'
 import { openPolling } from './polling/open.ts'
 import { openTemplates } from './projects/templates.ts'
@@ -59,6 +60,7 @@ import { runWrites } from './runs/calls.ts'
 import { createMaking } from './runs/making.ts'
 import { createRunReads } from './runs/run-reads.ts'
 import { quietMs } from './runs/same-incident.ts'
+import { writeBackOfRun } from './runs/write-back-body.ts'
 import { runsParts } from './runs-parts.ts'
 import { watchSealedSecrets } from './sealed-secrets.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
@@ -123,12 +125,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const live = new Live(ctx.names, ctx.dictionary)
   const credentials = createCredentials({ store, secrets, clock })
   const sources = createSources({
-    store,
-    clock,
-    secrets,
-    credentials,
-    keys,
-    figures,
+    ...{ store, clock, secrets, credentials, keys, figures },
     env: options.env ?? {},
     documents: createDocumentsWriter(store, appender, stamp),
     recent: (sourceId, limit) => recentOf(ctx, sourceId, limit),
@@ -179,11 +176,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     onFault,
   })
   const maintenance = new Maintenance({
-    store,
-    index: ctx.index,
-    appender,
-    dictionary: ctx.dictionary,
-    capacity,
+    ...{ store, index: ctx.index, appender, dictionary: ctx.dictionary, capacity },
     retention: options.retention ?? { maxAgeMs: null, maxBytes: null },
   })
   const records = new Records(store, options.retention?.maxAgeMs ?? null)
@@ -213,7 +206,13 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const stored = openStoredModels(store, secrets, clock, tallies, options.models)
   const network = openModels(stored.calls, clock)
   const view = snapshotsOf(ctx, false)
-  const { subscriptions, outbox, fetches, ending } = openDeliveries({ store, clock, secrets, onPending })
+  const { subscriptions, queue, fetches, ending } = openOutbox({
+    ...{ store, clock, secrets, onPending },
+    findings: {
+      writeBack: (run) => writeBackOfRun(runs, ctx, run),
+      slackPost: (run, progress) => slack.post(run, progress),
+    },
+  })
   const catalog = openCatalog(declared)
   const booted = bootCatalog(declared, catalog, options.boot ?? {})
   const accept = (call: InnerCall) => pipeline.accept([call])[0]!
@@ -247,7 +246,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     find: (server) => declared.kinds.mcp_server.find(server),
     resolveWith: { env: options.env ?? {}, credential: (stored) => tokenFor(credentials, stored) },
   })
-  const queue = new IngestQueue((calls) => pipeline.accept(calls))
+  const ingest = new IngestQueue((calls) => pipeline.accept(calls))
   const triggerReads = createTriggerReads(ctx, clock, view)
   const runReads = createRunReads(ctx, clock, snapshotsOf(ctx, false))
   const tracing = tracingPort(openStoredTracing(store, secrets, clock, options.tracing))
@@ -284,13 +283,13 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
       newest,
     }),
     ...triggerReads,
+    ...outboxWrites(queue),
     ...triggerWrites({
       subscriptions,
-      outbox,
       requireTrigger: (name) => requireTrigger(ctx, name),
       requireProject: (word) => requireProject(declared, word),
       checkTarget: egress.checkTarget,
-      hasSlack: async () => (await slack.slackAccess()).token !== null,
+      hasSlack: async () => (await slack.calls.slackAccess()).token !== null,
     }),
     ...fetches,
     fetchFiring: fetchFiringBy({ ...triggerReads, ...fetches }, waiting),
@@ -301,7 +300,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
       making,
       remember: async (agent, request, key) => {
         const by = { id: `agent:${agent}`, name: agent }
-        await remember(declared, (call) => queue.add(call), request, by, key)
+        await remember(declared, (call) => ingest.add(call), request, by, key)
       },
     }),
     ...graphCalls({ declared, positions, ctx, snapshot: view, catalog, boot: options.boot ?? {} }),
@@ -328,7 +327,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
       dailyBudgetUsd: () => stored.agents().daily_budget_usd,
       usage: stored.record,
     }),
-    ...slack,
+    ...slack.calls,
     modelUsage: (days) => view(() => modelUsageOf(store.db, days, clock.now())),
     bootReport: async () => ({
       ...booted,
@@ -337,7 +336,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     }),
     previewLabel: async (body) => sources.previewLabel(body),
     sourceFields: async (name, limit) => sources.fields(name, limit),
-    ingest: (call) => queue.add({ ...call, body: joined(call.body) }),
+    ingest: (call) => ingest.add({ ...call, body: joined(call.body) }),
     ingestMany: (calls) => pipeline.accept(calls),
     makeFirstSource: async (kind, post, caller) =>
       makeFirstSource(declared, kind, post, {
@@ -345,7 +344,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
         nowMs: clock.now(),
         prepare: { known: ctx.dictionary, onFault },
       }),
-    remember: (request, caller, key) => remember(declared, (call) => queue.add(call), request, caller, key),
+    remember: (request, caller, key) => remember(declared, (call) => ingest.add(call), request, caller, key),
     tail: (filter, listener) =>
       follow(
         async (send) => live.add(filter, send),
@@ -384,7 +383,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     close: async () => {
       await traces.stop()
       network.close()
-      queue.flush()
+      ingest.flush()
       egress.close()
       store.close()
     },

@@ -3,10 +3,11 @@
 import type { AskPort } from './ask/types.ts'
 import type { CredentialPort } from './credentials/calls.ts'
 import type { ModelPort } from './models/calls.ts'
+import type { FindingPort } from './outbox/calls.ts'
 import type { TrialPort } from './polling/trials.ts'
 import type { PollPort } from './polling/types.ts'
 import type { PlanningPort } from './setup/planning/port.ts'
-import type { SlackPorts } from './slack/open.ts'
+import type { SlackPort } from './slack/calls.ts'
 import type { TracingPort } from './tracing/calls.ts'
 
 export interface EnginePorts
@@ -17,4 +18,5 @@ export interface EnginePorts
     CredentialPort,
     PlanningPort,
     AskPort,
-    SlackPorts {}
+    SlackPort,
+    FindingPort {}

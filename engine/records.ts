@@ -30,8 +30,10 @@ export class Records {
                             WHERE r.firing_id IS NOT NULL)
          ORDER BY f.id LIMIT ${CHUNK})`,
       `DELETE FROM evaluations WHERE id IN (SELECT id FROM evaluations WHERE at < ? ORDER BY id LIMIT ${CHUNK})`,
+      // With the deliveries of their findings.
       `DELETE FROM runs WHERE id IN (
-         SELECT id FROM runs WHERE finished_at < ? AND delivery IS NOT 'pending'
+         SELECT id FROM runs WHERE finished_at < ?
+           AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.finding_of = runs.id AND d.state IN ('pending', 'running'))
            AND id NOT IN (SELECT run_id FROM agent_examples) ORDER BY finished_at LIMIT ${CHUNK})`,
       `DELETE FROM handoffs WHERE id IN (
          SELECT id FROM handoffs WHERE at < ? AND state <> 'started' LIMIT ${CHUNK})`,

@@ -6,7 +6,6 @@ import type { AgentTestCalls } from './agent-tests/calls.ts'
 import type { AskCalls } from './ask/calls.ts'
 import type { CredentialCalls } from './credentials/calls.ts'
 import type { DeclaredCalls } from './declared/calls.ts'
-import type { FetchCalls } from './deliveries/fetching.ts'
 import type { EnvironmentCalls } from './docker/environment.ts'
 import type { EngineCore } from './engine.ts'
 import type { EvalReportCalls } from './evals/reports.ts'
@@ -15,6 +14,8 @@ import type { GraphCalls } from './graph/ports.ts'
 import type { ReplayReads } from './graph/replay/call-names.ts'
 import type { McpToolCalls } from './mcp-tools/calls.ts'
 import type { ModelCalls } from './models/calls.ts'
+import type { OutboxWrites } from './outbox/calls.ts'
+import type { FetchCalls } from './outbox/fetching.ts'
 import type { ProposalCalls } from './proposals/proposals.ts'
 import type { RunCalls } from './runs/calls.ts'
 import type { SetupCalls } from './setup/calls.ts'
@@ -29,6 +30,7 @@ export interface EngineCalls
     ProposalCalls,
     SetupCalls,
     TriggerCalls,
+    OutboxWrites,
     FetchCalls,
     McpToolCalls,
     RunCalls,

@@ -1,17 +1,36 @@
 /**
- * The delivery of a firing to one recipient (SPEC.md, Run and delivery statuses). It is at least
- * once: one that the daemon stopped in the middle of is sent again, under the same id, which the
- * recipient knows it by. A try that fails for now waits until `due_at`; after the last try, or a
- * refusal, the delivery has failed until a person sends it again.
+ * The delivery of a firing, or of an agent's finding, to one recipient (SPEC.md, Run and delivery statuses). It
+ * is at least once: one that the daemon stopped in the middle of is sent again, under the same id, which the
+ * recipient knows it by. A try that fails for now waits until `due_at`; after the last try, or a refusal, the
+ * delivery has failed until a person sends it again.
  */
 import { setup } from 'xstate'
 import { effect } from './effect.ts'
 import type { Lifecycle } from './step.ts'
 
-/** Seconds to wait after each failed try: about 21 hours in all, and no try after the last wait's. */
-export const RETRY_SECONDS = [5, 30, 120, 600, 1800, 7200, 21_600, 43_200] as const
-/** Tries of a delivery that is given no other number. */
-export const MAX_TRIES = RETRY_SECONDS.length + 1
+/** About 21 hours in all. */
+const A_NIGHT = [5, 30, 120, 600, 1800, 7200, 21_600, 43_200] as const
+
+/**
+ * Seconds to wait after each failed try, by what is sent and how; there is no try after the last wait's. A
+ * finding is read by people, who are there now: what cannot be posted for minutes is shown as failed.
+ */
+export const RETRY_SECONDS = {
+  webhook: A_NIGHT,
+  slack: A_NIGHT,
+  slack_finding: [1, 5, 30, 120, 600],
+  write_back: [1, 2],
+  /** Fetched: one that was not acknowledged in time waits for whoever asks next. */
+  mcp: [0, 0, 0, 0],
+  /** An agent of this service is woken once; its run is repeated by a rerun. */
+  agent: [],
+} as const satisfies Record<string, readonly number[]>
+
+/** A row of the retry table. */
+export type RetryKind = keyof typeof RETRY_SECONDS
+
+/** Tries of a delivery: one more than there are waits. */
+export const maxTries = (kind: RetryKind): number => RETRY_SECONDS[kind].length + 1
 
 interface Context {
   /** Tries begun and not interrupted, since it was made or last sent again by hand. */
@@ -27,6 +46,8 @@ interface Event {
   /** Epoch ms, of retry: the wait of this try, with jitter, or what the recipient asked for. */
   due_at?: number
   reason?: string
+  /** Epoch ms, of acknowledge: when it was answered; `at` where it is not given. */
+  delivered_at?: number
 }
 
 const tries = ({ context }: { context: Context }): number => context.tries ?? 0
@@ -35,13 +56,14 @@ const model = setup({
   types: {} as { context: Context; events: Event; input: Partial<Pick<Context, 'max_tries'>> | undefined },
   guards: {
     is_due: ({ context, event }) => (context.due_at ?? null) === null || (event.at ?? 0) >= context.due_at!,
-    tries_left: (at) => tries(at) < (at.context.max_tries ?? MAX_TRIES),
+    tries_left: (at) => tries(at) < (at.context.max_tries ?? maxTries('webhook')),
   },
   actions: {
     send: effect<{ try: number }>(),
-    note_delivered: effect(),
+    note_delivered: effect<{ at: number | null }>(),
     note_failure: effect<{ reason: string | null; is_final: boolean }>(),
     disable_recipient: effect(),
+    begin_again: effect<{ keeps_progress: boolean }>(),
   },
 })
 
@@ -54,7 +76,15 @@ const failure = (isFinal: boolean, reason: string | null = null) =>
     }),
   }) as const
 
-const again = { target: 'pending', actions: model.assign({ tries: 0, due_at: null }) } as const
+/** @param keepsProgress what is with the recipient already is not sent twice; false: all of it is sent anew */
+const again = (keepsProgress: boolean) =>
+  ({
+    target: 'pending',
+    actions: [
+      model.assign({ tries: 0, due_at: null }),
+      { type: 'begin_again', params: { keeps_progress: keepsProgress } },
+    ],
+  }) as const
 
 export const delivery: Lifecycle = {
   version: 1,
@@ -70,7 +100,7 @@ export const delivery: Lifecycle = {
   },
   machine: model.createMachine({
     id: 'delivery',
-    context: ({ input }) => ({ tries: 0, max_tries: input?.max_tries ?? MAX_TRIES, due_at: null }),
+    context: ({ input }) => ({ tries: 0, max_tries: input?.max_tries ?? maxTries('webhook'), due_at: null }),
     initial: 'pending',
     states: {
       pending: {
@@ -84,13 +114,22 @@ export const delivery: Lifecycle = {
               { type: 'send', params: (at) => ({ try: tries(at) }) },
             ],
           },
-          withdraw: { target: 'failed', actions: failure(true, 'its subscription was removed') },
+          withdraw: {
+            target: 'failed',
+            actions: [model.assign({ due_at: null }), failure(true, 'its subscription was removed')],
+          },
         },
       },
       running: {
         description: 'being sent; to an agent of this service, until its run ends',
         on: {
-          acknowledge: { target: 'delivered', actions: 'note_delivered' },
+          acknowledge: {
+            target: 'delivered',
+            actions: {
+              type: 'note_delivered',
+              params: ({ event }) => ({ at: event.delivered_at ?? event.at ?? null }),
+            },
+          },
           retry: [
             {
               guard: 'tries_left',
@@ -108,8 +147,8 @@ export const delivery: Lifecycle = {
           },
         },
       },
-      delivered: { description: 'the recipient took it', on: { redeliver: again } },
-      failed: { description: 'not delivered; the last reason is shown', on: { redeliver: again } },
+      delivered: { description: 'the recipient took it', on: { redeliver: again(false) } },
+      failed: { description: 'not delivered; the last reason is shown', on: { redeliver: again(true) } },
     },
   }),
 }

@@ -4691,7 +4691,7 @@ export interface DeliveriesResult {
   next_before: string | null
 }
 /**
- * The delivery of a firing to one recipient.
+ * The delivery of a firing, or of an agent's finding, to one recipient.
  */
 export interface Delivery {
   /**
@@ -4699,21 +4699,29 @@ export interface Delivery {
    */
   delivery_id: string
   /**
-   * Firing.
+   * What it tells: a firing, or what an agent found (write-back, post to Slack).
    */
-  dispatch_id: string
+  of: 'firing' | 'finding'
   /**
-   * Trigger.
+   * Firing, of a finding the one that woke its agent; null: none did, or it is gone.
    */
-  trigger: string
+  dispatch_id: string | null
   /**
-   * Key.
+   * Trigger; null with dispatch_id.
+   */
+  trigger: string | null
+  /**
+   * Key; of a finding the entity it is about.
    */
   key: string
   /**
-   * Fired.
+   * Fired; null with dispatch_id.
    */
-  fired_at: string
+  fired_at: string | null
+  /**
+   * Made: when it fired, or when the run of the finding ended.
+   */
+  made_at: string
   recipient: Recipient
   /**
    * Status.
@@ -4744,7 +4752,7 @@ export interface Delivery {
    */
   delivered_at: string | null
   /**
-   * Run it started, of an agent.
+   * Run: of an agent the one it started, of a finding its own.
    */
   run_id: string | null
   /**
@@ -4753,15 +4761,15 @@ export interface Delivery {
   attempts: DeliveryTry[]
 }
 /**
- * Who a firing is delivered to.
+ * Who is told: of a firing, or of what an agent found.
  */
 export interface Recipient {
   /**
-   * Kind.
+   * Kind; write_back: the webhook of an agent.
    */
-  kind: 'agent' | 'webhook' | 'slack' | 'mcp'
+  kind: 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back'
   /**
-   * Agent, or a name for the address.
+   * Agent, also the one whose finding it is, or a name for the address.
    */
   name: string
   /**
@@ -4769,7 +4777,7 @@ export interface Recipient {
    */
   address: string
   /**
-   * Subscription; null for an agent.
+   * Subscription; null for an agent and its findings.
    */
   subscription_id: string | null
 }

@@ -10,8 +10,11 @@ export const STATUS_STYLES: Record<Delivery['status'], Style> = {
 }
 
 /** Who it goes to, by name and masked address; not escaped. */
-export const recipientText = ({ recipient }: Delivery): string =>
-  recipient.kind === 'agent' ? `agent ${recipient.name}` : `${recipient.name} (${recipient.address})`
+export function recipientText({ of, recipient }: Delivery): string {
+  const { kind, name, address } = recipient
+  if (of === 'finding') return `${kind === 'slack' ? 'Slack' : 'webhook'} of agent ${name} (${address})`
+  return kind === 'agent' ? `agent ${name}` : `${name} (${address})`
+}
 
 /** How it stands, in a few words; not escaped. */
 export function progressText({ status, due_at, reason, delivered_at }: Delivery): string {

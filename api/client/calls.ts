@@ -70,8 +70,8 @@ export const why = 'GET /api/events/{id}/why' as Call<T.WhyResult, { id: string;
 export const listEvaluations = 'GET /api/triggers/{name}/evaluations' as Call<T.EvaluationsResult, { name: string; reason?: string; before?: string; limit?: number }>
 /** When a trigger would have fired over stored events. */
 export const backtest = 'POST /api/triggers/backtest' as Call<T.BacktestResult, { body: T.BacktestRequest }>
-/** List deliveries, newest first. */
-export const listDeliveries = 'GET /api/deliveries' as Call<T.DeliveriesResult, { trigger?: string; recipient?: string; before?: string; status?: 'running' | 'delivered' | 'failed'; limit?: number }>
+/** List deliveries of firings and findings, newest first. */
+export const listDeliveries = 'GET /api/deliveries' as Call<T.DeliveriesResult, { trigger?: string; recipient?: string; run?: string; before?: string; status?: 'running' | 'delivered' | 'failed'; kind?: 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back'; limit?: number }>
 /** One delivery with its tries. */
 export const getDelivery = 'GET /api/deliveries/{id}' as Call<T.Delivery, { id: string }>
 /** What is posted to the recipient. */

@@ -42,13 +42,13 @@ function routeFor(operation: Operation, doors: Doors): RouteOptions {
 }
 
 function schemaOf(operation: Operation): object {
-  const { tag, id, summary, answer, status = 200, params, query } = operation
+  const { tag, id, summary, answer, status = 200, mayExist, params, query } = operation
   const shown = typeof answer === 'object' && 'schema' in answer ? answer.schema : answer
   return {
     tags: [tag],
     operationId: id,
     summary,
-    response: answers(status, shown),
+    response: { ...answers(status, shown), ...(mayExist ? answers(200, shown) : {}) },
     ...(params ? { params: { type: 'object', properties: params } } : {}),
     ...(query ? { querystring: querystring(query) } : {}),
     ...(operation.body ? { body: body(operation.body) } : {}),
@@ -90,12 +90,12 @@ const onlyPlanned = (answer: unknown): boolean =>
   (answer as { change_set?: number | null } | null)?.change_set === null
 
 async function present(
-  { answer: shown, status = 200, versioned, secret, file, type }: Operation,
+  { answer: shown, status = 200, mayExist, versioned, secret, file, type }: Operation,
   { params, query }: { params: unknown; query: unknown },
   answer: unknown,
   reply: FastifyReply,
 ): Promise<unknown> {
-  reply.code(status)
+  reply.code(mayExist && (answer as { existing?: true }).existing ? 200 : status)
   if (secret) reply.header('cache-control', 'no-store')
   if (versioned) withEtag(reply, answer as { version?: number })
   if (file !== undefined) {

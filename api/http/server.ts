@@ -23,8 +23,6 @@ import { checkProjectKey } from './project-key.ts'
 import { readOutRefused } from './read-out.ts'
 import { askRoutes } from './routes/ask.ts'
 import { connectRoutes } from './routes/connect.ts'
-import { fetchingRoutes } from './routes/fetching.ts'
-import { deliveryRoutes, firingRoutes } from './routes/firings.ts'
 import { healthRoutes } from './routes/health.ts'
 import { ingestRoutes } from './routes/ingest.ts'
 import { loginRoutes } from './routes/logins.ts'
@@ -32,7 +30,6 @@ import { mcpToolRoutes } from './routes/mcp-tools.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { slackRoutes } from './routes/slack.ts'
-import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tailRoutes } from './routes/tail.ts'
 import { type Scope, scopeOf } from './scopes.ts'
 import { sendSecurityHeaders } from './security-headers.ts'
@@ -43,12 +40,12 @@ import { schemaController } from './validate.ts'
 /** Routes in the order of the API document: tables of operations, and between them those made by hand. */
 const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doors) => void))[] = [
   ...[healthRoutes, nouns.instance, metricsRoutes, sessionRoutes, nouns.sources, nouns.triggers],
-  ...[firingRoutes, deliveryRoutes, nouns.runs, nouns.evals, nouns.agentTests],
-  ...[subscriptionRoutes, fetchingRoutes, nouns.agents, nouns.mcpServers, mcpToolRoutes, nouns.skills],
+  ...[nouns.firings, nouns.deliveries, nouns.runs, nouns.evals, nouns.agentTests],
+  ...[nouns.subscriptions, nouns.agents, nouns.mcpServers, mcpToolRoutes, nouns.skills],
   ...[nouns.projects, nouns.results, nouns.replay, nouns.graph, nouns.changes, nouns.proposals],
   ...[nouns.setup, nouns.catalog, nouns.events, tailRoutes, askRoutes, nouns.ask, nouns.keys],
   ...[loginRoutes, nouns.logins, connectRoutes, nouns.settings, nouns.providerA, nouns.credentials],
-  ...[slackRoutes, ingestRoutes, otlpRoutes],
+  ...[nouns.slack, slackRoutes, ingestRoutes, otlpRoutes],
 ]
 
 const JSON_BODY_MAX = 1024 * 1024

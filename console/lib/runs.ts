@@ -151,10 +151,8 @@ export function writeBackWords({
     return { tone: 'busy', words: delivery_error ? `tried again: ${delivery_error}` : 'sending' }
   if (delivery === 'failed')
     return { tone: 'bad', words: delivery_error ? `failed: ${delivery_error}` : 'failed' }
-  return {
-    tone: 'good',
-    words: delivery === 'ok' ? 'written' : `written, answered ${delivery.replace(/^http /, '')}`,
-  }
+  if (delivery === 'ok') return { tone: 'good', words: 'written' }
+  return { tone: 'bad', words: `failed: ${delivery_error ?? delivery}` }
 }
 
 /** How its finding is posted to Slack; null: it is not. */

@@ -3,6 +3,14 @@ import type { Delivery, Firing } from '../../schemas/types.ts'
 import { durationMs } from './time.ts'
 
 export const FIRING_STATES: Firing['state'][] = ['gathering', 'held', 'fired', 'dropped']
+/** Kinds of recipients, and what lists call them. */
+export const DELIVERY_KINDS = [
+  { value: 'agent', label: 'agents' },
+  { value: 'webhook', label: 'webhooks' },
+  { value: 'slack', label: 'Slack' },
+  { value: 'mcp', label: 'fetched' },
+  { value: 'write_back', label: 'write-backs' },
+]
 export const DELIVERY_STATUSES: Delivery['status'][] = ['running', 'delivered', 'failed']
 export const SINCE = ['1h', '24h', '7d', '30d']
 
@@ -18,6 +26,9 @@ export interface DeliveryQuery {
   trigger?: string
   /** Subscription by id, or agent by name. */
   recipient?: string
+  kind?: string
+  /** Of the finding of this run. */
+  run?: string
 }
 
 export interface FiringFilter {
@@ -47,7 +58,10 @@ export function readFiringFilter(address: URLSearchParams): FiringFilter {
 }
 
 export const readDeliveryFilter = (address: URLSearchParams): DeliveryQuery =>
-  words(address, ['status', 'trigger', 'recipient'], { status: DELIVERY_STATUSES })
+  words(address, ['status', 'trigger', 'recipient', 'kind', 'run'], {
+    status: DELIVERY_STATUSES,
+    kind: DELIVERY_KINDS.map(({ value }) => value),
+  })
 
 /** The address with one of them set, or without it. */
 export function withWord(address: URLSearchParams, name: string, value: string | null): URLSearchParams {

@@ -145,7 +145,8 @@ function runIssues({ store, clock }: Declared, id: string, doc: ProjectDoc): Iss
   return lastRuns(store.db, id, clock.now())
     .filter(({ agent }) => doc.uses.agent?.[agent])
     .flatMap((last) => {
-      const { agent, run, state, error, failed, delivery, delivery_error, slack, slack_error } = last
+      const { agent, run, state, error, failed, told } = last
+      const { delivery, delivery_error, slack, slack_error } = told
       const view = `/runs/${run}`
       const issues: Issue[] = []
       if (state === 'capped')

@@ -1,4 +1,5 @@
 /** How the last runs and deliveries went: what health is judged by. */
+import { type FindingTold, findingsTold } from '../outbox/findings.ts'
 import type { Database } from '../store/handle.ts'
 
 /** What is older says nothing of how it goes now. */
@@ -13,20 +14,18 @@ interface LastRun {
   error: string | null
   /** How many failed one after the other, newest first; at most those looked at. */
   failed: number
-  delivery: string | null
-  delivery_error: string | null
-  slack: string | null
-  slack_error: string | null
+  /** How its finding was told. */
+  told: FindingTold
 }
 
-type Ended = Omit<LastRun, 'failed'>
+type Ended = Omit<LastRun, 'failed' | 'told'>
 
 /** The last run of each agent of a project that ended within seven days, practice left out. */
 export function lastRuns(db: Database, project: string, now: number): LastRun[] {
   const ended = db
     .prepare<{ project: string; since: number }, Ended>(
-      `SELECT agent, run, state, error, delivery, delivery_error, slack, slack_error FROM (
-         SELECT r.agent, r.id AS run, r.state, r.error, r.delivery, r.delivery_error, r.slack, r.slack_error, r.seq,
+      `SELECT agent, run, state, error FROM (
+         SELECT r.agent, r.id AS run, r.state, r.error, r.seq,
            row_number() OVER (PARTITION BY r.agent ORDER BY r.seq DESC) AS n
          FROM run_projects p JOIN runs r ON r.id = p.run_id
          WHERE p.project = @project AND r.finished_at > @since AND r.practice = 0 AND r.woken_by <> 'external'
@@ -34,11 +33,12 @@ export function lastRuns(db: Database, project: string, now: number): LastRun[] 
        WHERE n <= ${RUNS_LOOKED_AT} ORDER BY agent, seq DESC`,
     )
     .all({ project, since: now - WINDOW_MS })
+  const told = findingsTold(db)
   const byAgent = new Map<string, Ended[]>()
   for (const run of ended) byAgent.set(run.agent, [...(byAgent.get(run.agent) ?? []), run])
   return [...byAgent.values()].map((runs) => {
     const succeeded = runs.findIndex(({ state }) => !isFailure(state))
-    return { ...runs[0]!, failed: succeeded < 0 ? runs.length : succeeded }
+    return { ...runs[0]!, told: told(runs[0]!.run), failed: succeeded < 0 ? runs.length : succeeded }
   })
 }
 

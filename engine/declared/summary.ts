@@ -1,6 +1,7 @@
 /** A project with what happened in it. */
 import type { Project, ProjectToday, Run } from '../../schemas/types.ts'
 import { type FindingsParts, todayOf } from '../findings/findings.ts'
+import { findingsTold } from '../outbox/findings.ts'
 import { presentRun } from '../runs/present.ts'
 import { type RunRow, runQueries } from '../runs/queries.ts'
 import type { Database } from '../store/handle.ts'
@@ -68,6 +69,7 @@ export function summaryOf(declared: Declared, findings: FindingsParts, id: strin
 /** Runs of a project, newest first, and how many there are. */
 function runsOf(db: Database, project: string): { runs: Run[]; runs_total: number } {
   const { projectsOf } = runQueries(db)
+  const told = findingsTold(db)
   const rows = db
     .prepare<[string, number], RunRow>(
       'SELECT r.* FROM run_projects p JOIN runs r ON r.id = p.run_id WHERE p.project = ? ORDER BY r.seq DESC LIMIT ?',
@@ -77,7 +79,7 @@ function runsOf(db: Database, project: string): { runs: Run[]; runs_total: numbe
     .prepare<[string], number>('SELECT count(*) FROM run_projects WHERE project = ?')
     .pluck()
     .get(project)!
-  return { runs: rows.map((row) => presentRun(row, projectsOf.all(row.id))), runs_total: total }
+  return { runs: rows.map((row) => presentRun(row, projectsOf.all(row.id), told(row.id))), runs_total: total }
 }
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

@@ -11,6 +11,7 @@ import { changes } from './changes.ts'
 import { credentials } from './credentials.ts'
 import { evals } from './evals.ts'
 import { events, instance } from './events.ts'
+import { deliveries, firings } from './firings.ts'
 import { graph, replay } from './graph.ts'
 import type { OperationInput } from './input.ts'
 import { keys, logins } from './keys.ts'
@@ -24,14 +25,29 @@ import { runs } from './runs.ts'
 import { settings } from './settings.ts'
 import { setup } from './setup.ts'
 import { skills } from './skills.ts'
+import { slack } from './slack.ts'
 import { sources } from './sources.ts'
+import { subscriptions } from './subscriptions.ts'
 import { triggers } from './triggers.ts'
 
 /** By noun. */
 export const nouns = {
-  ...{ instance, sources, triggers, runs, evals, agentTests, agents, mcpServers, skills, projects, results },
-  ...{ replay, graph, changes, proposals, setup, catalog, events, ask, keys, logins, settings, providerA },
-  ...{ credentials },
+  ...{ instance, sources, triggers, firings, deliveries, runs, evals, agentTests, subscriptions, agents },
+  ...{
+    mcpServers,
+    skills,
+    projects,
+    results,
+    replay,
+    graph,
+    changes,
+    proposals,
+    setup,
+    catalog,
+    events,
+    ask,
+  },
+  ...{ keys, logins, settings, providerA, credentials, slack },
 }
 
 export const operations: readonly Operation[] = Object.values(nouns).flat()

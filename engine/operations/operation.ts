@@ -76,6 +76,8 @@ export interface Operation {
   readonly answer: Answer
   /** Absent: 200. */
   readonly status?: number
+  /** 200 in place of `status` where the answer says `existing`: what it would make is there already. */
+  readonly mayExist?: true
   readonly summary: string
   /** `If-Match` is merged with what others wrote since. */
   readonly merges?: true

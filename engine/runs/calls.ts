@@ -22,8 +22,6 @@ import type { RunRow } from './queries.ts'
 import type { RunReads } from './run-reads.ts'
 import { createStarting } from './starting.ts'
 import type { Claimed, RunEnd, StartedRun, StepWrite, Unavailable } from './types.ts'
-import { writeBackOf } from './write-back-body.ts'
-import type { WriteBack } from './write-backs.ts'
 
 /** Who cancelled a run where nobody has to sign in. */
 const NOBODY_KNOWN = 'somebody, without signing in'
@@ -54,14 +52,6 @@ export interface RunWrites {
   /** What an agent would be told of a firing. @throws SvcError not_found */
   previewAgent(agent: string, dispatchId: string): Promise<AgentPreview>
   rememberFor(agent: string, request: RememberRequest, key: string): Promise<void>
-  dueWriteBacks(limit: number, busy: readonly string[]): Promise<WriteBack[]>
-  settleWriteBack(
-    run: string,
-    delivery: string | null,
-    error: string | null,
-    dueAt: number | null,
-  ): Promise<void>
-  nextWriteBack(): Promise<number | null>
 }
 
 export type RunCalls = RunWrites & RunReads
@@ -75,7 +65,7 @@ export function runWrites(
     remember(agent: string, request: RememberRequest, key: string): Promise<void>
   },
 ): RunWrites {
-  const { store, queries, clock, making, ctx } = parts
+  const { clock, making, ctx } = parts
   const finishing = createFinishing(parts, making)
   const parking = createParking(parts)
   const starting = createStarting(parts, finishing, parking)
@@ -137,16 +127,6 @@ export function runWrites(
       }
     },
     rememberFor: (agent, request, key) => parts.remember(agent, request, key),
-    dueWriteBacks: async (limit, busy) =>
-      queries.dueWriteBacks
-        .all(clock.now(), limit + busy.length)
-        .filter(({ id }) => !busy.includes(id))
-        .slice(0, limit)
-        .map((row) => writeBackOf(parts, ctx, row)),
-    settleWriteBack: async (run, delivery, error, dueAt) => {
-      store.tx(() => queries.settleWriteBack.run(delivery ?? 'pending', error, dueAt, clock.now(), run))
-    },
-    nextWriteBack: async () => queries.nextWriteBack.get() ?? null,
   }
 }
 

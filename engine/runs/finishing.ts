@@ -5,6 +5,8 @@
 import type { FindingItem } from '../connectors/finding.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
+import { tellFinding } from '../outbox/findings.ts'
+import { settleRun } from '../outbox/senders/agent.ts'
 import { parseDuration } from '../timeline/duration.ts'
 import type { Making } from './making.ts'
 import { newRunId } from './making.ts'
@@ -34,8 +36,6 @@ export function createFinishing(parts: RunsParts, making: Making) {
     const hasFinding = done?.outcome === 'finding'
     const entity = entityOf(run, done)
     const claims = done?.claims ?? []
-    const writesBack = hasFinding && !run.practice && webhookOf(run) !== ''
-    const isPosted = hasFinding && !run.practice && goesToSlack(run)
     queries.end.run({
       id: run.id,
       finished_at: at,
@@ -50,17 +50,14 @@ export function createFinishing(parts: RunsParts, making: Making) {
       error: end.event === 'succeed' ? null : end.reason,
       servers: JSON.stringify(servers),
       results: JSON.stringify(resultsOf(stepsOf(run.id))),
-      delivery: writesBack ? 'pending' : null,
-      delivery_due_at: writesBack ? at : null,
-      slack: isPosted ? 'pending' : null,
-      slack_due_at: isPosted ? at : null,
       event_id: eventId,
       label: entity.label,
       entity: entity.key,
     })
     // Cut off in the middle of a call: it may have been paid.
     queries.assume.run({ id: run.id, at })
-    settle(run.id, end.event === 'succeed' ? null : end.reason, at)
+    settleRun(db, run.id, end.event === 'succeed' ? null : end.reason, at)
+    if (hasFinding && !run.practice) tell(run, entity.key, at)
     const handoff = queries.handoffTo.get(run.id)
     if (handoff) move(db, { kind: 'handoff', id: handoff.id, name: handoff.id }, { type: 'finish', at })
     // A test is of one agent: those after it would only cost.
@@ -77,19 +74,19 @@ export function createFinishing(parts: RunsParts, making: Making) {
     return before ? 'Nothing new since the last finding' : null
   }
 
+  /** The receivers of its agent are told. */
+  function tell(run: RunRow, entity: string, at: number): void {
+    const { id, agent, incident } = run
+    tellFinding(db, { run: id, agent, entity, incident, projects: queries.projectsOf.all(id), at }, [
+      ...(webhookOf(run) === '' ? [] : ['write_back' as const]),
+      ...(goesToSlack(run) ? ['slack' as const] : []),
+    ])
+  }
+
   /** The channel of the agent as it was; a webhook is a secret, and no part of what is kept of it. */
   function goesToSlack(run: RunRow): boolean {
     const { slack_channel: channel } = JSON.parse(run.definition) as { slack_channel?: string }
     return Boolean(channel || parts.agent(run.agent)?.slack_webhook)
-  }
-
-  /** What the firing's delivery to the agent came to. @param reason null: it succeeded */
-  function settle(runId: string, reason: string | null, at: number): void {
-    for (const id of queries.deliveriesOf.all(runId)) {
-      const event = reason === null ? { type: 'acknowledge', at } : { type: 'refuse', at, reason }
-      move(db, { kind: 'delivery', id, name: id }, event)
-      queries.settleDelivery.run(reason === null ? at : null, reason, id)
-    }
   }
 
   /** Who takes over on this verdict: one run of each, for all the projects that say so. */

@@ -5,6 +5,7 @@ import type { AgentSpec } from '../../schemas/types.ts'
 import { maskAddresses } from '../address-secrets.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
+import { noteRun } from '../outbox/senders/agent.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
 import { isOpen } from './open-states.ts'
 import type { RunsParts } from './parts.ts'
@@ -90,7 +91,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           ...{ key: wakeKeyOf(wake.trigger, label, wake.entity), at: wake.at },
         })
         for (const project of wake.projects) queries.addProject(waiting.id, project)
-        queries.setDeliveryRun.run(waiting.id, wake.deliveryId)
+        noteRun(store.db, wake.deliveryId, waiting.id)
         return waiting.id
       }
       const id = newRunId(wake.at)
@@ -117,7 +118,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
         agent,
         wake.projects,
       )
-      queries.setDeliveryRun.run(id, wake.deliveryId)
+      noteRun(store.db, wake.deliveryId, id)
       return id
     },
 

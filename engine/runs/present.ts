@@ -6,12 +6,14 @@ import { storedClaims } from '../claims/check.ts'
 import { presentMark } from '../findings/marks.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
 import { dollars } from '../models/dollars.ts'
+import type { FindingTold } from '../outbox/findings.ts'
 import type { HandoffRow, RunQueries, RunRow, StepRow } from './queries.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
 
-export function presentRun(row: RunRow, projects: string[]): Run {
+/** @param told how its finding was told */
+export function presentRun(row: RunRow, projects: string[], told: FindingTold): Run {
   const { context } = JSON.parse(row.snapshot) as { context: { max_rounds?: number } }
   const isCosted = row.uncosted_calls === 0 && row.rounds > 0
   return {
@@ -63,10 +65,7 @@ export function presentRun(row: RunRow, projects: string[]): Run {
     event_id: row.event_id,
     verified: row.verified_total === null ? null : { ok: row.verified_ok ?? 0, total: row.verified_total },
     error: row.error,
-    delivery: row.delivery,
-    delivery_error: row.delivery_error,
-    slack: row.slack,
-    slack_error: row.slack_error,
+    ...told,
     handled: row.handled_at === null ? null : { at: iso(row.handled_at), by: row.handled_by ?? '' },
     mark: presentMark(row),
   }
@@ -81,9 +80,10 @@ function parkedOf({ state, parked_since, parked_until, parked_why, parked_times 
 export function presentRunDetail(
   queries: RunQueries,
   row: RunRow,
+  told: (run: string) => FindingTold,
   incident: RunDetail['incident'],
 ): RunDetail {
-  const present = (one: RunRow) => presentRun(one, queries.projectsOf.all(one.id))
+  const present = (one: RunRow) => presentRun(one, queries.projectsOf.all(one.id), told(one.id))
   return {
     ...present(row),
     claims: storedClaims(row.claims),

@@ -225,10 +225,6 @@ function prepare(db: Database) {
       error: string | null
       servers: string
       results: string
-      delivery: string | null
-      delivery_due_at: number | null
-      slack: string | null
-      slack_due_at: number | null
       event_id: string | null
       label: string
       entity: string
@@ -236,15 +232,7 @@ function prepare(db: Database) {
       `UPDATE runs SET finished_at = @finished_at, outcome = @outcome, verdict = @verdict, headline = @headline,
          next_step = @next_step, note = @note, claims = @claims, verified_ok = @verified_ok,
          verified_total = @verified_total, error = @error, servers = @servers, results = @results,
-         delivery = @delivery, delivery_due_at = @delivery_due_at, slack = @slack, slack_due_at = @slack_due_at, event_id = @event_id, label = @label,
-         entity = @entity WHERE id = @id`,
-    ),
-    deliveriesOf: db
-      .prepare<[string], string>("SELECT id FROM deliveries WHERE run_id = ? AND state = 'running'")
-      .pluck(),
-    setDeliveryRun: db.prepare<[string, string]>('UPDATE deliveries SET run_id = ? WHERE id = ?'),
-    settleDelivery: db.prepare<[number | null, string | null, string]>(
-      'UPDATE deliveries SET delivered_at = ?, reason = ? WHERE id = ?',
+         event_id = @event_id, label = @label, entity = @entity WHERE id = @id`,
     ),
     /** What this agent found of the entity last, before an instant. */
     earlier: db.prepare<[string, string, string, number], RunRow>(
@@ -290,15 +278,6 @@ function prepare(db: Database) {
     ),
     handoffsFrom: db.prepare<[string], HandoffRow>(
       'SELECT * FROM handoffs WHERE from_run = ? ORDER BY at, id',
-    ),
-    dueWriteBacks: db.prepare<[number, number], RunRow>(
-      "SELECT * FROM runs WHERE delivery = 'pending' AND delivery_due_at <= ? ORDER BY delivery_due_at LIMIT ?",
-    ),
-    nextWriteBack: db
-      .prepare<[], number | null>("SELECT min(delivery_due_at) FROM runs WHERE delivery = 'pending'")
-      .pluck(),
-    settleWriteBack: db.prepare<[string, string | null, number | null, number, string]>(
-      'UPDATE runs SET delivery = ?, delivery_error = ?, delivery_due_at = ?, delivery_at = ?, delivery_tries = delivery_tries + 1 WHERE id = ?',
     ),
   }
 }

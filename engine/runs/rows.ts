@@ -66,17 +66,8 @@ export interface RunRow extends MarkRow {
   error: string | null
   results: string
   servers: string
-  delivery: string | null
-  delivery_error: string | null
-  delivery_tries: number
-  delivery_due_at: number | null
-  /** When it was last tried. */
-  delivery_at: number | null
   /** JSON list: skills it loaded, in order. */
   skills: string
-  /** Post to Slack: pending, ok or failed. */
-  slack: string | null
-  slack_error: string | null
   handled_at: number | null
   handled_by: string | null
   /** Which runs are of one is same-incident.ts. */

@@ -14,6 +14,7 @@ import type { ReadAnswer, Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { incidentQueries } from '../findings/incidents.ts'
 import { type InspectQuestion, inspectInSteps } from '../inspect/index.ts'
+import { findingsTold } from '../outbox/findings.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { readDocument } from '../timeline/documents.ts'
@@ -72,7 +73,8 @@ export interface RunReads {
 export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapshot): RunReads {
   const queries = runQueries(ctx.db)
   const incidents = incidentQueries(ctx.db)
-  const present = (row: RunRow): Run => presentRun(row, queries.projectsOf.all(row.id))
+  const told = findingsTold(ctx.db)
+  const present = (row: RunRow): Run => presentRun(row, queries.projectsOf.all(row.id), told(row.id))
   return {
     listRuns: (filter) => snapshot(() => listRuns(ctx, filter, present)),
     getRun: (id) =>
@@ -83,6 +85,7 @@ export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapsho
         return presentRunDetail(
           queries,
           run,
+          told,
           isAlone ? null : incidents.of(run.incident, projects.length ? projects : null),
         )
       }),

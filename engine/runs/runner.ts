@@ -1,13 +1,13 @@
 /**
  * Takes runs: claims those that may start, as many at once as allowed, and follows each to its end. It
  * keeps nothing that rows do not: a process that dies in between leaves runs that the next start takes
- * up. Beside them it posts findings to the receivers of agents (write-back).
+ * up.
  */
 import type { Clock, Timers } from '../clock.ts'
 import { SvcError } from '../errors.ts'
-import { createLooking, settled } from '../looking.ts'
 import type { ExternalTools } from '../mcp-tools/types.ts'
 import type { Models } from '../models/types.ts'
+import { createWorkerLoop, settled } from '../worker-loop.ts'
 import { createFreed } from './freed.ts'
 import { runLoop } from './loop.ts'
 import { tapeModels } from './tape-models.ts'
@@ -46,7 +46,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const { port, clock, timers, onError } = options
   const underWay = new Map<string, AbortController>()
   const work = new Set<Promise<void>>()
-  const looking = createLooking({ look, timers, onError })
+  const loop = createWorkerLoop({ look, timers, onError })
   const freed = createFreed(timers)
 
   /** What a call did not cost is free once its step is written. */
@@ -75,7 +75,7 @@ export function startRunner(options: RunnerOptions): Runner {
     for (const run of started) take(run)
     for (const run of ended) tellFinished(run)
     // What is started may let others start.
-    if (started.length) looking.nudge()
+    if (started.length) loop.nudge()
     return nextAt === null ? null : Math.max(0, nextAt - clock.now())
   }
 
@@ -88,7 +88,7 @@ export function startRunner(options: RunnerOptions): Runner {
         underWay.delete(run.id)
         work.delete(promise)
         freed.tell()
-        looking.nudge()
+        loop.nudge()
       })
     work.add(promise)
   }
@@ -160,13 +160,13 @@ export function startRunner(options: RunnerOptions): Runner {
   }
 
   return {
-    nudge: looking.nudge,
+    nudge: loop.nudge,
     cut: (run) => {
       underWay.get(run)?.abort(CUT)
       tellFinished(run)
     },
     stop: async () => {
-      looking.stop()
+      loop.stop()
       for (const controller of underWay.values()) controller.abort(STOPPED)
       await settled(work, timers, STOP_MS)
     },

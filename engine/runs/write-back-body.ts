@@ -1,19 +1,24 @@
 /** What is posted to the receiver of an agent's findings (reference: key and labels are the specification's). */
 import { hasMaskedSecret } from '../address-secrets.ts'
 import { storedClaims } from '../claims/check.ts'
+import type { WriteBack } from '../outbox/senders/write-back.ts'
 import { openVariable, variableIn } from '../secret-variables.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { parseEventId, presentRow } from '../timeline/present.ts'
 import type { RunsParts } from './parts.ts'
 import type { RunRow } from './queries.ts'
-import type { WriteBack } from './write-backs.ts'
 
-/** The address and token are those of the agent as it is: a receiver that moved gets what waits. */
-export function writeBackOf(
-  parts: Pick<RunsParts, 'agent' | 'firing' | 'env'>,
+/**
+ * The address and token are those of the agent as it is: a receiver that moved gets what waits.
+ * @returns null: the run is gone
+ */
+export function writeBackOfRun(
+  parts: Pick<RunsParts, 'agent' | 'firing' | 'env' | 'queries'>,
   ctx: ReadContext,
-  row: RunRow,
-): WriteBack {
+  run: string,
+): WriteBack | null {
+  const row = parts.queries.byId.get(run)
+  if (!row) return null
   const then = JSON.parse(row.definition) as { webhook_url?: string; webhook_key_label?: string }
   const now = parts.agent(row.agent)
   const labels = labelsOf(parts, ctx, row)
@@ -52,12 +57,12 @@ export function writeBackOf(
   const lost = hasMaskedSecret(url) ? 'webhook_url: the secret in it cannot be had; enter it again' : null
   const { token, fault } = tokenOf(now?.webhook_token || null, parts.env)
   return {
+    kind: 'write_back',
     runId: row.id,
     url,
     token,
     fault: lost ?? fault,
     body: JSON.stringify(body),
-    tries: row.delivery_tries + 1,
   }
 }
 

@@ -3,8 +3,8 @@
  * here each is a sentence that says what to do, and whether trying again could help.
  */
 import type { Clock } from '../clock.ts'
-import { retryAfter } from '../connectors/upstream.ts'
 import type { Egress } from '../egress/index.ts'
+import { readRetryAfter } from '../egress/retry-after.ts'
 import { oneLine } from '../ingest/template.ts'
 import { storedFault } from '../stored-fault.ts'
 import type { SlackAccess } from './settings.ts'
@@ -22,11 +22,16 @@ export interface SlackRefusal {
   retryAfterMs: number | null
 }
 
+/** @param signal what is under way is cut off by it, and answered with the code `INTERRUPTED` */
 export type SlackApi = (
   method: string,
   body: Record<string, unknown>,
   access: SlackAccess,
+  signal?: AbortSignal,
 ) => Promise<SlackAnswer>
+
+/** The code of a call that was cut off: whether Slack took it is not known. */
+export const INTERRUPTED = 'interrupted'
 
 const TIMEOUT_MS = 10_000
 const ANSWER_BYTES = 4 * 1024 * 1024
@@ -41,7 +46,7 @@ export const NO_TOKEN: SlackRefusal = {
 }
 
 export function createSlackApi({ egress, clock }: { egress: Egress; clock: Clock }): SlackApi {
-  return async (method, body, { token, apiUrl }) => {
+  return async (method, body, { token, apiUrl }, signal) => {
     if (token === null) return NO_TOKEN
     const answer = await egress.send({
       url: `${apiUrl}/${method}`,
@@ -51,12 +56,14 @@ export function createSlackApi({ egress, clock }: { egress: Egress; clock: Clock
       audience: 'operator',
       timeoutMs: TIMEOUT_MS,
       maxResponseBytes: ANSWER_BYTES,
+      ...(signal ? { signal } : {}),
     })
     if (!answer.ok) {
+      if (answer.fault === 'aborted') return refused(INTERRUPTED, answer.message, false)
       const isFinal = answer.fault === 'not_allowed' || answer.fault === 'invalid'
       return refused('', `Slack cannot be reached: ${answer.message}`, isFinal)
     }
-    const wait = retryAfter(one(answer.headers['retry-after']) ?? null, clock.now())
+    const wait = readRetryAfter(answer.headers['retry-after'], clock.now())
     if (answer.status === 429)
       return refused('ratelimited', 'Slack asks to be called less often', false, wait)
     const said = parsed(answer.body)
@@ -124,9 +131,6 @@ function form(body: Record<string, unknown>): string {
     ]),
   ).toString()
 }
-
-const one = (value: string | string[] | undefined): string | undefined =>
-  Array.isArray(value) ? value[0] : value
 
 function parsed(body: Buffer): Record<string, unknown> | null {
   try {

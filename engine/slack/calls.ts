@@ -3,7 +3,6 @@
  * called on the main thread, with a token that passes over a port that is no part of `Engine`.
  */
 import type { SlackChannelsResult, SlackSecret, SlackTested } from '../../schemas/types.ts'
-import type { Access } from '../access.ts'
 import type { AskTurnCalls } from '../ask/calls.ts'
 import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
@@ -89,14 +88,4 @@ export function slackCalls(parts: {
       return { ok: true }
     },
   }
-}
-
-/** For what passes them on to the thread that answers. */
-export const slackAccessOf: Record<keyof (SlackWrites & SlackPort), Access> = {
-  slackSecret: 'reads',
-  storeSlackSecret: 'writes',
-  forgetSlackSecret: 'writes',
-  slackAccess: 'reads',
-  slackSigningSecret: 'reads',
-  noteSlackTeam: 'writes',
 }

@@ -8,13 +8,13 @@ import type { StoreHandle } from '../store/handle.ts'
 import { createSlackApi } from './api.ts'
 import { type SlackCalls, type SlackPort, slackCalls, slackWrites } from './calls.ts'
 import { emptySlackEnvironment, type SlackEnvironment } from './environment.ts'
-import { type SlackPostPort, slackPosts } from './posts.ts'
+import { slackPosts } from './finding-post.ts'
 import { openSlackSettings } from './settings.ts'
 
-/** What the threads around the store need of it beyond Engine: the bot token is in it. */
-export interface SlackPorts extends SlackPort, SlackPostPort {}
-
-/** @param env none when absent. @param agent as it is, secrets in the clear */
+/**
+ * @param env none when absent. @param agent as it is, secrets in the clear
+ * @returns `post`: a finding as it is posted
+ */
 export function openSlack(parts: {
   store: StoreHandle
   secrets: Secrets
@@ -27,17 +27,19 @@ export function openSlack(parts: {
   ask: AskTurnCalls
   timers: Timers
   onError(error: Error): void
-}): SlackCalls & SlackPorts {
+}): { calls: SlackCalls & SlackPort; post: ReturnType<typeof slackPosts> } {
   const { store, secrets, clock, egress, env = emptySlackEnvironment, ask, timers, onError } = parts
   const { agent, variables } = parts
   const settings = openSlackSettings({ store, secrets, clock, env })
   const writes = slackWrites(settings)
   return {
-    ...writes,
-    ...slackPosts({ store, clock, settings, publicUrl: env.publicUrl, agent, env: variables }),
-    ...slackCalls({
-      ...{ port: writes, api: createSlackApi({ egress, clock }) },
-      ...{ ask, egress, clock, timers, onError },
-    }),
+    calls: {
+      ...writes,
+      ...slackCalls({
+        ...{ port: writes, api: createSlackApi({ egress, clock }) },
+        ...{ ask, egress, clock, timers, onError },
+      }),
+    },
+    post: slackPosts({ db: store.db, settings, publicUrl: env.publicUrl, agent, env: variables }),
   }
 }

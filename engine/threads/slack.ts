@@ -2,12 +2,11 @@
 import type { AskTurnCalls } from '../ask/calls.ts'
 import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
+import type { SlackAccounts } from '../outbox/senders/slack.ts'
 import { createSlackApi } from '../slack/api.ts'
 import { type SlackCalls, type SlackPort, type SlackWrites, slackCalls } from '../slack/calls.ts'
-import { slackDelivery } from '../slack/deliver.ts'
 
 export type { SlackEnvironment } from '../slack/environment.ts'
-export type { SlackPostPort } from '../slack/posts.ts'
 
 /** @param port calls of the threads of the store: the token passes between them. */
 export function startSlack(parts: {
@@ -21,9 +20,8 @@ export function startSlack(parts: {
   const { port, egress, clock, publicUrl } = parts
   const api = createSlackApi({ egress, clock })
   return {
-    api,
-    /** What the dispatcher sends to channels with. */
-    delivery: slackDelivery({ api, access: () => port.slackAccess(), publicUrl }),
+    /** What the outbox posts with. */
+    accounts: { api, access: () => port.slackAccess(), publicUrl } satisfies SlackAccounts,
     calls: (ask: AskTurnCalls): SlackCalls => slackCalls({ ...parts, api, ask }),
   }
 }

@@ -9,9 +9,6 @@ import type { AskPort } from '../ask/types.ts'
 import type { BootCatalog, BootReport } from '../catalog/boot.ts'
 import { systemClock, systemTimers } from '../clock.ts'
 import { askingGithub, type CredentialPort } from '../credentials/calls.ts'
-import { type DeliveryPort, type Dispatcher, startDispatcher } from '../deliveries/dispatcher.ts'
-import { fetchFiringBy } from '../deliveries/fetching.ts'
-import { createWaiting } from '../deliveries/waiting.ts'
 import { environmentCalls } from '../docker/environment.ts'
 import { createEgress } from '../egress/index.ts'
 import type { Directory, IngestPost } from '../engine.ts'
@@ -24,9 +21,14 @@ import type { ModelPort } from '../models/calls.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
 import { openModels } from '../models/open.ts'
 import type { NetworkCalls, ServedEngine } from '../operations/network.ts'
+import { type FindingPort, outboxPort } from '../outbox/calls.ts'
+import { fetchFiringBy } from '../outbox/fetching.ts'
+import { createWaiting } from '../outbox/waiting.ts'
+import { type OutboxWorker, startOutboxWorker } from '../outbox/worker.ts'
 import type { Poller } from '../polling/poller.ts'
 import type { TrialPort } from '../polling/trials.ts'
 import type { PollPort } from '../polling/types.ts'
+import type { Runner } from '../runs/runner.ts'
 import type { Planner } from '../setup/planning/planner.ts'
 import type { PlanningPort } from '../setup/planning/port.ts'
 import type { Retention } from '../store/maintenance.ts'
@@ -35,7 +37,7 @@ import { Tallies } from '../tallies.ts'
 import type { TracingPort } from '../tracing/calls.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
 import { createTracing } from '../tracing/tracing.ts'
-import { type AgentsAtWork, startAgents } from './agents.ts'
+import { startAgents } from './agents.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { packCalls } from './call-bytes.ts'
 import { limitHeaps, SMALL_HEAP } from './heaps.ts'
@@ -43,7 +45,7 @@ import { performOver } from './performing.ts'
 import { startPlanning } from './planning.ts'
 import { startPolling } from './polling.ts'
 import { startReading } from './reading.ts'
-import { type SlackEnvironment, type SlackPostPort, startSlack } from './slack.ts'
+import { type SlackEnvironment, startSlack } from './slack.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
 import { callsOver, type PassedOn } from './who-answers.ts'
 
@@ -82,7 +84,7 @@ type Ports = ModelPort &
   PlanningPort &
   PollPort &
   TrialPort &
-  SlackPostPort &
+  FindingPort &
   Parameters<typeof startSlack>[0]['port']
 
 /** What the log needs is not urgent: until then a start has the processors to itself. */
@@ -98,8 +100,8 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
     import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs',
     import.meta.url,
   )
-  let dispatcher: Dispatcher | null = null
-  let agents: AgentsAtWork | null = null
+  let outbox: OutboxWorker | null = null
+  let agents: Runner | null = null
   let poller: Poller | null = null
   let planner: Planner | null = null
   const tallies = new Tallies()
@@ -110,7 +112,7 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
     onFatal: options.onFatal,
     onFault: options.onFault,
     onPending: () => {
-      dispatcher?.nudge()
+      outbox?.nudge()
       agents?.nudge()
       planner?.nudge()
       waiting.nudge()
@@ -227,7 +229,7 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
       ),
     close: async () => {
       waiting.stop()
-      await Promise.all([dispatcher?.stop(), agents?.stop(), poller?.stop(), planner?.stop(), ask.stop()])
+      await Promise.all([outbox?.stop(), agents?.stop(), poller?.stop(), planner?.stop(), ask.stop()])
       // Runs and turns that have just ended are read for it yet.
       await tracing.stop()
       egress.close()
@@ -254,9 +256,9 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
     publicUrl: options.slack.publicUrl,
     onError: (error) => options.onFault('slack', error.stack ?? error.message),
   })
-  dispatcher = startDispatcher({
-    slack: slack.delivery,
-    port: deliveryPort(engine),
+  outbox = startOutboxWorker({
+    slack: slack.accounts,
+    port: outboxPort({ ...engine, ...ports }),
     egress,
     ...time,
     random: Math.random,
@@ -270,7 +272,6 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
   })
   Object.assign(engine, tracing.calls)
   agents = startAgents({
-    slack: { port: ports, api: slack.api },
     engine,
     models: network.models,
     egress,
@@ -305,21 +306,11 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
     ...time,
     onError: (error) => options.onFault('setup', error.stack ?? error.message),
   })
-  dispatcher.nudge()
+  outbox.nudge()
   agents.nudge()
   poller.nudge()
   planner.nudge()
   return engine
-}
-
-/** What the dispatcher needs of the engine. */
-function deliveryPort(engine: NetworkCalls): DeliveryPort {
-  return {
-    claim: (limit, busy) => engine.claimDeliveries(limit, busy),
-    message: async (id) => JSON.stringify(await engine.deliveryMessage(id)),
-    settle: (id, result) => engine.settleDelivery(id, result),
-    nextDue: () => engine.nextDelivery(),
-  }
 }
 
 /** Bodies from this size on are prepared beside the writer; smaller ones are not worth the way. */

@@ -10,19 +10,17 @@ import { askPortAccess } from '../ask/calls.ts'
 import type { AskReads } from '../ask/tools/tool.ts'
 import { credentialPortAccess } from '../credentials/calls.ts'
 import type { WriteBy } from '../declared/write.ts'
-import { fetchWriteNames } from '../deliveries/fetching.ts'
 import type { Asked } from '../engine.ts'
 import { modelPortAccess } from '../models/calls.ts'
 import { PLAN_ADVICE } from '../operations/words.ts'
+import type { FindingPort, OutboxCalls } from '../outbox/calls.ts'
+import type { FetchPort } from '../outbox/fetching.ts'
 import { trialPortNames } from '../polling/trials.ts'
 import { pollPortNames } from '../polling/types.ts'
 import type { RunPort } from '../runs/types.ts'
-import type { WriteBackPort } from '../runs/write-backs.ts'
 import { planningPortNames } from '../setup/planning/port.ts'
-import { slackAccessOf } from '../slack/calls.ts'
-import { slackPostNames } from '../slack/posts.ts'
+import type { SlackPort, SlackWrites } from '../slack/calls.ts'
 import { tracingPortAccess } from '../tracing/calls.ts'
-import { triggerReadNames, triggerWriteNames } from '../triggers/calls.ts'
 import type { EngineCalls } from '../whole-engine.ts'
 
 /** Of routes made by hand, and of who is calling. */
@@ -81,7 +79,7 @@ const ofAsk: Record<keyof AskReads, 'reads'> = {
   why: 'reads',
 }
 
-const ofRuns: Record<keyof RunPort | keyof WriteBackPort, Access> = {
+const ofRuns: Record<keyof RunPort, Access> = {
   claimRuns: 'writes',
   recordSteps: 'writes',
   beginCall: 'writes',
@@ -94,9 +92,17 @@ const ofRuns: Record<keyof RunPort | keyof WriteBackPort, Access> = {
   inspectFor: 'reads',
   eventsOf: 'reads',
   skillOf: 'reads',
-  dueWriteBacks: 'writes',
-  settleWriteBack: 'writes',
-  nextWriteBack: 'writes',
+}
+
+/** Of the worker that sends, and of who waits for a firing to fetch. */
+const ofOutbox: Record<keyof OutboxCalls | keyof FetchPort, Access> = {
+  claimDeliveries: 'writes',
+  settleDelivery: 'writes',
+  // One row by index, between two claims.
+  nextDelivery: 'writes',
+  claimFiring: 'writes',
+  releaseFiring: 'writes',
+  deliveryMessage: 'reads',
 }
 
 /** Of what else works there: external tools, setup, traces. */
@@ -107,18 +113,25 @@ const ofOthers = {
   listMcpTools: 'reads',
   recordModelUsage: 'writes',
   event: 'reads',
+  firingEvents: 'reads',
 } as const satisfies Partial<Record<keyof EngineCalls, Access>>
 
-const calls = { ...ofDoors, ...ofOperations, ...ofAsk, ...ofRuns, ...ofOthers }
+const calls = { ...ofDoors, ...ofOperations, ...ofAsk, ...ofRuns, ...ofOutbox, ...ofOthers }
 
 /** Names of the calls that are passed on. */
-export type PassedOn =
-  | keyof typeof calls
-  | (typeof triggerReadNames)[number]
-  | (typeof triggerWriteNames)[number]
-  | (typeof fetchWriteNames)[number]
-  | 'inspect'
-  | 'importCatalog'
+export type PassedOn = keyof typeof calls | 'inspect' | 'importCatalog'
+
+/** Of findings to be sent: read where credentials are open, and the rows that say what is there are written. */
+const ofFindings: Record<keyof FindingPort, Access> = { findingToSend: 'writes', noteDelivery: 'writes' }
+
+const ofSlack: Record<keyof (SlackWrites & SlackPort), Access> = {
+  slackSecret: 'reads',
+  storeSlackSecret: 'writes',
+  forgetSlackSecret: 'writes',
+  slackAccess: 'reads',
+  slackSigningSecret: 'reads',
+  noteSlackTeam: 'writes',
+}
 
 /** What the network thread needs beside them, and no door: credentials are in it. */
 const ports: Readonly<Record<string, Access>> = {
@@ -126,7 +139,8 @@ const ports: Readonly<Record<string, Access>> = {
   ...credentialPortAccess,
   ...askPortAccess,
   ...tracingPortAccess,
-  ...slackAccessOf,
+  ...ofFindings,
+  ...ofSlack,
 }
 
 type Call = (...args: never[]) => Promise<unknown>
@@ -150,9 +164,8 @@ export function callsOver({ writer, short, wide }: Answering) {
   return {
     calls: {
       ...each(callsThat(calls, 'writes'), writer),
-      ...each([...triggerWriteNames, ...fetchWriteNames], writer),
-      ...each([...callsThat(calls, 'reads'), ...triggerReadNames], short),
-      ...each(['inspect', 'backtest'], asWide),
+      ...each(callsThat(calls, 'reads'), short),
+      inspect: (...args: unknown[]) => asWide('inspect', args),
       importCatalog: async (body: CatalogImport, by: WriteBy) => {
         const how = { asked: { by: by.caller.id }, advice: PLAN_ADVICE }
         if (body.dry_run) return (await wide('importCatalog', [body, by], how)) as CatalogImported
@@ -163,7 +176,7 @@ export function callsOver({ writer, short, wide }: Answering) {
     },
     ports: {
       ...each(callsThat(ports, 'writes'), writer),
-      ...each([...slackPostNames, ...planningPortNames, ...pollPortNames], writer),
+      ...each([...planningPortNames, ...pollPortNames], writer),
       ...each([...callsThat(ports, 'reads'), ...trialPortNames], short),
     },
   }

@@ -1,12 +1,10 @@
-/** Triggers at work as callers see them: what is written (subscriptions, deliveries), and the names of both. */
+/** Triggers at work as callers see them; here what is written: subscriptions. */
 import type { SubscriptionCreated } from '../../schemas/types.ts'
-import type { Claimed, TryResult } from '../deliveries/dispatcher.ts'
-import type { Outbox } from '../deliveries/outbox.ts'
-import type { Audience, Subscriptions } from '../deliveries/subscriptions.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
+import type { Audience, Subscriptions } from '../outbox/subscriptions.ts'
 import { addressFault } from '../secret-variables.ts'
-import { channelOf } from '../slack/deliver.ts'
+import { channelOf } from '../slack/address.ts'
 import type { TriggerReads } from './reads.ts'
 
 export interface TriggerWrites {
@@ -30,17 +28,12 @@ export interface TriggerWrites {
     by: Caller,
     how: { own: boolean; project?: string | undefined; strict: boolean },
   ): Promise<{ ok: true }>
-  redeliver(id: string): Promise<{ ok: true }>
-  claimDeliveries(limit: number, busy: readonly string[]): Promise<Claimed[]>
-  settleDelivery(id: string, result: TryResult): Promise<void>
-  nextDelivery(): Promise<number | null>
 }
 
 export type TriggerCalls = TriggerWrites & TriggerReads
 
 export function triggerWrites(parts: {
   subscriptions: Subscriptions
-  outbox: Outbox
   /** @throws SvcError not_found */
   requireTrigger(name: string): void
   /** @returns its id. @throws SvcError not_found */
@@ -50,7 +43,7 @@ export function triggerWrites(parts: {
   /** @returns why an address may not be posted to; null when it may */
   checkTarget(url: string, audience: Audience): Promise<string | null>
 }): TriggerWrites {
-  const { subscriptions, outbox } = parts
+  const { subscriptions } = parts
   return {
     subscribe: async (body, to, by) => {
       if ('trigger' in body) parts.requireTrigger(body.trigger)
@@ -78,42 +71,8 @@ export function triggerWrites(parts: {
       subscriptions.remove(id)
       return { ok: true }
     },
-    redeliver: async (id) => {
-      outbox.redeliver(id)
-      return { ok: true }
-    },
-    claimDeliveries: async (limit, busy) => outbox.claim(limit, busy),
-    settleDelivery: async (id, result) => outbox.settle(id, result),
-    nextDelivery: async () => outbox.nextDue(),
   }
 }
-
-const writes: Record<keyof TriggerWrites, true> = {
-  subscribe: true,
-  unsubscribe: true,
-  redeliver: true,
-  claimDeliveries: true,
-  settleDelivery: true,
-  nextDelivery: true,
-}
-const reads: Record<keyof TriggerReads, true> = {
-  listFirings: true,
-  getFiring: true,
-  firingEvents: true,
-  listDispatches: true,
-  getDispatch: true,
-  listDeliveries: true,
-  getDelivery: true,
-  deliveryMessage: true,
-  why: true,
-  evaluations: true,
-  backtest: true,
-  listSubscriptions: true,
-}
-
-/** Names of the calls, for what passes them on: to the writer thread and to the reader. */
-export const triggerWriteNames = Object.keys(writes) as (keyof TriggerWrites)[]
-export const triggerReadNames = Object.keys(reads) as (keyof TriggerReads)[]
 
 /** The bot speaks for the instance: who it speaks to is an operator's to say. @throws SvcError forbidden; invalid */
 async function requireSlack(

@@ -10,9 +10,6 @@ export function newDispatchId(at: number): string {
   return bytes.toString('hex')
 }
 
-/** @param at epoch ms */
-export const newDeliveryId = (at: number): string => `dlv_${newDispatchId(at)}`
-
 /** Differences between neighbours, signed (zigzag), seven bits a byte: 1,000 ids take about 1 KB. */
 export function packIds(ids: readonly number[]): Uint8Array {
   const bytes: number[] = []

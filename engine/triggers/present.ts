@@ -1,15 +1,6 @@
 /** Firings, deliveries and evaluations as they are answered. */
 
-import type {
-  Delivery,
-  Dispatch,
-  Evaluation,
-  Firing,
-  FiringKey,
-  TriggerSpec,
-  WhyRecord,
-} from '../../schemas/types.ts'
-import { acceptedIn } from '../lifecycle/advance.ts'
+import type { Dispatch, Evaluation, Firing, FiringKey, TriggerSpec, WhyRecord } from '../../schemas/types.ts'
 import type { Database } from '../store/handle.ts'
 import { eventId } from '../timeline/present.ts'
 import { unpackIds } from './ids.ts'
@@ -18,36 +9,10 @@ import type { Verdict } from './types.ts'
 
 const LISTED_EVENTS = 100
 const LISTED_KEYS = 20
-const LISTED_TRIES = 20
 
 export const isoOrNull = (ms: number | null): string | null =>
   ms === null ? null : new Date(ms).toISOString()
 const iso = (ms: number): string => new Date(ms).toISOString()
-
-export interface DeliveryRow {
-  id: string
-  seq: number
-  firing_id: number
-  recipient_kind: 'agent' | 'webhook' | 'slack' | 'mcp'
-  recipient: string
-  key: string
-  made_at: number
-  due_at: number | null
-  delivered_at: number | null
-  reason: string | null
-  run_id: string | null
-  snapshot: string
-  state: 'pending' | 'running' | 'delivered' | 'failed'
-  dispatch_id: string
-  trigger_name: string
-  fired_at: number
-  /** Of the subscription. */
-  name: string | null
-  masked: string | null
-}
-
-export const DELIVERY_SELECT = `SELECT d.*, f.dispatch_id, f.trigger_name, f.fired_at, s.name, s.masked
-  FROM deliveries d JOIN firings f ON f.id = d.firing_id LEFT JOIN subscriptions s ON s.id = d.recipient`
 
 export function presentFiring(db: Database, row: FiringRow): Firing {
   const spec = JSON.parse(row.spec) as TriggerSpec
@@ -127,45 +92,6 @@ export function allEvents(db: Database, firingId: number): number[] {
     .flatMap(({ ids }) => unpackIds(ids))
     .sort((a, b) => a - b)
 }
-
-/** @param now epoch ms */
-export function presentDelivery(db: Database, row: DeliveryRow): Delivery {
-  const { tries = 0, max_tries = 0 } = (
-    JSON.parse(row.snapshot) as { context: { tries?: number; max_tries?: number } }
-  ).context
-  return {
-    delivery_id: row.id,
-    dispatch_id: row.dispatch_id,
-    trigger: row.trigger_name,
-    key: row.key,
-    fired_at: iso(row.fired_at),
-    recipient: {
-      kind: row.recipient_kind,
-      name: row.recipient_kind === 'agent' ? row.recipient : (row.name ?? row.recipient),
-      address: row.recipient_kind === 'agent' ? `svc://agent/${row.recipient}` : (row.masked ?? ''),
-      subscription_id: row.recipient_kind === 'agent' ? null : row.recipient,
-    },
-    status: statusOf(row.state),
-    // What a worker does is not for people to ask for.
-    accepts: acceptedIn('delivery', row.state).filter((event) => event === 'redeliver'),
-    tries,
-    max_tries,
-    due_at: isoOrNull(row.due_at),
-    reason: row.reason,
-    delivered_at: isoOrNull(row.delivered_at),
-    run_id: row.run_id,
-    attempts: db
-      .prepare<[string, number], { at: number; ms: number; status: number | null; error: string | null }>(
-        'SELECT at, ms, status, error FROM delivery_tries WHERE delivery_id = ? ORDER BY n DESC LIMIT ?',
-      )
-      .all(row.id, LISTED_TRIES)
-      .map(({ at, ...rest }) => ({ at: iso(at), ...rest })),
-  }
-}
-
-/** A delivery that waits is running, as far as anybody is told. */
-export const statusOf = (state: DeliveryRow['state']): Delivery['status'] =>
-  state === 'pending' ? 'running' : state
 
 /** A firing as /api/activity/dispatches answers it. */
 export function presentDispatch(firing: Firing, error: string | null, payload: string | null): Dispatch {

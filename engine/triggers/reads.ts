@@ -17,23 +17,24 @@ import type {
 } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
 import type { Clock } from '../clock.ts'
-import { listSubscriptions } from '../deliveries/subscriptions.ts'
 import type { Asked } from '../engine.ts'
 import { fail } from '../errors.ts'
+import {
+  type DeliveryFilter,
+  type DeliveryRow,
+  deliveriesOf,
+  deliveryPage,
+  presentDelivery,
+  requireDelivery,
+} from '../outbox/present.ts'
+import { listSubscriptions } from '../outbox/subscriptions.ts'
 import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { eventId, parseEventId } from '../timeline/present.ts'
 import { backtest } from './backtests.ts'
 import { firingMessage, renderPayload } from './message.ts'
-import {
-  allEvents,
-  DELIVERY_SELECT,
-  type DeliveryRow,
-  presentDelivery,
-  presentDispatch,
-  presentFiring,
-} from './present.ts'
+import { allEvents, presentDispatch, presentFiring } from './present.ts'
 import { type FiringRow, triggerQueries } from './queries.ts'
 import { evaluationsOf, whyOf } from './why.ts'
 
@@ -47,14 +48,6 @@ export interface FiringFilter {
   key?: string | undefined
   state?: string | undefined
   /** dispatch_id of the last one seen. */
-  before?: string | undefined
-  limit: number
-}
-
-export interface DeliveryFilter {
-  status?: string | undefined
-  trigger?: string | undefined
-  recipient?: string | undefined
   before?: string | undefined
   limit: number
 }
@@ -86,11 +79,6 @@ export function createTriggerReads(ctx: ReadContext, clock: Clock, snapshot: Sna
   const clamp = (limit: number, max: number) => Math.min(max, Math.max(1, Math.trunc(limit)))
   const firing = (id: string): FiringRow =>
     triggerQueries(db).byDispatch.get(id) ?? fail('not_found', `no firing has the id ${id}`)
-  const delivery = (id: string): DeliveryRow =>
-    db.prepare<[string], DeliveryRow>(`${DELIVERY_SELECT} WHERE d.id = ?`).get(id) ??
-    fail('not_found', `no delivery has the id ${id}`)
-  const deliveriesOf = (row: FiringRow): DeliveryRow[] =>
-    db.prepare<[number], DeliveryRow>(`${DELIVERY_SELECT} WHERE d.firing_id = ? ORDER BY d.seq`).all(row.id)
   return {
     listFirings: (filter) =>
       snapshot(() => {
@@ -109,7 +97,7 @@ export function createTriggerReads(ctx: ReadContext, clock: Clock, snapshot: Sna
           sentence: sentenceOf(spec),
           sources: spec.sources,
           context_window: spec.emit?.context_window ?? TRIGGER_DEFAULTS.context_window,
-          deliveries: deliveriesOf(row).map((one) => presentDelivery(db, one)),
+          deliveries: deliveriesOf(db, row.id).map((one) => presentDelivery(db, one)),
         }
       }),
     firingEvents: (id, after) =>
@@ -125,14 +113,14 @@ export function createTriggerReads(ctx: ReadContext, clock: Clock, snapshot: Sna
     listDispatches: (limit) =>
       snapshot(() =>
         listRows(ctx, { state: 'fired', limit }, clamp(limit, 500)).map((row) =>
-          presentDispatch(presentFiring(db, row), lastError(deliveriesOf(row)), null),
+          presentDispatch(presentFiring(db, row), lastError(deliveriesOf(db, row.id)), null),
         ),
       ),
     getDispatch: (id) =>
       snapshot(() => {
         const row = firing(id)
         if (row.state !== 'fired') fail('not_found', `firing ${id} is ${row.state}: it has not fired`)
-        const all = deliveriesOf(row)
+        const all = deliveriesOf(db, row.id)
         const shown: Firing = presentFiring(db, row)
         return {
           ...presentDispatch(shown, lastError(all), renderPayload(ctx, row, null)),
@@ -142,30 +130,18 @@ export function createTriggerReads(ctx: ReadContext, clock: Clock, snapshot: Sna
     listDeliveries: (filter) =>
       snapshot(() => {
         const limit = clamp(filter.limit, 200)
-        const states = statesOf(filter.status)
-        const rows = db
-          .prepare<unknown[], DeliveryRow>(
-            `${DELIVERY_SELECT} WHERE d.seq < ? AND d.state IN (SELECT value FROM json_each(?))
-             AND (? IS NULL OR f.trigger_name = ?) AND (? IS NULL OR d.recipient = ?) ORDER BY d.seq DESC LIMIT ?`,
-          )
-          .all(
-            filter.before === undefined ? Number.MAX_SAFE_INTEGER : delivery(filter.before).seq,
-            JSON.stringify(states),
-            filter.trigger ?? null,
-            filter.trigger ?? null,
-            filter.recipient ?? null,
-            filter.recipient ?? null,
-            limit + 1,
-          )
+        const rows = deliveryPage(db, { ...filter, limit: limit + 1 })
         const shown = rows.slice(0, limit).map((row) => presentDelivery(db, row))
         return { deliveries: shown, next_before: rows.length > limit ? shown.at(-1)!.delivery_id : null }
       }),
-    getDelivery: (id) => snapshot(() => presentDelivery(db, delivery(id))),
+    getDelivery: (id) => snapshot(() => presentDelivery(db, requireDelivery(db, id))),
     deliveryMessage: (id) =>
       snapshot(() => {
-        const one = delivery(id)
+        const one = requireDelivery(db, id)
+        if (one.firing_id === null)
+          fail('conflict', `delivery ${id} is of a finding: run ${one.finding_of} has what is posted`)
         const row = triggerQueries(db).byId.get(one.firing_id)!
-        const runs = deliveriesOf(row).flatMap(({ run_id }) => run_id ?? [])
+        const runs = deliveriesOf(db, row.id).flatMap(({ run_id }) => run_id ?? [])
         const project = db
           .prepare<[string], string | null>('SELECT project FROM subscriptions WHERE id = ?')
           .pluck()
@@ -215,14 +191,6 @@ function listRows({ db }: ReadContext, filter: FiringFilter, limit: number): Fir
       state,
       limit,
     )
-}
-
-function statesOf(status: string | undefined): string[] {
-  if (status === undefined) return ['pending', 'running', 'delivered', 'failed']
-  if (status === 'running') return ['pending', 'running']
-  if (status !== 'delivered' && status !== 'failed')
-    fail('invalid', 'status must be one of running, delivered, failed', { field: 'status' })
-  return [status]
 }
 
 const lastError = (rows: readonly DeliveryRow[]): string | null =>

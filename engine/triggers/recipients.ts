@@ -2,10 +2,9 @@
  * Whom a firing is told: the agents that the wiring of projects wakes, and subscribed addresses, each
  * once. One delivery row for each is written with the firing.
  */
-import { FETCH_TRIES } from '../deliveries/leases.ts'
-import { firstSnapshot, move } from '../lifecycle/advance.ts'
+import { addDelivery, type NewDelivery } from '../outbox/rows.ts'
+import { tellAgent } from '../outbox/senders/agent.ts'
 import type { Database } from '../store/handle.ts'
-import { newDeliveryId } from './ids.ts'
 import type { FiringRow } from './queries.ts'
 import type { Wirings } from './wirings.ts'
 
@@ -27,8 +26,6 @@ interface Subscriber {
 
 export class Recipients {
   private readonly subscribers
-  private readonly insert
-  private readonly fail
 
   constructor(
     private readonly db: Database,
@@ -44,11 +41,6 @@ export class Recipients {
          AND (trigger_name = ? OR (trigger_name IS NULL AND project IN (SELECT value FROM json_each(?))))
        ORDER BY trigger_name IS NULL, created_at, id`,
     )
-    this.insert = db.prepare<[string, number, string, string, string, string, number, string]>(
-      `INSERT INTO deliveries (id, seq, firing_id, recipient_kind, recipient, key, projects, made_at, snapshot)
-       VALUES (?, (SELECT coalesce(max(seq), 0) + 1 FROM deliveries), ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    this.fail = db.prepare<[string, string]>('UPDATE deliveries SET reason = ? WHERE id = ?')
   }
 
   /** Writes the deliveries of a firing. @returns how many, and the projects they are of */
@@ -92,34 +84,26 @@ export class Recipients {
     return { count: told.length, runId: null }
   }
 
-  /** The delivery to an agent is under way until its run ends. */
   private wakeAgent(firing: FiringRow, agent: string, projects: readonly string[]): string | null {
-    const id = this.add(firing, 'agent', agent, projects)
-    const at = firing.fired_at!
-    move(this.db, { kind: 'delivery', id, name: id }, { type: 'claim', at })
-    const run = this.wake({ agent, projects, deliveryId: id, firing })
-    if (run !== null) {
-      this.onPending()
-      return run
-    }
-    const reason = `no agent is named ${agent}`
-    move(this.db, { kind: 'delivery', id, name: id }, { type: 'refuse', at, reason })
-    this.fail.run(reason, id)
-    return null
+    const run = tellAgent(this.db, deliveryOf(firing, agent, projects), (deliveryId) =>
+      this.wake({ agent, projects, deliveryId, firing }),
+    )
+    if (run !== null) this.onPending()
+    return run
   }
 
-  private add(firing: FiringRow, kind: string, recipient: string, projects: readonly string[]): string {
-    const id = newDeliveryId(firing.fired_at!)
-    this.insert.run(
-      id,
-      firing.id,
-      kind,
-      recipient,
-      firing.key,
-      JSON.stringify(projects),
-      firing.fired_at!,
-      firstSnapshot('delivery', kind === 'mcp' ? { max_tries: FETCH_TRIES } : undefined),
-    )
-    return id
+  private add(
+    firing: FiringRow,
+    kind: Subscriber['kind'],
+    recipient: string,
+    projects: readonly string[],
+  ): void {
+    addDelivery(this.db, { ...deliveryOf(firing, recipient, projects), kind })
   }
 }
+
+const deliveryOf = (
+  { id, key, fired_at }: FiringRow,
+  recipient: string,
+  projects: readonly string[],
+): Omit<NewDelivery, 'kind'> => ({ of: { firing: id }, recipient, key, projects, at: fired_at! })

@@ -8,10 +8,13 @@ import { longOr } from './scale.ts'
 const KILLS = longOr(6, 3)
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 
-it(`${KILLS} kills while agents are at work: each chain happens once (CHAOS_SEED=${seed})`, async () => {
+it(`${KILLS} kills while agents are at work: each chain happens once, each finding is told (CHAOS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-runs-'))
   const report = await runAgentKills(folder, KILLS, seed)
   expect(report).toMatchObject({ wrong: [], failed: [], findings: [], remembered: [], open: 0 })
+  expect(report).toMatchObject({ untold: [], astray: [] })
+  // One request is under way to each receiver of two agents.
+  expect(report.toldAgain).toBeLessThanOrEqual(report.kills * 4)
   expect(report.again).toBeLessThanOrEqual(report.kills * 100)
   rmSync(folder, { recursive: true, force: true })
 }, 600_000)

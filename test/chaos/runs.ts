@@ -1,7 +1,7 @@
 /**
  * Kills the daemon at random instants while agents are at work, and checks that each firing had its
- * chain of two runs exactly once, with one finding of each and what it remembered once. The model is a
- * scripted server. Run long by `npm run chaos -- runs`, short by test/chaos/runs.test.ts.
+ * chain of two runs exactly once, with one finding of each and what it remembered once, and that each finding was
+ * written back and posted to Slack. The model is a scripted server, Slack a stand-in. Run long by `npm run chaos -- runs`, short by test/chaos/runs.test.ts.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
@@ -9,6 +9,7 @@ import { random } from '../engine/store/store-harness.ts'
 import { type ScriptedReply, startScriptedModels } from '../models/scripted-server.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { ask } from './outage.ts'
+import { startToldFindings, type ToldFindings } from './told-findings.ts'
 
 export interface RunReport {
   kills: number
@@ -27,6 +28,12 @@ export interface RunReport {
   remembered: string[]
   /** Handoffs that are not done: must be 0. */
   open: number
+  /** Findings that were not written back, or not posted: must be empty. */
+  untold: string[]
+  /** Deliveries of findings that did not end as delivered, or that no finding has: must be empty. */
+  astray: string[]
+  /** Requests beyond one for each finding: at least once is the promise, and each kill repeats what was under way. */
+  toldAgain: number
 }
 
 const BATCH = 6
@@ -57,31 +64,39 @@ export async function runAgentKills(dataDir: string, kills: number, seed: number
     ]),
   )
   models.reply('m2', scripted(next, [conclude({})]))
-  const env = { PROVIDERA_BASE_URL: models.url, PROVIDERA_API_KEY: 'scripted' }
+  const told = await startToldFindings(() => pause(next() * 300))
+  const env = { PROVIDERA_BASE_URL: models.url, PROVIDERA_API_KEY: 'scripted', ...told.env }
   let daemon = await startDaemon(dataDir, [], env)
-  const url = await declare(daemon)
+  const url = await declare(daemon, told.url)
   let counter = 0
   for (let n = 1; n <= kills; n++) {
     const items = Array.from({ length: BATCH }, () => ({ order: `o${counter++}` }))
     await ask(daemon, url, items)
-    // The instant is the point of the test; nothing is asserted about time.
+    // The instant is the point of the test; nothing is asserted about time. Each second kill is of a daemon that tells
+    // somebody of a finding.
+    if (n % 2 === 0) await told.next()
     await pause(20 + next() * 250)
     await daemon.kill()
     daemon = await startDaemon(dataDir, [], env)
   }
-  for (;;) {
-    const answer = await fetch(`${daemon.url}/api/runs?status=open&limit=1`)
-    if (((await answer.json()) as { total: number }).total === 0) break
-    await pause(50)
+  const isOpen = async () => {
+    const runs = await fetch(`${daemon.url}/api/runs?status=open&limit=1`)
+    if (((await runs.json()) as { total: number }).total > 0) return true
+    const sent = await fetch(`${daemon.url}/api/deliveries?status=running&limit=1`)
+    return ((await sent.json()) as { deliveries: unknown[] }).deliveries.length > 0
   }
+  while (await isOpen()) await pause(50)
   const code = await daemon.stop()
   if (code !== 0) throw new Error(`the daemon ended with ${code}: ${daemon.output.join('\n')}`)
   const asked = models.requests.length
   await models.close()
-  return { kills, events: counter, again: asked - counter * CALLS, ...inspect(dataDir, counter) }
+  await told.close()
+  const again = asked - counter * CALLS
+  return { kills, events: counter, again, ...inspect(dataDir, counter), ...inspectTold(dataDir, told) }
 }
 
-async function declare(daemon: Daemon): Promise<string> {
+async function declare(daemon: Daemon, webhook_url: string): Promise<string> {
+  const tellsTo = { webhook_url, slack_channel: 'C0ALERTS' }
   const { ingest_key } = await ask<{ ingest_key: string }>(daemon, '/api/sources', {
     name: 'orders',
     connector: 'webhook',
@@ -94,6 +109,7 @@ async function declare(daemon: Daemon): Promise<string> {
     model: 'm2',
     concurrency: 50,
     daily_cap: 10_000,
+    ...tellsTo,
   })
   await ask(daemon, '/api/agents/builtin', {
     name: 'first',
@@ -104,13 +120,44 @@ async function declare(daemon: Daemon): Promise<string> {
     concurrency: 50,
     daily_cap: 10_000,
     verdicts: ['go'],
+    ...tellsTo,
     handoffs: [{ verdict: 'go', agent: 'second' }],
   })
   await ask(daemon, '/api/agents/builtin/first/enable', {})
   return `/ingest/${ingest_key}`
 }
 
-function inspect(dataDir: string, events: number): Omit<RunReport, 'kills' | 'events' | 'again'> {
+type Told = Pick<RunReport, 'untold' | 'astray' | 'toldAgain'>
+
+function inspectTold(dataDir: string, { writtenBack, posted }: ToldFindings): Told {
+  const db = new BetterSqlite3(`${dataDir}/svc.db`, { readonly: true })
+  const found = db.prepare("SELECT id FROM runs WHERE state = 'succeeded'").pluck().all() as string[]
+  const rows = db
+    .prepare(
+      'SELECT finding_of AS run, recipient_kind AS kind, state FROM deliveries WHERE finding_of IS NOT NULL',
+    )
+    .all() as { run: string; kind: string; state: string }[]
+  db.close()
+  const rowsOf = new Set(rows.map(({ run, kind }) => `${kind} ${run}`))
+  const requests = [...writtenBack.values(), ...posted.values()].reduce((sum, times) => sum + times, 0)
+  return {
+    untold: found.filter((run) => !writtenBack.has(run) || !posted.has(run)),
+    astray: [
+      ...rows
+        .filter(({ state }) => state !== 'delivered')
+        .map(({ run, kind, state }) => `${kind} ${run} ${state}`),
+      // One of each for each finding.
+      ...(rowsOf.size === rows.length && rows.length === 2 * found.length ? [] : [`${rows.length} rows`]),
+      ...[...writtenBack.keys(), ...posted.keys()].filter((run) => !found.includes(run)),
+    ],
+    toldAgain: requests - rows.length,
+  }
+}
+
+function inspect(
+  dataDir: string,
+  events: number,
+): Omit<RunReport, 'kills' | 'events' | 'again' | keyof Told> {
   const db = new BetterSqlite3(`${dataDir}/svc.db`, { readonly: true })
   const runs = db.prepare('SELECT id, entity, agent, state, error FROM runs ORDER BY seq').all() as {
     id: string

@@ -164,10 +164,12 @@ describe('a run in words', () => {
     expect(writeBackWords(run({ delivery: 'pending', delivery_error: 'timeout' }))!.words).toBe(
       'tried again: timeout',
     )
-    expect(writeBackWords(run({ delivery: 'http 204' }))).toEqual({
-      tone: 'good',
-      words: 'written, answered 204',
+    // 18.3: a receiver that refused it with a status did not take it.
+    expect(writeBackWords(run({ delivery: 'http 404', delivery_error: 'HTTP 404: no' }))).toEqual({
+      tone: 'bad',
+      words: 'failed: HTTP 404: no',
     })
+    expect(writeBackWords(run({ delivery: 'ok' }))).toEqual({ tone: 'good', words: 'written' })
     expect(writeBackWords(run({ delivery: 'failed', delivery_error: '404' }))).toEqual({
       tone: 'bad',
       words: 'failed: 404',

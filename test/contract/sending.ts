@@ -1,15 +1,14 @@
 /** Deliveries of an instance under a test's eye: real requests, time moved by hand. */
-import type { TryResult } from '../../engine/deliveries/dispatcher.ts'
-import { startDispatcher } from '../../engine/deliveries/dispatcher.ts'
 import { createEgress } from '../../engine/egress/index.ts'
+import { outboxPort } from '../../engine/outbox/calls.ts'
+import { startOutboxWorker, type TryResult } from '../../engine/outbox/worker.ts'
 import { createSlackApi } from '../../engine/slack/api.ts'
-import { slackDelivery } from '../../engine/slack/deliver.ts'
 import type { SlackEnvironment } from '../../engine/slack/environment.ts'
 import { manualTime } from '../engine/egress/manual-time.ts'
 import { type Instance, startInstance, T0 } from './instance.ts'
 
 export interface Sending extends Instance {
-  /** Moves the clock of the engine and of the dispatcher, doing what is due on the way. */
+  /** Moves the clock of the engine and of the worker, doing what is due on the way. */
   pass(ms: number): Promise<void>
   /** Resolves once so many tries came to something in all. */
   settled(count: number): Promise<TryResult[]>
@@ -32,27 +31,26 @@ export async function startSending({
     secured,
     webhookAllowPrivate: allowPrivate,
     ...(slack ? { slack } : {}),
-    onPending: () => dispatcher.nudge(),
+    onPending: () => worker.nudge(),
   })
   const { engine, clock } = instance
   const egress = createEgress({ allowPrivate, timers: time })
-  const dispatcher = startDispatcher({
+  const port = outboxPort(engine)
+  const worker = startOutboxWorker({
     port: {
-      claim: (limit, busy) => engine.claimDeliveries(limit, busy),
-      message: async (id) => JSON.stringify(await engine.deliveryMessage(id)),
+      ...port,
       settle: async (id, result) => {
-        await engine.settleDelivery(id, result)
+        await port.settle(id, result)
         results.push(result)
         for (const { count, go } of waiting) if (results.length >= count) go()
       },
-      nextDue: () => engine.nextDelivery(),
     },
     egress,
-    slack: slackDelivery({
+    slack: {
       api: createSlackApi({ egress, clock }),
       access: () => engine.slackAccess(),
       publicUrl: slack?.publicUrl ?? null,
-    }),
+    },
     clock,
     timers: time,
     random: () => 0.5,
@@ -72,7 +70,7 @@ export async function startSending({
       return results
     },
     stop: async () => {
-      await dispatcher.stop()
+      await worker.stop()
       egress.close()
       await instance.stop()
     },

@@ -70,6 +70,34 @@ describe('retention by age', () => {
     expect(await engine.getAgentTest('first-look', id)).toMatchObject({ examples: [{ result: 'pass' }] })
   })
 
+  it('18.3: takes deliveries of findings with their runs, but for those that a recipient still waits for', async () => {
+    world = await openRunWorld({ retention: { maxAgeMs: 7 * DAY, maxBytes: null } })
+    const { engine, models, trigger, agent, post, settled, clock } = world
+    await trigger({ condition: { event: 'any' }, cooldown: '1s' })
+    const webhook_url = 'http://127.0.0.1:9/back'
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', webhook_url, slack_channel: 'C0ALERTS' })
+    models.reply('m1', () => ({
+      calls: [{ name: 'conclude', arguments: { outcome: 'finding', summary: 'The disk is full.' } }],
+    }))
+    await post(error)
+    await settled()
+    const refused = { event: 'refuse', status: 400, reason: 'HTTP 400', at: clock.at, ms: 5 } as const
+    const told = () => engine.listDeliveries({ limit: 10 })
+    const kinds = async () => (await told()).deliveries.map(({ recipient }) => recipient.kind).sort()
+    const [first, second] = await engine.claimDeliveries(10, [])
+    await engine.settleDelivery(first!.deliveryId, refused)
+    clock.at += 8 * DAY
+    maintain()
+    expect(await kinds()).toEqual(['slack', 'write_back'])
+    expect((await engine.listRuns({ limit: 10, offset: 0 })).total).toBe(1)
+    await engine.settleDelivery(second!.deliveryId, refused)
+    clock.at += MINUTE
+    maintain()
+    expect(await kinds()).toEqual([])
+    expect((await engine.listRuns({ limit: 10, offset: 0 })).total).toBe(0)
+    await expect(engine.getDelivery(first!.deliveryId)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
   it('keeps everything where none is set', async () => {
     world = await openRunWorld()
     await world.trigger({ condition: { event: 'any' } })

@@ -1,9 +1,8 @@
 /** What another side writes of a failure is stored without the secrets it was sent. */
 import { describe, expect, it } from 'vitest'
 import type { Egress } from '../../engine/egress/index.ts'
-import { startWriteBacks, type WriteBack } from '../../engine/runs/write-backs.ts'
+import { sendWriteBack } from '../../engine/outbox/senders/write-back.ts'
 import { storedFault, withoutSecrets } from '../../engine/stored-fault.ts'
-import { settle } from './deliveries/setup.ts'
 
 const TOKEN = 'wb-7f3a9c"51e8/d204'
 const dsn = 'postgres://u:p%40ss-word-1@db.example/x'
@@ -38,35 +37,24 @@ describe('a receiver that echoes the headers of a write-back', () => {
     [400, 'a final answer'],
     [500, 'one that is tried again'],
   ])('leaves no token in delivery_error: %i, %s', async (status) => {
-    const errors: (string | null)[] = []
-    const work: WriteBack = {
-      ...{ runId: 'run_1', url: 'https://receiver.example/', token: TOKEN, fault: null },
-      ...{ body: '{}', tries: 1 },
-    }
-    const due = [work]
-    const posting = startWriteBacks({
-      port: {
-        dueWriteBacks: async () => due.splice(0),
-        nextWriteBack: async () => null,
-        settleWriteBack: async (_run, _delivery, error) => void errors.push(error),
+    const { reason } = await sendWriteBack(
+      {
+        kind: 'write_back',
+        ...{ runId: 'run_1', url: 'https://receiver.example/', token: TOKEN, fault: null, body: '{}' },
       },
-      egress: {
-        send: async ({ headers }: { headers: Record<string, string> }) => ({
-          ...{ ok: true, status, headers: {} },
-          // The token stands across the place where the text is cut.
-          body: Buffer.from(`${'x'.repeat(190)} authorization: ${headers.authorization}`),
-        }),
-      } as unknown as Egress,
-      clock: { now: () => 0 },
-      timers: { after: () => () => {} },
-      onError: (error) => {
-        throw error
+      {
+        egress: {
+          send: async ({ headers }: { headers: Record<string, string> }) => ({
+            ...{ ok: true, status, headers: {} },
+            // The token stands across the place where the text is cut.
+            body: Buffer.from(`${'x'.repeat(190)} authorization: ${headers.authorization}`),
+          }),
+        } as unknown as Egress,
+        situation: () => ({ retry: 'write_back', tries: 1, now: 0, random: () => 0.5 }),
+        signal: new AbortController().signal,
       },
-    })
-    posting.nudge()
-    await settle()
-    await posting.stop()
-    expect(errors).toEqual([expect.stringContaining(`HTTP ${status}: xxx`)])
-    expect(errors[0]).not.toContain(TOKEN.slice(0, 4))
+    )
+    expect(reason).toContain(`HTTP ${status}: xxx`)
+    expect(reason).not.toContain(TOKEN.slice(0, 4))
   })
 })

@@ -1,6 +1,6 @@
 /** Each row of SPEC.md, States and transitions, that a machine decides is a test here. */
 import { describe, expect, it } from 'vitest'
-import { MAX_TRIES, RETRY_SECONDS } from '../../machines/delivery.ts'
+import { maxTries, RETRY_SECONDS } from '../../machines/delivery.ts'
 import { newOf, walk } from './walk.ts'
 
 describe('Skill lifecycle', () => {
@@ -276,9 +276,9 @@ describe('Run and delivery statuses', () => {
 
   it('a delivery fails after its last try, one more than there are waits', () => {
     let place = sending
-    for (const seconds of RETRY_SECONDS)
+    for (const seconds of RETRY_SECONDS.webhook)
       place = walk('delivery', place, { type: 'retry', due_at: seconds }, { type: 'claim', at: seconds })
-    expect(place.snapshot.context.tries).toBe(MAX_TRIES)
+    expect(place.snapshot.context.tries).toBe(maxTries('webhook'))
     expect(walk('delivery', place, { type: 'retry', due_at: 1 }).state).toBe('failed')
   })
 

@@ -311,7 +311,11 @@ const claimed = (n: number): Taken => ({
 })
 const withdraw: Taken = { to: 'failed', effects: [noted('its subscription was removed', true)] }
 const answered = {
-  acknowledge: { to: 'delivered', effects: [{ type: 'note_delivered' }] },
+  acknowledge: {
+    to: 'delivered',
+    effects: [{ type: 'note_delivered', params: { at: 7 } }],
+    brings: { at: 7 },
+  },
   refuse: { to: 'failed', brings: { reason: 'HTTP 403' }, effects: [noted('HTTP 403', true)] },
   gone: {
     to: 'failed',
@@ -320,7 +324,10 @@ const answered = {
   },
 }
 const cutOff = (n: number): Taken => ({ to: 'pending', context: tried(n - 1) })
-const redeliver = { to: 'pending', context: tried(0) }
+const redeliver = (keeps_progress: boolean) => ({
+  ...{ to: 'pending', context: tried(0) },
+  effects: [{ type: 'begin_again', params: { keeps_progress } }],
+})
 const firing: Situation[] = [
   {
     state: 'tripped',
@@ -344,10 +351,10 @@ const delivery: Situation[] = [
     context: tried(1, 1000),
     takes: {
       claim: { ...claimed(2), brings: { at: 1000 } },
-      withdraw: { ...withdraw, brings: { at: 1000 } },
+      withdraw: { ...withdraw, context: tried(1), brings: { at: 1000 } },
     },
   },
-  { state: 'pending', context: tried(2, 1001), takes: { withdraw } },
+  { state: 'pending', context: tried(2, 1001), takes: { withdraw: { ...withdraw, context: tried(2) } } },
   {
     state: 'running',
     context: tried(2),
@@ -375,8 +382,8 @@ const delivery: Situation[] = [
       },
     },
   },
-  { state: 'delivered', context: tried(1), takes: { redeliver } },
-  { state: 'failed', context: tried(3), takes: { redeliver } },
+  { state: 'delivered', context: tried(1), takes: { redeliver: redeliver(false) } },
+  { state: 'failed', context: tried(3), takes: { redeliver: redeliver(true) } },
 ]
 
 const refused = (reason: string, brings: Record<string, unknown> = {}) => ({

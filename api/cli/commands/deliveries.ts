@@ -1,4 +1,4 @@
-/** `svc deliveries`: who was told of a firing, how each try went, and sending one again. */
+/** `svc deliveries`: who was told of a firing or a finding, how each try went, and sending one again. */
 import { Command, Option } from 'commander'
 import type { DeliveriesResult, Delivery } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
@@ -13,20 +13,30 @@ interface ListFlags extends Flags {
   status?: Delivery['status']
   trigger?: string
   recipient?: string
+  kind?: Delivery['recipient']['kind']
+  run?: string
   before?: string
   limit: string
 }
 
 /** The command and its subcommands. */
 export function deliveriesCommand(io: Io): Command {
-  const group = new Command('deliveries').description('Show who was told of firings, and tell again')
+  const group = new Command('deliveries').description(
+    'Show who was told of firings and findings, and tell again',
+  )
   group.addCommand(
     clientCommand('list', 'List deliveries, newest first')
       .addOption(
         new Option('--status <status>', 'only in this status').choices(['running', 'delivered', 'failed']),
       )
       .option('--trigger <trigger>', 'only firings of this trigger')
-      .option('--recipient <id>', 'only to this subscription or agent')
+      .option('--recipient <id>', 'only to this subscription or agent, or of its findings')
+      .addOption(
+        new Option('--kind <kind>', 'only to recipients of this kind').choices([
+          ...['agent', 'webhook', 'slack', 'mcp', 'write_back'],
+        ]),
+      )
+      .option('--run <id>', 'only of the finding of this run')
       .option('--limit <n>', 'how many', '30')
       .option('--before <id>', 'continue below this delivery')
       .action((flags: ListFlags) => list(io, flags)),
@@ -47,8 +57,8 @@ export function deliveriesCommand(io: Io): Command {
 }
 
 async function list(io: Io, flags: ListFlags): Promise<void> {
-  const { status, trigger, recipient, before } = flags
-  const query = queryOf(flags, { status, trigger, recipient, before })
+  const { status, trigger, recipient, kind, run, before } = flags
+  const query = queryOf(flags, { status, trigger, recipient, kind, run, before })
   const { text } = await clientOf(io, flags).call(calls.listDeliveries, query)
   if (flags.json) return printJson(io, text)
   const { deliveries, next_before } = JSON.parse(text) as DeliveriesResult
@@ -58,8 +68,8 @@ async function list(io: Io, flags: ListFlags): Promise<void> {
       io,
       [
         { title: 'ID', cell: (delivery: Delivery) => delivery.delivery_id },
-        { title: 'FIRED', cell: (delivery) => delivery.fired_at },
-        { title: 'TRIGGER', cell: (delivery) => delivery.trigger },
+        { title: 'MADE', cell: (delivery) => delivery.made_at },
+        { title: 'TRIGGER', cell: (delivery) => delivery.trigger ?? '' },
         { title: 'KEY', cell: (delivery) => delivery.key },
         { title: 'TO', cell: recipientText },
         {
@@ -85,9 +95,12 @@ async function show(io: Io, id: string, flags: Flags & { message?: boolean }): P
   if (flags.message) return void io.out(`${escapeText(JSON.stringify(JSON.parse(text), null, 2))}\n`)
   const delivery = JSON.parse(text) as Delivery
   const { status, tries, max_tries, trigger, key, dispatch_id, fired_at, run_id } = delivery
+  const what = delivery.of === 'finding' ? `finding  about ${escapeLine(key)}, ${delivery.made_at}\n` : ''
   io.out(`${delivery.delivery_id}  ${paint(io, STATUS_STYLES[status], status)}\n`)
   io.out(`to       ${escapeLine(recipientText(delivery))}\n`)
-  io.out(`firing   ${dispatch_id} of ${escapeLine(trigger)} for ${escapeLine(key)}, ${fired_at}\n`)
+  io.out(what)
+  if (dispatch_id !== null)
+    io.out(`firing   ${dispatch_id} of ${escapeLine(trigger ?? '')} for ${escapeLine(key)}, ${fired_at}\n`)
   if (run_id !== null) io.out(`run      ${escapeLine(run_id)}\n`)
   io.out(`tries    ${tries} of ${max_tries}\n${attemptLines(delivery).join('')}`)
 }

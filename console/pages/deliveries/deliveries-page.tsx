@@ -1,10 +1,12 @@
-/** Who was told of firings, and how that went; the address holds the filters. */
+/** Who was told of firings and findings, and how that went; the address holds the filters. */
 import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useSearchParams } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { statusWord } from '../../lib/firings.ts'
+import { runPath } from '../../lib/runs.ts'
 import {
+  DELIVERY_KINDS,
   DELIVERY_STATUSES,
   type DeliveryQuery,
   readDeliveryFilter,
@@ -41,6 +43,13 @@ export default function DeliveriesPage() {
             onChange={(value) => set('status', value)}
           />
           <WordSelect
+            label="Kind"
+            all="All kinds"
+            data={DELIVERY_KINDS}
+            value={query.kind}
+            onChange={(value) => set('kind', value)}
+          />
+          <WordSelect
             label="Trigger"
             all="All triggers"
             data={(triggers.data ?? []).map(({ name }) => name)}
@@ -61,6 +70,11 @@ export default function DeliveriesPage() {
             </Button>
           )}
         </Group>
+        {query.run && (
+          <Text size="sm" c="dimmed">
+            Deliveries of the finding of one run. <Link to={runPath(query.run)}>View run</Link>
+          </Text>
+        )}
         <Deliveries query={query} isNarrowed={isNarrowed} />
       </Stack>
     </>
@@ -91,7 +105,7 @@ function Deliveries({ query, isNarrowed }: { query: DeliveryQuery; isNarrowed: b
         <Text c="dimmed" maw={540}>
           {isNarrowed
             ? 'Remove a filter to see more.'
-            : 'When a trigger fires, each delivery to an agent or an address shows here. Addresses are subscribed on the page of a trigger.'}
+            : 'When a trigger fires, each delivery to an agent or an address shows here; after a run, each delivery of its finding to a webhook or Slack. Addresses are subscribed on the page of a trigger.'}
         </Text>
       </Empty>
     )

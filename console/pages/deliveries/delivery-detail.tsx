@@ -10,7 +10,7 @@ import { When } from '../../parts/when.tsx'
 import { wkeys, work } from '../../trigger-client.ts'
 
 export function DeliveryDetail({ delivery }: { delivery: Delivery }) {
-  const { attempts, delivery_id, recipient } = delivery
+  const { attempts, delivery_id, of, recipient } = delivery
   return (
     <Stack gap="sm">
       {attempts.length === 0 ? (
@@ -34,7 +34,7 @@ export function DeliveryDetail({ delivery }: { delivery: Delivery }) {
                 <Table.Td>
                   <When at={at} />
                 </Table.Td>
-                <Table.Td>{status ?? 'none'}</Table.Td>
+                <Table.Td>{status ?? (recipient.kind === 'slack' ? '–' : 'none')}</Table.Td>
                 <Table.Td ta="right">{count(ms)} ms</Table.Td>
                 <Table.Td style={{ overflowWrap: 'anywhere' }}>{error ?? '–'}</Table.Td>
               </Table.Tr>
@@ -42,7 +42,7 @@ export function DeliveryDetail({ delivery }: { delivery: Delivery }) {
           </Table.Tbody>
         </Table>
       )}
-      {recipient.kind !== 'agent' && <Message id={delivery_id} />}
+      {recipient.kind !== 'agent' && of === 'firing' && <Message id={delivery_id} />}
     </Stack>
   )
 }

@@ -31,8 +31,8 @@ export function DeliveryTable({ deliveries, without }: Props) {
                 <VisuallyHidden>Unfold</VisuallyHidden>
               </Table.Th>
               <Table.Th>Recipient</Table.Th>
-              {hasFiring && <Table.Th>Firing</Table.Th>}
-              {hasFiring && <Table.Th>Fired</Table.Th>}
+              {hasFiring && <Table.Th>Firing or finding</Table.Th>}
+              {hasFiring && <Table.Th>When</Table.Th>}
               <Table.Th>Status</Table.Th>
               <Table.Th>Attempts</Table.Th>
               <Table.Th>Result</Table.Th>
@@ -71,6 +71,9 @@ function Row({
 }) {
   const { delivery_id, recipient, trigger, key, status, tries, max_tries, run_id } = delivery
   const Icon = isOpen ? ChevronDown : ChevronRight
+  const means =
+    delivery.of === 'firing' ? '' : recipient.kind === 'slack' ? ', in Slack' : ', as a write-back'
+  const label = `${recipient.name} for ${key || trigger}${means}`
   return (
     <>
       <Table.Tr>
@@ -79,7 +82,7 @@ function Row({
             variant="subtle"
             color="gray"
             aria-expanded={isOpen}
-            aria-label={`Attempts of the delivery to ${recipient.name} for ${key || trigger}`}
+            aria-label={`Attempts of the delivery to ${label}`}
             onClick={onToggle}
           >
             <Icon size={16} aria-hidden />
@@ -87,14 +90,19 @@ function Row({
         </Table.Td>
         <Table.Td style={{ overflowWrap: 'anywhere' }}>
           <Text size="sm" fw={600}>
-            {recipient.kind === 'agent' ? (
+            {recipient.kind === 'agent' || delivery.of === 'finding' ? (
               <Link to={agentPath(recipient.name)}>{recipient.name}</Link>
             ) : (
               recipient.name
             )}
           </Text>
+          {delivery.of === 'finding' && (
+            <Text size="xs" c="dimmed" className="mono">
+              {recipient.kind === 'slack' ? 'Slack' : 'write-back'}: {recipient.address}
+            </Text>
+          )}
           {run_id ? (
-            <Link to={runPath(run_id)} aria-label={`Run of ${recipient.name} for ${key || trigger}`}>
+            <Link to={runPath(run_id)} aria-label={`Run of ${label}`}>
               View run
             </Link>
           ) : (
@@ -105,15 +113,18 @@ function Row({
         </Table.Td>
         {hasFiring && (
           <Table.Td style={{ overflowWrap: 'anywhere' }}>
-            <Link to={firingPath(delivery.dispatch_id)}>
-              {trigger}
-              {key && key !== trigger ? `: ${key}` : ''}
-            </Link>
+            {delivery.of === 'finding' && <Text size="xs">finding about {key}</Text>}
+            {delivery.dispatch_id && (
+              <Link to={firingPath(delivery.dispatch_id)}>
+                {trigger}
+                {key && key !== trigger ? `: ${key}` : ''}
+              </Link>
+            )}
           </Table.Td>
         )}
         {hasFiring && (
           <Table.Td style={{ whiteSpace: 'nowrap' }}>
-            <When at={delivery.fired_at} />
+            <When at={delivery.made_at} />
           </Table.Td>
         )}
         <Table.Td>
@@ -126,9 +137,7 @@ function Row({
           <LastWord delivery={delivery} />
         </Table.Td>
         <Table.Td ta="right">
-          {delivery.accepts.includes('redeliver') && (
-            <Redeliver id={delivery_id} label={`${recipient.name} for ${key || trigger}`} />
-          )}
+          {delivery.accepts.includes('redeliver') && <Redeliver id={delivery_id} label={label} />}
         </Table.Td>
       </Table.Tr>
       {isOpen && (
@@ -142,12 +151,16 @@ function Row({
   )
 }
 
-function LastWord({ delivery: { status, delivered_at, due_at, reason, run_id } }: { delivery: Delivery }) {
+function LastWord({
+  delivery: { of, status, delivered_at, due_at, reason, run_id },
+}: {
+  delivery: Delivery
+}) {
   return (
     <Text size="sm">
       {status === 'delivered' && (
         <>
-          {run_id ? 'Run succeeded' : 'delivered'} <When at={delivered_at} />
+          {run_id && of === 'firing' ? 'Run succeeded' : 'delivered'} <When at={delivered_at} />
         </>
       )}
       {status === 'running' && due_at && (
@@ -157,7 +170,10 @@ function LastWord({ delivery: { status, delivered_at, due_at, reason, run_id } }
         </>
       )}
       {status !== 'delivered' && reason}
-      {status === 'running' && !due_at && !reason && (run_id ? 'Run in progress' : 'Queued')}
+      {status === 'running' &&
+        !due_at &&
+        !reason &&
+        (run_id && of === 'firing' ? 'Run in progress' : 'Queued')}
     </Text>
   )
 }

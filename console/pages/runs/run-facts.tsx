@@ -1,5 +1,6 @@
 /** What a run is of: what woke it, when, with which model, and what it used. */
-import { SimpleGrid, Stack, Text } from '@mantine/core'
+import { Button, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
@@ -16,11 +17,14 @@ import {
   writeBackWords,
 } from '../../lib/runs.ts'
 import { count } from '../../lib/time.ts'
+import { useChange } from '../../lib/use-change.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { When } from '../../parts/when.tsx'
+import { rkeys } from '../../run-client.ts'
+import { work } from '../../trigger-client.ts'
 
 export function RunFacts({ run }: { run: RunDetail }) {
   const now = useNow(1_000)
@@ -82,8 +86,8 @@ export function RunFacts({ run }: { run: RunDetail }) {
             <Servers run={run} />
           </Line>
         )}
-        <Told title="Written back" said={writeBackWords(run)} />
-        <Told title="Posted to Slack" said={slackWords(run)} />
+        <ToldLine kind="write_back" title="Written back" told={writeBackWords(run)} run={run.id} />
+        <ToldLine kind="slack" title="Posted to Slack" told={slackWords(run)} run={run.id} />
         {run.handled && (
           <Line title="Handled">
             by {run.handled.by}, <When at={run.handled.at} />
@@ -146,12 +150,52 @@ function Servers({ run }: { run: RunDetail }) {
   )
 }
 
-function Told({ title, said }: { title: string; said: ReturnType<typeof slackWords> }) {
-  if (!said) return null
+interface ToldProps {
+  kind: 'write_back' | 'slack'
+  title: string
+  /** Null: it goes nowhere. */
+  told: ReturnType<typeof slackWords>
+  /** Id of the run. */
+  run: string
+}
+
+/** How a finding was told, where its attempts are, and what sends it again. */
+function ToldLine({ kind, title, told, run }: ToldProps) {
+  if (!told) return null
+  const [state, ...reason] = told.words.split(':')
   return (
     <Line title={title}>
-      <Mark tone={said.tone}>{said.words.split(':')[0]!}</Mark>
-      {said.words.includes(':') && said.words.slice(said.words.indexOf(':') + 1)}
+      <Mark tone={told.tone}>{state!}</Mark>
+      {reason.length > 0 && reason.join(':')}{' '}
+      <Link to={`/deliveries?${new URLSearchParams({ run, kind })}`} aria-label={`${title}: attempts`}>
+        attempts
+      </Link>{' '}
+      {told.tone === 'bad' && <Redeliver kind={kind} title={title} run={run} />}
     </Line>
+  )
+}
+
+function Redeliver({ kind, title, run }: Omit<ToldProps, 'told'>) {
+  const queries = useQueryClient()
+  const again = useChange(
+    async (_: undefined) => {
+      const { deliveries } = await work.deliveries({ run, kind })
+      return Promise.all(deliveries.map(({ delivery_id }) => work.redeliver(delivery_id)))
+    },
+    {
+      said: () => 'Redelivered with the same id',
+      onDone: () => void queries.invalidateQueries({ queryKey: rkeys.one(run) }),
+    },
+  )
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      loading={again.isPending}
+      aria-label={`${title}: redeliver`}
+      onClick={() => again.mutate(undefined)}
+    >
+      Redeliver
+    </Button>
   )
 }

@@ -131,15 +131,13 @@ export const liveSql = {
     FROM json_each(@subscriptions) n CROSS JOIN deliveries d
     WHERE d.seq = (SELECT max(l.seq) FROM deliveries l WHERE l.recipient = n.value)`,
 
-  writeBacks: `SELECT r.agent AS recipient, count(*) AS today FROM runs r
-    WHERE r.finished_at >= @midnight AND r.practice = 0 AND r.delivery IS NOT NULL
+  writeBacks: `SELECT r.agent AS recipient, count(*) AS today FROM runs r CROSS JOIN deliveries d
+    WHERE r.finished_at >= @midnight AND r.practice = 0 AND d.finding_of = r.id AND d.recipient_kind = 'write_back'
     GROUP BY +r.agent`,
 
-  lastWriteBacks: `SELECT r.agent AS recipient, r.finished_at AS last_at, r.delivery AS state, r.delivery_error AS reason
-    FROM json_each(@agents) n CROSS JOIN runs r
-    WHERE r.seq = (SELECT max(recent.seq) FROM (
-        SELECT a.seq, a.delivery FROM runs a WHERE a.agent = n.value AND a.practice = 0
-        ORDER BY a.seq DESC LIMIT ${LOOK_BACK}) recent WHERE recent.delivery IS NOT NULL)`,
+  lastWriteBacks: `SELECT n.value AS recipient, d.made_at AS last_at, d.state, d.reason
+    FROM json_each(@agents) n CROSS JOIN deliveries d
+    WHERE d.seq = (SELECT max(l.seq) FROM deliveries l WHERE l.recipient = 'write_back:' || n.value)`,
 
   sources:
     "SELECT name, id, last_ingest AS last_at FROM sources WHERE state <> 'deleted' AND name IN (SELECT value FROM json_each(@sources))",

@@ -60,9 +60,7 @@ export function readChain({ db, rows }: ReadContext, run: RunRow, now: number): 
     ),
     ...(oldest === undefined ? [] : [oldest]),
   ]
-  const ends = all.flatMap(({ finished_at, delivery_at, delivery }) =>
-    delivery === 'pending' ? [now] : [finished_at ?? now, delivery_at ?? 0],
-  )
+  const ends = all.flatMap(({ id, finished_at }) => [finished_at ?? now, lastTold(db, id, now)])
   const keys = db.prepare<[number], string>('SELECT key FROM firing_keys WHERE firing_id = ?').pluck()
   return {
     root: run.root_run_id,
@@ -83,14 +81,22 @@ function lookBack({ condition }: TriggerSpec, slot: number | null): number {
   return windowOf(condition)
 }
 
-function lastDelivery(db: ReadContext['db'], firing: number, now: number): number {
+/** When the last of a firing's deliveries ended. */
+const lastDelivery = (db: ReadContext['db'], firing: number, now: number): number =>
+  lastEnd(db, 'd.firing_id = ?', firing, now)
+
+/** When the finding of a run was written back. */
+const lastTold = (db: ReadContext['db'], run: string, now: number): number =>
+  lastEnd(db, "d.finding_of = ? AND d.recipient_kind = 'write_back'", run, now)
+
+function lastEnd(db: ReadContext['db'], which: string, of: number | string, now: number): number {
   const { open, last } = db
-    .prepare<[number], { open: number; last: number | null }>(
+    .prepare<[number | string], { open: number; last: number | null }>(
       `SELECT coalesce(sum(d.state IN ('pending', 'running')), 0) AS open, max(max(coalesce(d.delivered_at, d.made_at),
          coalesce((SELECT max(t.at + t.ms) FROM delivery_tries t WHERE t.delivery_id = d.id), 0))) AS last
-       FROM deliveries d WHERE d.firing_id = ?`,
+       FROM deliveries d WHERE ${which}`,
     )
-    .get(firing)!
+    .get(of)!
   return open > 0 ? now : (last ?? 0)
 }
 

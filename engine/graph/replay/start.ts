@@ -30,7 +30,9 @@ export const DELIVERED_SINCE = `SELECT f.trigger_name, d.recipient, count(*) AS 
        WHERE t.at >= ? AND t.at < ? AND t.error IS NULL AND f.practice = 0
          AND +f.trigger_id IN (SELECT value FROM json_each(?)) AND (s.project IS NULL OR s.project = ?)
        GROUP BY 1, 2`
-export const WRITTEN_BACK_SINCE = `SELECT r.agent, count(*) AS n FROM runs r WHERE r.delivery_at >= ? AND r.delivery_at < ? AND r.delivery = 'ok'
+export const WRITTEN_BACK_SINCE = `SELECT r.agent, count(*) AS n FROM delivery_tries t CROSS JOIN deliveries d CROSS JOIN runs r
+       WHERE t.at >= ? AND t.at < ? AND t.error IS NULL AND d.id = t.delivery_id AND d.recipient_kind = 'write_back'
+         AND r.id = d.finding_of
          AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) GROUP BY 1`
 export const KEYS_FIRED = `SELECT k.key, max(f.fired_at) AS fired_at FROM firings f JOIN firing_keys k ON k.firing_id = f.id
      WHERE f.trigger_id = ? AND f.fired_at > ? AND f.fired_at < ? AND f.resolves IS NULL AND f.practice = 0

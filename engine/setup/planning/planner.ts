@@ -5,9 +5,9 @@
  */
 import type { Clock, Timers } from '../../clock.ts'
 import { SvcError } from '../../errors.ts'
-import { createLooking, settled } from '../../looking.ts'
 import { ModelFault, type Models } from '../../models/types.ts'
 import type { UsageEntry } from '../../models/usage.ts'
+import { createWorkerLoop, settled } from '../../worker-loop.ts'
 import type { PlanningId, PlanningJob, PlanningPort } from './port.ts'
 import type { PlanningReads } from './tools.ts'
 import { planTurn } from './turn.ts'
@@ -33,7 +33,7 @@ export function startPlanner(options: PlannerOptions): Planner {
   const { port, timers, onError } = options
   const underWay = new Map<string, { of: PlanningId; cut: AbortController }>()
   const work = new Set<Promise<void>>()
-  const looking = createLooking({ look, timers, onError })
+  const loop = createWorkerLoop({ look, timers, onError })
 
   const tell = (error: unknown) => onError(error instanceof Error ? error : new Error(String(error)))
 
@@ -70,9 +70,9 @@ export function startPlanner(options: PlannerOptions): Planner {
   }
 
   return {
-    nudge: looking.nudge,
+    nudge: loop.nudge,
     stop: async () => {
-      looking.stop()
+      loop.stop()
       for (const { cut } of underWay.values()) cut.abort()
       await settled(work, timers, STOP_MS)
     },

@@ -48,6 +48,8 @@ const firing: Firing = {
 }
 const delivery: Delivery = {
   delivery_id: 'dlv_1',
+  of: 'firing',
+  made_at: firing.fired_at!,
   dispatch_id: ID,
   trigger: 'errs',
   key: 'pay',
@@ -124,6 +126,7 @@ describe('svc firings', () => {
     [['firings', '--state', 'open'], '--state'],
     [['firings', '--limit', '0'], '--limit must be a whole number'],
     [['deliveries', '--status', 'lost'], '--status'],
+    [['deliveries', '--kind', 'pigeon'], '--kind'],
   ])('%j exits with 64', async (argv, message) => {
     const ran = await svc([...argv, ...(await daemon({}))])
     expect([ran.code, ran.out]).toEqual([64, ''])
@@ -240,11 +243,33 @@ describe('svc deliveries', () => {
     const options = ['--status', 'failed', '--trigger', 'errs', '--recipient', 'sub_1']
     const { out, err } = await svc(['deliveries', ...options, ...at])
     const lines = out.split('\n')
-    expect(lines[0]).toMatch(/^ID +FIRED +TRIGGER +KEY +TO +STATUS +TRIES +HOW$/)
+    expect(lines[0]).toMatch(/^ID +MADE +TRIGGER +KEY +TO +STATUS +TRIES +HOW$/)
     expect(lines[1]).toMatch(/calm reef \(https.*running +2\/9 +HTTP 503; next try 2026-11-20T12:00:35.000Z$/)
     expect(lines[2]).toMatch(/delivered +2\/9 +at 2026-11-20T12:00:01.000Z$/)
     expect(lines[3]).toMatch(/agent first\\u202elook +failed +2\/9 +off$/)
     expect(err).toContain('--before dlv_1')
+  })
+
+  it('18.3: narrows to a kind and a run, and shows what was told of a finding that no firing woke', async () => {
+    const finding = {
+      ...{ ...delivery, of: 'finding', dispatch_id: null, trigger: null, fired_at: null, run_id: 'run_1' },
+      recipient: {
+        ...{ kind: 'slack', name: 'first-look', address: 'slack://channel/C0ALERTS', subscription_id: null },
+      },
+    }
+    const at = await daemon({
+      'GET /api/deliveries?limit=30&kind=slack&run=run_1': [
+        200,
+        { deliveries: [finding], next_before: null },
+      ],
+      'GET /api/deliveries/dlv_1': [200, finding],
+    })
+    const { out } = await svc(['deliveries', '--kind', 'slack', '--run', 'run_1', ...at])
+    expect(out).toContain('Slack of agent first-look (slack://channel/C0ALERTS)')
+    const shown = (await svc(['deliveries', 'show', 'dlv_1', ...at])).out
+    expect(shown).toContain(`finding  about pay, ${delivery.made_at}`)
+    expect(shown).toContain('run      run_1')
+    expect(shown).not.toContain('firing ')
   })
 
   it('shows one with its tries, or what is posted', async () => {

@@ -194,8 +194,11 @@ describe('the graph of a project', () => {
     await agent({ name: 'first-look', trigger: 't', model: 'm1', webhook_url: 'https://back.test/in/secret' })
     world.models.reply('m1', () => conclude())
     await post(error)
-    const [run] = await settled()
-    await engine.settleWriteBack(run!.id, 'http 410', 'HTTP 410: gone', null)
+    await settled()
+    const back = (await engine.claimDeliveries(10, [])).find(({ of }) => of === 'finding')!
+    await engine.settleDelivery(back.deliveryId, {
+      ...{ event: 'refuse', at: clock.at, ms: 0, status: 410, reason: 'HTTP 410: gone' },
+    })
     const at = new Date(clock.at).toISOString()
     const { node, edge } = await graphOf()
     expect(node(`destination:webhook:${id}`)).toMatchObject({ today: 1, last_at: at, health: 'ok' })

@@ -19,23 +19,18 @@ it('is each try with what came of it, and each end once', async () => {
   const { subscription_id: subscription } = await engine.subscribe({ trigger: 't' }, to, BY.caller)
   await post({ service: 'checkout', type: 'error' })
   const [run] = await world.settled()
+  /** A try of each that is due. */
   const tried = async (event: 'retry' | 'acknowledge', status: number) => {
-    const { deliveryId } = (await engine.claimDeliveries(10, []))[0]!
-    const reason = event === 'retry' ? `HTTP ${status}` : null
-    await engine.settleDelivery(deliveryId, {
-      event,
-      at: clock.at,
-      ms: 200,
-      status,
-      reason,
-      dueAt: clock.at + 5_000,
-    })
+    for (const { deliveryId, of } of await engine.claimDeliveries(10, []))
+      await engine.settleDelivery(deliveryId, {
+        ...{ event, at: clock.at, ms: of === 'firing' ? 200 : 0, status },
+        reason: event === 'retry' ? `HTTP ${status}` : null,
+        dueAt: clock.at + 5_000,
+      })
   }
   await tried('retry', 503)
-  await engine.settleWriteBack(run!.id, null, 'HTTP 503', clock.at + 1_000)
   clock.at += 6_000
   await tried('acknowledge', 204)
-  await engine.settleWriteBack(run!.id, 'ok', null, null)
   clock.at += 1_000
   const replay = await whole(world)
   const told = replay.moments.filter(({ kind }) => kind === 'delivery')
@@ -43,6 +38,12 @@ it('is each try with what came of it, and each end once', async () => {
     [0, 'running', 't tells agent a', 'wakes:t>a'],
     [0, 'pending', 't tells https://1.1.1.1/ho…', `tells:trigger:t>webhook:${subscription}`],
     [0, 'delivered', 'what was told to agent a is done', 'wakes:t>a'],
+    [
+      0,
+      'retry',
+      'the finding of a was not taken by its receiver: HTTP 503; it is tried again, try 1',
+      'tells:agent:a>write_back:a',
+    ],
     [
       200,
       'retry',

@@ -37,13 +37,13 @@ describe('a replay reads', () => {
     ['runs that were made', MADE_RUNS, 'run_projects_project'],
     ['runs that ended', ENDED_RUNS, 'runs_finished'],
     ['runs that are open', OPEN_RUNS, 'runs_open'],
-    ['findings written back', WRITTEN_BACK, 'runs_written_back'],
+    ['findings written back', WRITTEN_BACK, 'delivery_tries_at'],
     ['steps', STEPS, 'PRIMARY KEY'],
     ['states', STATES, 'history_object'],
     ['runs of a day', RUNS_SINCE, 'run_projects_project'],
     ['handoffs of a day', HANDOFFS_SINCE, 'runs_finished'],
     ['deliveries of a day', DELIVERED_SINCE, 'delivery_tries_at'],
-    ['findings written back in a day', WRITTEN_BACK_SINCE, 'runs_written_back'],
+    ['findings written back in a day', WRITTEN_BACK_SINCE, 'delivery_tries_at'],
     ['keys that wait', KEYS_FIRED, 'firings_trigger'],
   ])('%s by an index', (_what, sql, index) => {
     const plan = planOf(sql)

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { settle, until } from '../deliveries/setup.ts'
 import { type Answer, say } from '../egress/receiver.ts'
 import { receiver } from '../egress/setup.ts'
+import { settle, until } from '../outbox/setup.ts'
 import { ME, setup } from './setup.ts'
 
 const json = (value: unknown): Answer =>

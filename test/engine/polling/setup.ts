@@ -4,9 +4,9 @@ import { fetchOver } from '../../../engine/egress/index.ts'
 import { createEngine, type EngineOptions } from '../../../engine/local.ts'
 import { startPoller } from '../../../engine/polling/poller.ts'
 import type { PollMade, PollPort } from '../../../engine/polling/types.ts'
-import { until } from '../deliveries/setup.ts'
 import { manualTime } from '../egress/manual-time.ts'
 import { client } from '../egress/setup.ts'
+import { until } from '../outbox/setup.ts'
 
 export const ME = { caller: { id: 'open', name: 'test' }, origin: 'api' as const }
 

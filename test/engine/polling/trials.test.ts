@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { fetchOver } from '../../../engine/egress/index.ts'
 import { createTrials } from '../../../engine/polling/trials.ts'
-import { settle } from '../deliveries/setup.ts'
 import { type Answer, say } from '../egress/receiver.ts'
 import { client, receiver } from '../egress/setup.ts'
+import { settle } from '../outbox/setup.ts'
 import { setup } from './setup.ts'
 
 const json = (value: unknown): Answer =>

@@ -1,10 +1,8 @@
 /** What a run may not pass: budgets, policies, the projects it works for. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { createEgress } from '../../../engine/egress/index.ts'
-import { startWriteBacks } from '../../../engine/runs/write-backs.ts'
 import { startMcpServer } from '../../mcp/server.ts'
-import { manualTime } from '../egress/manual-time.ts'
 import { say, startReceiver } from '../egress/receiver.ts'
+import { sendFindings } from '../outbox/sent-findings.ts'
 import { BY } from '../triggers/trigger-world.ts'
 import { conclude, error, look, stepsOf } from './replies.ts'
 import { openRunWorld, type RunWorld } from './run-world.ts'
@@ -177,25 +175,9 @@ describe('a finding', () => {
     const receiver = await startReceiver((received, response) =>
       say(statuses[n++] ?? 500)(received, response),
     )
-    const { agent, models, post, settled, run, engine, clock } = await open()
-    const time = manualTime(clock.at)
-    const egress = createEgress({ allowPrivate: false, timers: time })
-    let tried = () => {}
-    const back = startWriteBacks({
-      port: {
-        ...engine,
-        settleWriteBack: async (...args) => {
-          await engine.settleWriteBack(...args)
-          tried()
-        },
-      },
-      egress,
-      clock,
-      timers: time,
-      onError: (fault) => {
-        throw fault
-      },
-    })
+    const world = await open()
+    const { agent, models, post, settled, run, clock } = world
+    const { tried, stop } = sendFindings(world)
     await agent({
       name: 'first-look',
       trigger: 't',
@@ -209,11 +191,7 @@ describe('a finding', () => {
     const [done] = await settled()
     expect(done!.delivery).toBe('pending')
     for (const _status of statuses) {
-      const settledTry = new Promise<void>((go) => {
-        tried = go
-      })
-      back.nudge()
-      await settledTry
+      await tried()
       clock.at += 10_000
     }
     // A receiver that is down for good is given up, one that comes back is told.
@@ -235,8 +213,7 @@ describe('a finding', () => {
       run_id: done!.id,
       model: 'm1',
     })
-    await back.stop()
-    egress.close()
+    await stop()
     await receiver.close()
   })
 })

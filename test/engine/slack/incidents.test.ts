@@ -1,11 +1,7 @@
 /** Findings of one incident are one message of Slack that is updated (issue 17, part 2.4). */
 import { expect, it, onTestFinished } from 'vitest'
-import { createEgress } from '../../../engine/egress/index.ts'
-import { createSlackApi } from '../../../engine/slack/api.ts'
 import { emptySlackEnvironment } from '../../../engine/slack/environment.ts'
-import { startSlackPoster } from '../../../engine/slack/poster.ts'
-import type { SlackPosted } from '../../../engine/slack/posts.ts'
-import { manualTime } from '../egress/manual-time.ts'
+import { sendFindings } from '../outbox/sent-findings.ts'
 import { conclude, error } from '../runs/replies.ts'
 import { openRunWorld } from '../runs/run-world.ts'
 import { slackServer, TOKEN } from './slack-server.ts'
@@ -17,35 +13,14 @@ async function open() {
   const world = await openRunWorld({
     slack: { ...emptySlackEnvironment, botToken: TOKEN, apiUrl: slack.url },
   })
-  const { engine, clock, models } = world
-  const time = manualTime(clock.at)
-  const egress = createEgress({ allowPrivate: false, timers: time })
-  const waiting: ((posted: SlackPosted) => void)[] = []
-  const poster = startSlackPoster({
-    port: {
-      ...engine,
-      settleSlackPost: async (posted: SlackPosted) => {
-        await engine.settleSlackPost(posted)
-        for (const go of waiting.splice(0)) go(posted)
-      },
-    },
-    api: createSlackApi({ egress, clock }),
-    ...{ egress, clock, timers: time },
-    onError: () => {},
-  })
+  const { clock, models } = world
+  const { tried, stop } = sendFindings(world)
   onTestFinished(async () => {
-    await poster.stop()
-    egress.close()
+    await stop()
     await world.close()
   })
   await world.trigger({ condition: { event: 'any' }, cooldown: '1m' })
   await world.agent({ name: 'first-look', trigger: 't', model: 'm1', slack_channel: 'C0ALERTS' })
-  /** What the next try comes to. */
-  const tried = () =>
-    new Promise<SlackPosted>((go) => {
-      waiting.push(go)
-      poster.nudge()
-    })
   /** Something happens, is found, and is told to Slack. */
   const found = async (summary: string, verdict: string, after = 2 * MINUTE) => {
     models.reply('m1', [conclude({ summary, verdict, headline: summary.split('.')[0] })])
@@ -62,7 +37,7 @@ const said = (message: object) => JSON.stringify(message)
 it('the message in the channel is updated, every note is in its thread, and another verdict is told to the channel', async () => {
   const { slack, found } = await open()
   await found('Payments fail. All of them.', 'deploy')
-  expect(await found('It goes on. 40 more.', 'deploy')).toMatchObject({ outcome: 'ok', channel: 'C0ALERTS' })
+  expect(await found('It goes on. 40 more.', 'deploy')).toMatchObject({ event: 'acknowledge' })
   await found('The pool is exhausted. Not the deploy.', 'database')
   const root = '1700000000.000001'
   const [first, ...thread] = slack.posted
@@ -96,7 +71,7 @@ it('another message is posted for another incident, and where the first is gone'
   expect([slack.posted.length, slack.updated.length]).toEqual([2, 0])
   slack.says = (method) =>
     method === 'chat.update' ? { body: { ok: false, error: 'message_not_found' } } : null
-  expect(await found('Three. C.', 'deploy')).toMatchObject({ outcome: 'ok' })
+  expect(await found('Three. C.', 'deploy')).toMatchObject({ event: 'acknowledge' })
   expect(slack.posted[2]).not.toHaveProperty('thread_ts')
   slack.says = () => null
   await found('Four. D.', 'deploy')
@@ -109,10 +84,36 @@ it('a try that failed half way goes on, and says nothing twice', async () => {
   let left = 1
   slack.says = (_method, { thread_ts }) =>
     thread_ts && left-- <= 0 ? { status: 429, headers: { 'retry-after': '40' }, body: 'later' } : null
-  expect(await found('Two. B.', 'deploy')).toMatchObject({ outcome: null, parts: 1 })
+  expect(await found('Two. B.', 'deploy')).toMatchObject({ event: 'retry' })
   expect(slack.posted.map(({ thread_ts }) => thread_ts !== undefined)).toEqual([false, true])
   slack.says = () => null
   clock.at += 40_000
-  expect(await tried()).toMatchObject({ outcome: 'ok', parts: 2 })
+  expect(await tried()).toMatchObject({ event: 'acknowledge' })
   expect(slack.posted.map(({ thread_ts }) => thread_ts !== undefined)).toEqual([false, true, true])
+})
+
+it('18.3: a message that fails for long lets later ones of its incident pass; short waits keep the order', async () => {
+  const { slack, found, tried, clock, settled, models, engine } = await open()
+  slack.says = (_method, { blocks = '' }) => (blocks.includes('A.') ? { status: 503, body: 'down' } : null)
+  // Tried again after 1, 5 and 30 seconds: what comes meanwhile waits for it.
+  expect(await found('One. A.', 'deploy')).toMatchObject({ event: 'retry' })
+  const { runs } = await engine.listRuns({ limit: 1, offset: 0 })
+  models.reply('m1', [conclude({ summary: 'Two. B.', verdict: 'deploy', headline: 'Two' })])
+  await engine.rerun(runs[0]!.id, { asOf: 'same', practice: false })
+  await settled()
+  for (const wait of [1_000, 5_000, 30_000]) {
+    clock.at += wait
+    expect(await tried()).toMatchObject({ event: 'retry' })
+  }
+  expect(slack.posted).toEqual([])
+  // Then after two minutes: nobody waits so long for a message that is fine.
+  expect(await tried()).toMatchObject({ event: 'acknowledge' })
+  expect(slack.posted.map(({ blocks }) => said(blocks))).toEqual([expect.stringContaining('B.')])
+  slack.says = () => null
+  clock.at += 120_000
+  expect(await tried()).toMatchObject({ event: 'acknowledge' })
+  expect(slack.posted.map(({ blocks, thread_ts }) => [thread_ts, said(blocks)])).toEqual([
+    [undefined, expect.stringContaining('B.')],
+    [undefined, expect.stringContaining('A.')],
+  ])
 })

@@ -1,13 +1,10 @@
 /** Findings of real runs posted before a server that speaks Slack's wire format. */
 import { expect, it, onTestFinished } from 'vitest'
-import { createEgress } from '../../../engine/egress/index.ts'
-import { createSlackApi } from '../../../engine/slack/api.ts'
 import { emptySlackEnvironment } from '../../../engine/slack/environment.ts'
-import { startSlackPoster } from '../../../engine/slack/poster.ts'
-import type { SlackPosted } from '../../../engine/slack/posts.ts'
-import type { AgentWrite } from '../../../schemas/types.ts'
-import { manualTime } from '../egress/manual-time.ts'
+import type { AgentWrite, Delivery } from '../../../schemas/types.ts'
+import { sendFindings } from '../outbox/sent-findings.ts'
 import { openRunWorld } from '../runs/run-world.ts'
+import { BY } from '../triggers/trigger-world.ts'
 import { type SlackServer, slackServer, TOKEN } from './slack-server.ts'
 
 const LONG = `Summary: the deploy broke it.\n\n${'- evidence\n'.repeat(500)}`
@@ -19,40 +16,17 @@ async function open(
   const { token = TOKEN, publicUrl = null, env = {} } = options
   const settings = { ...emptySlackEnvironment, botToken: token, apiUrl: slack.url, publicUrl }
   const world = await openRunWorld({ slack: settings, env })
-  const { engine, clock } = world
-  const time = manualTime(clock.at)
-  const egress = createEgress({ allowPrivate: false, timers: time })
-  const waiting: ((posted: SlackPosted) => void)[] = []
-  const parts = (more = {}) => ({
-    port: {
-      ...engine,
-      settleSlackPost: async (posted: SlackPosted) => {
-        await engine.settleSlackPost(posted)
-        for (const go of waiting.splice(0)) go(posted)
-      },
-      ...more,
-    },
-    api: createSlackApi({ egress, clock }),
-    ...{ egress, clock, timers: time },
-    onError: () => {},
-  })
-  const poster = startSlackPoster(parts())
+  const sent = sendFindings(world, { publicUrl })
   onTestFinished(async () => {
-    await poster.stop()
-    egress.close()
+    await sent.stop()
     await world.close()
   })
   await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
   return {
     ...world,
     slack,
-    parts,
     /** Resolves with what the next try came to. */
-    tried: (nudged = poster) =>
-      new Promise<SlackPosted>((go) => {
-        waiting.push(go)
-        nudged.nudge()
-      }),
+    tried: sent.tried,
     /** A finding of an agent. @returns id of its run */
     async found(agent: Partial<AgentWrite>, summary = 'Found.'): Promise<string> {
       await world.agent({ name: 'first-look', trigger: 't', model: 'm1', concludes: true, ...agent })
@@ -102,7 +76,7 @@ it('that fail half way go on in the thread, and are not posted again', async () 
   const id = await found({ slack_channel: 'C0ALERTS' }, LONG)
   slack.says = (_method, { thread_ts }) =>
     thread_ts ? { status: 429, headers: { 'retry-after': '40' }, body: 'later' } : null
-  expect(await tried()).toMatchObject({ outcome: null, dueAt: clock.at + 40_000 })
+  expect(await tried()).toMatchObject({ event: 'retry', dueAt: clock.at + 40_000 })
   expect(await run(id)).toMatchObject({
     slack: 'pending',
     slack_error: 'Slack asks to be called less often',
@@ -114,28 +88,51 @@ it('that fail half way go on in the thread, and are not posted again', async () 
   expect(await run(id)).toMatchObject({ slack: 'ok', slack_error: null })
 })
 
-it('that a stopped daemon left are posted by the next, without what was there', async () => {
-  const { found, tried, slack, parts, run } = await open()
-  const id = await found({ slack_channel: 'C0ALERTS' }, LONG)
-  let died = () => {}
-  const isDead = new Promise<void>((go) => {
-    died = go
-  })
-  const dying = startSlackPoster(
-    parts({
-      settleSlackPost: async () => {
-        died()
-        throw new Error('the daemon is gone')
-      },
-    }),
-  )
-  dying.nudge()
-  await isDead
-  await dying.stop()
-  expect(slack.posted).toHaveLength(2)
-  await tried()
-  expect(slack.posted).toHaveLength(2)
-  expect((await run(id)).slack).toBe('ok')
+/** The first message is in the channel, its thread is not. */
+async function halfPosted(channel: string) {
+  const opened = await open()
+  const { found, tried, slack, clock } = opened
+  const id = await found({ slack_channel: channel }, LONG)
+  slack.says = (_method, { thread_ts }) => (thread_ts ? { status: 503, body: 'down' } : null)
+  expect(await tried()).toMatchObject({ event: 'retry' })
+  clock.at += 10_000
+  const inChannels = () =>
+    slack.posted.map(({ channel, thread_ts }) => `${channel}${thread_ts ? ` in ${thread_ts}` : ''}`)
+  return { ...opened, id, inChannels }
+}
+
+it('18.3: half of which were deleted in Slack are posted anew', async () => {
+  const { tried, slack, run, id, inChannels } = await halfPosted('C0ALERTS')
+  slack.says = (_method, { thread_ts }) =>
+    thread_ts === '1700000000.000001' ? { body: { ok: false, error: 'thread_not_found' } } : null
+  expect(await tried()).toMatchObject({ event: 'acknowledge' })
+  expect(inChannels()).toEqual(['C0ALERTS', 'C0ALERTS', 'C0ALERTS in 1700000000.000002'])
+  expect(await run(id)).toMatchObject({ slack: 'ok', slack_error: null })
+})
+
+it('18.3: whose thread is gone again and again are refused after one more post of a try', async () => {
+  const { tried, slack, run, id, inChannels } = await halfPosted('C0ALERTS')
+  slack.says = (_method, { thread_ts }) =>
+    thread_ts ? { body: { ok: false, error: 'thread_not_found' } } : null
+  expect(await tried()).toMatchObject({ event: 'refuse' })
+  expect(inChannels()).toEqual(['C0ALERTS', 'C0ALERTS'])
+  expect(await run(id)).toMatchObject({ slack: 'failed', slack_error: 'Slack refuses it: thread_not_found' })
+})
+
+it('18.3: begun in a channel that is gone are posted anew where the agent posts now', async () => {
+  const { tried, slack, engine, inChannels } = await halfPosted('C0ALERTS')
+  slack.says = (_method, { channel }) =>
+    channel === 'C0ALERTS' ? { body: { ok: false, error: 'is_archived' } } : null
+  expect(await tried()).toMatchObject({ event: 'refuse' })
+  const { agents } = await engine.listAgents()
+  const { name, prompt, model } = agents[0]!
+  await engine.updateAgent(name, { name, prompt, model, slack_channel: 'C0GENERAL' }, BY)
+  const [{ delivery_id }] = (await engine.listDeliveries({ kind: 'slack', limit: 1 })).deliveries as [
+    Delivery,
+  ]
+  await engine.redeliver(delivery_id)
+  expect(await tried()).toMatchObject({ event: 'acknowledge' })
+  expect(inChannels()).toEqual(['C0ALERTS', 'C0GENERAL', 'C0GENERAL in 1700000000.000002'])
 })
 
 it.each([

@@ -92,6 +92,20 @@ export const READS: Record<string, (made: Made) => Said> = {
   listAgentExamples: () => named('first-look'),
   listAgentTests: () => ({ ...named('first-look'), query: { limit: 10, offset: 0 } }),
   getAgentTest: () => ({ params: { name: 'first-look', id: 'test_gone' } }),
+  listFirings: () => ({ query: { limit: 10 } }),
+  getFiring: ({ firing }) => ({ params: { id: firing } }),
+  listFiringEvents: ({ firing }) => ({ params: { id: firing } }),
+  listDispatches: () => ({ query: { limit: 10 } }),
+  getDispatch: ({ firing }) => ({ params: { id: firing } }),
+  listDeliveries: () => ({ query: { limit: 10 } }),
+  getDelivery: () => ({ params: { id: 'dlv_gone' } }),
+  getDeliveryMessage: () => ({ params: { id: 'dlv_gone' } }),
+  why: ({ event }) => ({ params: { id: event } }),
+  listEvaluations: () => ({ ...named('gateway-errors'), query: { limit: 10 } }),
+  backtest: () => ({ body: { trigger: 'gateway-errors', window: '1d' } }),
+  listSubscriptions: () => ({}),
+  listProjectSubscriptions: () => ofProject(),
+  listExternalAgents: () => ofProject(),
   // events
   stats: () => ({ body: { by: 'service' } }),
   histogram: () => ({ body: { selector: {} } }),
@@ -139,6 +153,8 @@ export const READS: Record<string, (made: Made) => Said> = {
   modelUsage: () => ({ query: { days: 7 } }),
   getProviderAKey: () => ({}),
   getGateway: () => ({}),
+  getSlackBotToken: () => ({}),
+  getSlackSigningSecret: () => ({}),
   listCredentials: () => ({}),
   listAskSessions: () => ({}),
   getAskSession: ({ session }) => ({ params: { id: session } }),
@@ -157,19 +173,11 @@ export const READS_BY_NAME: Record<string, (made: Made) => unknown[]> = {
   event: ({ event }) => [event],
   entityValues: () => ['service', 10],
   inspect: () => [{ tool: 'sources' }],
-  // firings and deliveries
   listFirings: () => [{ limit: 10 }],
   getFiring: ({ firing }) => [firing],
   firingEvents: ({ firing }) => [firing],
-  listDispatches: () => [10],
-  getDispatch: ({ firing }) => [firing],
-  listDeliveries: () => [{ limit: 10 }],
-  getDelivery: () => ['dlv_gone'],
-  deliveryMessage: () => ['dlv_gone'],
   why: ({ event }) => [event],
-  evaluations: () => ['gateway-errors', { limit: 10 }],
-  backtest: () => [{ trigger: 'gateway-errors', window: '1d' }],
-  listSubscriptions: () => [{}],
+  deliveryMessage: () => ['dlv_gone'],
   // what runs read: their own tools
   briefFor: ({ project }) => [
     [project],
@@ -220,7 +228,7 @@ export const PLANS: Record<string, (dryRun: boolean, applied: number) => Said> =
 }
 
 /** Of these there is none in that world. */
-export const NONE = ['getAgentTest', 'getDelivery', 'deliveryMessage']
+export const NONE = ['getAgentTest', 'getDelivery', 'getDeliveryMessage', 'deliveryMessage']
 
 /** What the daemon's own workers, and what needs the writer for what it knows alone, ask it. */
 export const OF_THE_WRITER: Record<string, string> = {
@@ -229,6 +237,4 @@ export const OF_THE_WRITER: Record<string, string> = {
   claimDeliveries: 'takes what waits',
   claimFiring: 'takes what waits',
   nextDelivery: 'one row by index, between two claims',
-  dueWriteBacks: 'a few rows by index, before they are settled',
-  nextWriteBack: 'one row by index, between two of these',
 }

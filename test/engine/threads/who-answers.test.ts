@@ -258,6 +258,8 @@ const WRITES: Record<string, () => Promise<Said> | Said> = {
   deleteAskSession: () => ({ params: { id: SESSION } }),
   deleteEvalReport: () => ({ params: { id: made.report } }),
   deleteCredential: () => named('main'),
+  subscribe: () => ({ body: { trigger: 'nightly', fetch: true } }),
+  subscribeProject: () => ofProject({ fetch: true }),
   placeGraphNodes: () => ofProject({ positions: [{ node: 'source:gateway', x: 1, y: 2 }] }),
 }
 
@@ -268,7 +270,9 @@ const NETWORK: Record<string, true> = Object.fromEntries(
     ...['tryMcpServer', 'testMcpServer', 'createCredential', 'updateCredential', 'testCredential'],
     ...['listCredentialRepositories', 'saveModelProvider', 'discoverModels', 'testModelProvider'],
     ...['getTracing', 'saveTracing', 'testTracing', 'saveProviderAKey', 'forgetProviderAKey', 'saveGateway'],
-    ...['forgetGateway', 'cancelRun', 'cancelAsk', 'handInEvalReport', 'read'],
+    ...['forgetGateway', 'cancelRun', 'cancelAsk', 'handInEvalReport', 'read', 'fetchFiring'],
+    ...['saveSlackBotToken', 'forgetSlackBotToken', 'testSlack', 'saveSlackSigningSecret'],
+    ...['forgetSlackSigningSecret', 'listSlackChannels', 'dropSlackChannels'],
   ].map((id) => [id, true]),
 )
 
@@ -283,6 +287,7 @@ const OTHERS = [
   ...['startDraft', 'planDraft', 'stopPlanning', 'saveSetup', 'applySetup', 'sendTestEvent', 'startPractice'],
   ...['rerun', 'rerunOfAgent', 'removeModelProvider', 'chooseModelProvider'],
   ...['addAgentExample', 'removeAgentExample', 'startAgentTest'],
+  ...['unsubscribe', 'unsubscribeProject', 'redeliver', 'acknowledgeFiring', 'releaseFiring', 'extendLease'],
 ]
 
 /** Calls by name that write: of routes made by hand, and of what works on the network thread. */
@@ -293,7 +298,6 @@ const NAMED_WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
   saveSessions: () => [[{ idHash: 'a', tokenHash: 'b', usedAt: NOW }]],
   dropSession: () => ['a'],
   handInEvalReport: () => [REPORT, 'maria'],
-  subscribe: () => [{ trigger: 'nightly' }, { url: null, audience: 'caller' }, ME],
 }
 
 it.each(Object.keys(NAMED_WRITES))('the call %s goes to the writer, and does write', async (name) => {
@@ -308,9 +312,8 @@ it.each(Object.keys(NAMED_WRITES))('the call %s goes to the writer, and does wri
 /** Write too: each is tested where it belongs. */
 const OTHER_NAMED = [
   ...['makeFirstSource', 'removeModelProvider', 'cancelRun', 'importCatalog', 'recordModelUsage'],
-  ...['recordSteps', 'beginCall', 'finishRun', 'parkRun', 'rememberFor', 'settleWriteBack', 'seenMcpTools'],
-  ...['unsubscribe', 'redeliver', 'settleDelivery'],
-  ...['acknowledgeFiring', 'extendLease', 'releaseFiring'],
+  ...['recordSteps', 'beginCall', 'finishRun', 'parkRun', 'rememberFor', 'seenMcpTools'],
+  ...['settleDelivery', 'releaseFiring'],
 ]
 
 describe('whoever has the answer to a write', () => {

@@ -1,6 +1,7 @@
 /** Slack: the bot token findings are posted with, the signing secret, and the channels the bot sees. */
 import { Alert, Button, Group, List, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import type { SlackChannelsResult } from '../../../../schemas/types.ts'
 import { useChange } from '../../../lib/use-change.ts'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
@@ -15,7 +16,8 @@ export function Slack() {
     <Stack maw={980}>
       <Text size="sm" c="dimmed" maw={620}>
         Agents post their findings to the channel they name. The Slack app needs the bot scopes{' '}
-        {SCOPES.join(', ')}.
+        {SCOPES.join(', ')}. <Link to="/deliveries?kind=slack">Deliveries to Slack</Link> shows each post, its
+        attempts and why one failed.
       </Text>
       <SlackSecretCard
         field="token"

@@ -1,4 +1,5 @@
 /** Deliveries of firings: to whom one was told, each try, and how it ended. */
+import type { RecipientKind } from '../../../outbox/rows.ts'
 import { edgeIds, nodeId } from '../../ids.ts'
 import { type Collected, joined, wholeInstants } from '../cut.ts'
 import { type Draft, draft } from '../moment.ts'
@@ -14,7 +15,7 @@ interface DeliveryFacts {
   /** Order of making. */
   seq: number
   firing_id: number
-  recipient_kind: 'agent' | 'webhook' | 'slack' | 'mcp'
+  recipient_kind: RecipientKind
   recipient: string
   projects: string
   made_at: number

@@ -25,10 +25,6 @@ export type RunFacts = Pick<
   | 'headline'
   | 'error'
   | 'event_id'
-  | 'delivery'
-  | 'delivery_error'
-  | 'delivery_tries'
-  | 'delivery_at'
   | 'state'
 > & {
   /** How often a stop of the service came in the middle of it. */
@@ -37,5 +33,5 @@ export type RunFacts = Pick<
 
 export const RUN_COLUMNS = `r.id, r.agent, r.woken_by, r.trigger_name, r.dispatch_id, r.label, r.entity, r.depth, r.rerun_of,
   r.practice, r.made_at, r.started_at, r.finished_at, r.wakes, r.rounds, r.cost_usd, r.uncosted_calls, r.outcome,
-  r.verdict, r.headline, r.error, r.event_id, r.delivery, r.delivery_error, r.delivery_tries, r.delivery_at, r.state,
+  r.verdict, r.headline, r.error, r.event_id, r.state,
   coalesce(json_extract(r.snapshot, '$.context.resumes'), 0) AS resumed`

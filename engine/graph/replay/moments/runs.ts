@@ -17,10 +17,16 @@ export const ENDED_RUNS = `SELECT ${COLUMNS} FROM runs r WHERE r.finished_at >= 
   AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ORDER BY r.finished_at, r.id LIMIT ?`
 export const OPEN_RUNS = `SELECT ${COLUMNS} FROM runs r WHERE r.state IN ('queued', 'running', 'parked') AND r.made_at <= ?
   AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ORDER BY r.seq LIMIT ?`
-export const WRITTEN_BACK = `SELECT ${COLUMNS} FROM runs r WHERE r.delivery_at >= ? AND r.delivery_at <= ?
-  AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ORDER BY r.delivery_at, r.id LIMIT ?`
+export const WRITTEN_BACK = `SELECT ${COLUMNS}, d.id AS delivery_id, d.state AS delivery_state, t.n, t.at, t.ms, t.error,
+  t.n = (SELECT max(n) FROM delivery_tries l WHERE l.delivery_id = d.id) AS is_last
+  FROM delivery_tries t CROSS JOIN deliveries d CROSS JOIN runs r
+  WHERE t.at >= ? AND t.at <= ? AND d.id = t.delivery_id AND d.recipient_kind = 'write_back' AND r.id = d.finding_of
+    AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ORDER BY t.at, r.id, t.n LIMIT ?`
 /** Longest that a run waits and works, as far as it is looked for before a range that it reaches over. */
 const WORK_MS = 2 * 86_400_000
+
+/** Longest that a try of a write-back takes, and a little more. */
+const TRY_MS = 60_000
 
 /** @param at epoch ms. @returns ids of runs made later sort behind it */
 export const runIdFrom = (at: number): string => `run_${Math.max(0, at).toString(16).padStart(12, '0')}`
@@ -168,31 +174,50 @@ function handoffsOf(scope: Scope, run: RunFacts): Draft[] {
     .map((row) => handoffDraft(scope, row, base(run)))
 }
 
+/** A try of a write-back. */
+interface BackFacts extends RunFacts {
+  delivery_id: string
+  delivery_state: 'pending' | 'running' | 'delivered' | 'failed'
+  n: number
+  at: number
+  ms: number
+  error: string | null
+  is_last: number
+}
+
 function writtenBack(scope: Scope): Collected {
   const { ctx, project, from, to, most, chain } = scope
   const found = ctx.db
-    .prepare<[number, number, string, number], RunFacts>(WRITTEN_BACK)
-    .all(from, to, project.id, most + 1)
-  const { rows, ...whole } = wholeInstants(found, most, ({ delivery_at }) => delivery_at!)
-  return { drafts: rows.filter(({ id }) => !chain || chain.runs.has(id)).map(writeBackDraft), ...whole }
+    .prepare<[number, number, string, number], BackFacts>(WRITTEN_BACK)
+    .all(from - TRY_MS, to, project.id, most + 1)
+  const { rows, ...whole } = wholeInstants(found, most, ({ at }) => at)
+  return {
+    drafts: rows
+      .filter(({ id }) => !chain || chain.runs.has(id))
+      .map(writeBackDraft)
+      .filter(({ at }) => isWithin(scope, at)),
+    ...whole,
+  }
 }
 
-function writeBackDraft(run: RunFacts): Draft {
-  const { agent, delivery, delivery_error, delivery_tries, delivery_at } = run
+function writeBackDraft(run: BackFacts): Draft {
+  const { agent, error, n } = run
   const destination = `write_back:${agent}`
-  const phase = delivery === 'ok' ? 'delivered' : delivery === 'pending' ? 'retry' : 'failed'
+  const isOver = run.is_last === 1 && run.delivery_state === 'failed'
+  const phase = error === null ? 'delivered' : isOver ? 'failed' : 'retry'
   const said =
     phase === 'delivered'
       ? 'was taken by its receiver'
-      : `was not taken by its receiver: ${delivery_error ?? delivery}${phase === 'retry' ? '; it is tried again' : ''}`
+      : `was not taken by its receiver: ${error}${phase === 'retry' ? '; it is tried again' : ''}`
   return {
     ...base(run),
-    at: delivery_at!,
+    at: run.at + run.ms,
     rank: 'delivered',
-    id: `${run.id}/write-back`,
+    id: `${run.id}/write-back/${n}`,
     kind: 'delivery',
     phase,
-    title: `the finding of ${agent} ${said}, try ${delivery_tries}`,
+    title: `the finding of ${agent} ${said}, try ${n}`,
+    delivery_id: run.delivery_id,
     nodes: [nodeId('agent', agent), nodeId('destination', destination)],
     edges: [edgeIds.tells('agent', agent, destination)],
   }

@@ -1,0 +1,92 @@
+/** Slack's bot token and signing secret, and the channels findings can go to (SPEC.md, Settings: Slack). */
+import { tagged } from './operation.ts'
+
+const operation = tagged('slack')
+
+// Calls of role network also change the list of channels, which is kept there.
+export const slack = [
+  operation({
+    id: 'getSlackBotToken',
+    route: 'GET /api/settings/slack-bot-token',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'slack-secret.json',
+    summary: 'Whether Slack has a bot token',
+    run: (engine) => engine.slackSecret('bot_token'),
+  }),
+  operation({
+    id: 'saveSlackBotToken',
+    route: 'PUT /api/settings/slack-bot-token',
+    scope: 'admin',
+    role: 'network',
+    body: 'request-slack-bot-token-write.json',
+    answer: 'slack-secret.json',
+    summary: 'Store the bot token',
+    run: (engine, { body }) => engine.storeSlackSecret('bot_token', body.token),
+  }),
+  operation({
+    id: 'forgetSlackBotToken',
+    route: 'DELETE /api/settings/slack-bot-token',
+    scope: 'admin',
+    role: 'network',
+    answer: 'slack-secret.json',
+    summary: 'Forget the stored bot token',
+    run: (engine) => engine.forgetSlackSecret('bot_token'),
+  }),
+  operation({
+    id: 'testSlack',
+    route: 'POST /api/settings/slack-bot-token/test',
+    scope: 'admin',
+    role: 'network',
+    answer: 'slack-tested.json',
+    summary: 'Ask Slack whose the bot token is',
+    run: (engine) => engine.testSlack(),
+  }),
+  operation({
+    id: 'getSlackSigningSecret',
+    route: 'GET /api/settings/slack-signing-secret',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'slack-secret.json',
+    summary: 'Whether Slack has a signing secret',
+    run: (engine) => engine.slackSecret('signing_secret'),
+  }),
+  operation({
+    id: 'saveSlackSigningSecret',
+    route: 'PUT /api/settings/slack-signing-secret',
+    scope: 'admin',
+    role: 'network',
+    body: 'request-slack-signing-secret-write.json',
+    answer: 'slack-secret.json',
+    summary: 'Store the signing secret',
+    run: (engine, { body }) => engine.storeSlackSecret('signing_secret', body.secret),
+  }),
+  operation({
+    id: 'forgetSlackSigningSecret',
+    route: 'DELETE /api/settings/slack-signing-secret',
+    scope: 'admin',
+    role: 'network',
+    answer: 'slack-secret.json',
+    summary: 'Forget the stored signing secret',
+    run: (engine) => engine.forgetSlackSecret('signing_secret'),
+  }),
+  operation({
+    id: 'listSlackChannels',
+    route: 'GET /api/slack/channels',
+    scope: 'read',
+    role: 'network',
+    answer: 'slack-channels-result.json',
+    summary: 'Every public channel, and private ones the bot is in',
+    run: (engine) => engine.slackChannels(),
+  }),
+  operation({
+    id: 'dropSlackChannels',
+    route: 'POST /api/slack/channels/changed',
+    scope: 'admin',
+    role: 'network',
+    optionalBody: 'request-slack-channels-changed.json',
+    answer: 'done.json',
+    summary: 'Read the channels anew at the next list',
+    run: (engine) => engine.dropSlackChannels(),
+  }),
+]

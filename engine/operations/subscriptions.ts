@@ -1,0 +1,185 @@
+/**
+ * Subscriptions: an address is told of a trigger's firings, or of all of a project's; or the firings are fetched, by
+ * agents that no address leads to. A credential with scope admin sees and removes any; another only those it made.
+ */
+import type { FiringAcknowledge } from '../../schemas/types.ts'
+import { fail } from '../errors.ts'
+import { isAdmin, type OperationInput } from './input.ts'
+import { tagged } from './operation.ts'
+
+const operation = tagged('subscriptions')
+
+const TIMEOUT_SECONDS = 30
+const LEASE_SECONDS = 120
+
+type By = Pick<OperationInput, 'caller'>
+
+/** Whom firings are told to. @throws SvcError invalid */
+function receiverIn(
+  { url, fetch, name }: { url?: string; fetch?: boolean; name?: string },
+  by: By,
+): { url: string | null; name: string | undefined; audience: 'operator' | 'caller' } {
+  if ((url === undefined) === (fetch !== true))
+    fail('invalid', 'give exactly one of url (firings are posted there) and fetch: true (you fetch them)', {
+      field: 'url',
+    })
+  // What an operator names may be on the private network; what another names must be public.
+  return { url: url ?? null, name, audience: isAdmin(by) ? 'operator' : 'caller' }
+}
+
+/** Who asks: without scope admin, for what is its own. */
+const fetcherOf = ({ caller }: By) => ({
+  by: { id: caller.id, name: caller.name },
+  own: !isAdmin({ caller }),
+})
+
+const holdingOf = ({ delivery_id, lease }: FiringAcknowledge) => ({ deliveryId: delivery_id, lease })
+
+export const subscriptions = [
+  operation({
+    id: 'subscribe',
+    route: 'POST /subscribe',
+    scope: 'read',
+    role: 'writer',
+    body: 'request-subscribe.json',
+    answer: 'subscription-created.json',
+    status: 201,
+    mayExist: true,
+    summary: 'Tell an address of the firings of a trigger',
+    run: (engine, { body, caller }) =>
+      engine.subscribe({ trigger: body.trigger }, receiverIn(body, { caller }), caller),
+  }),
+  operation({
+    id: 'unsubscribe',
+    route: 'POST /unsubscribe',
+    scope: 'read',
+    projectKey: true,
+    role: 'writer',
+    body: 'request-unsubscribe.json',
+    answer: 'done.json',
+    summary: 'Tell an address no more; one removed already is no error, an unknown one is',
+    run: (engine, { body, caller }) =>
+      engine.unsubscribe(body.subscription_id, caller, { own: !isAdmin({ caller }), strict: false }),
+  }),
+  operation({
+    id: 'listSubscriptions',
+    route: 'GET /api/subscriptions',
+    scope: 'read',
+    projectKey: true,
+    role: 'reader',
+    answer: 'subscriptions-result.json',
+    summary: 'List subscriptions',
+    run: (engine, { caller }) => engine.listSubscriptions(isAdmin({ caller }) ? {} : { caller: caller.id }),
+  }),
+  operation({
+    id: 'subscribeProject',
+    route: 'POST /api/projects/{id}/subscribe',
+    scope: 'read',
+    projectKey: true,
+    role: 'writer',
+    body: 'request-project-subscribe.json',
+    answer: 'subscription-created.json',
+    status: 201,
+    mayExist: true,
+    summary: 'Tell an address of every firing of a project, of triggers made later too',
+    run: (engine, { params, body, caller }) =>
+      engine.subscribe({ project: params.id }, receiverIn(body, { caller }), caller),
+  }),
+  operation({
+    id: 'listProjectSubscriptions',
+    route: 'GET /api/projects/{id}/subscriptions',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'subscriptions-result.json',
+    summary: 'Subscriptions of a project',
+    run: async (engine, { params }) =>
+      engine.listSubscriptions({ project: await engine.projectId(params.id) }),
+  }),
+  operation({
+    id: 'unsubscribeProject',
+    route: 'DELETE /api/projects/{id}/subscribe/{sid}',
+    scope: 'read',
+    projectKey: true,
+    role: 'writer',
+    answer: 'done.json',
+    summary: 'Remove a subscription of a project',
+    run: (engine, { params, caller }) =>
+      engine.unsubscribe(params.sid, caller, { own: !isAdmin({ caller }), project: params.id, strict: true }),
+  }),
+  operation({
+    id: 'listExternalAgents',
+    route: 'GET /api/projects/{id}/external-agents',
+    scope: 'read',
+    role: 'reader',
+    answer: 'external-agents-result.json',
+    summary: 'Outside agents subscribed to a project',
+    run: async (engine, { params }) => {
+      const { subscriptions } = await engine.listSubscriptions({ project: await engine.projectId(params.id) })
+      const agents = subscriptions.map(({ subscription_id, name, url, last_delivery: last, ...made }) => ({
+        ...{ subscription_id, name, url, key_id: made.key_id, key_name: made.created_by },
+        created_at: made.created_at,
+        last_delivery: last && {
+          at: last.at,
+          ok: last.status === 'running' ? null : last.status === 'delivered',
+          error: last.reason,
+          dispatch_id: last.dispatch_id,
+        },
+      }))
+      return { agents }
+    },
+  }),
+  operation({
+    id: 'fetchFiring',
+    route: 'POST /api/subscriptions/{sid}/fetch',
+    scope: 'read',
+    projectKey: true,
+    // It waits for what the writer makes, and goes away with its caller.
+    role: 'network',
+    optionalBody: 'request-firing-fetch.json',
+    answer: 'firing-fetched.json',
+    summary: 'Wait for a firing, at most 55 seconds',
+    run: (engine, { params, body, caller, asked }) => {
+      const { timeout_seconds = TIMEOUT_SECONDS, lease_seconds = LEASE_SECONDS } = body ?? {}
+      const how = { timeoutMs: timeout_seconds * 1000, leaseMs: lease_seconds * 1000, signal: asked.gone }
+      return engine.fetchFiring(params.sid, how, fetcherOf({ caller }))
+    },
+  }),
+  operation({
+    id: 'acknowledgeFiring',
+    route: 'POST /api/subscriptions/{sid}/acknowledge',
+    scope: 'read',
+    projectKey: true,
+    role: 'writer',
+    body: 'request-firing-acknowledge.json',
+    answer: 'done.json',
+    summary: 'It is done: the delivery is delivered',
+    run: (engine, { params, body, caller }) =>
+      engine.acknowledgeFiring(params.sid, holdingOf(body), fetcherOf({ caller })),
+  }),
+  operation({
+    id: 'releaseFiring',
+    route: 'POST /api/subscriptions/{sid}/release',
+    scope: 'read',
+    projectKey: true,
+    role: 'writer',
+    body: 'request-firing-acknowledge.json',
+    answer: 'done.json',
+    summary: 'Give back what nobody looked at; the try does not count',
+    run: (engine, { params, body, caller }) =>
+      engine.releaseFiring(params.sid, holdingOf(body), fetcherOf({ caller })),
+  }),
+  operation({
+    id: 'extendLease',
+    route: 'POST /api/subscriptions/{sid}/extend',
+    scope: 'read',
+    projectKey: true,
+    role: 'writer',
+    body: 'request-lease-extend.json',
+    answer: 'lease-extended.json',
+    summary: 'Hold it longer, from now',
+    run: (engine, { params, body, caller }) => {
+      const leaseMs = (body.lease_seconds ?? LEASE_SECONDS) * 1000
+      return engine.extendLease(params.sid, holdingOf(body), leaseMs, fetcherOf({ caller }))
+    },
+  }),
+]

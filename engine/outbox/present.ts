@@ -1,0 +1,159 @@
+/** Deliveries as they are answered. */
+import type { Delivery } from '../../schemas/types.ts'
+import { fail } from '../errors.ts'
+import { acceptedIn } from '../lifecycle/advance.ts'
+import type { Database } from '../store/handle.ts'
+import type { RecipientKind, TryRow } from './rows.ts'
+import { maskedUrl } from './subscriptions.ts'
+
+const LISTED_TRIES = 20
+const KINDS: readonly RecipientKind[] = ['agent', 'webhook', 'slack', 'mcp', 'write_back']
+
+/** A delivery with what it tells: a firing, or the finding of a run and the firing that woke it. */
+export interface DeliveryRow {
+  id: string
+  seq: number
+  firing_id: number | null
+  finding_of: string | null
+  recipient_kind: RecipientKind
+  recipient: string
+  key: string
+  made_at: number
+  due_at: number | null
+  delivered_at: number | null
+  reason: string | null
+  run_id: string | null
+  progress: string | null
+  snapshot: string
+  state: 'pending' | 'running' | 'delivered' | 'failed'
+  /** Of the firing; null: a finding of a run that none woke, or whose firing is gone. */
+  dispatch_id: string | null
+  trigger_name: string | null
+  fired_at: number | null
+  /** Of the subscription. */
+  name: string | null
+  masked: string | null
+  /** Of the run whose finding it is. */
+  agent: string | null
+  entity: string | null
+  webhook_url: string | null
+  slack_channel: string | null
+}
+
+const SELECT = `SELECT d.*, f.dispatch_id, f.trigger_name, f.fired_at, s.name, s.masked, r.agent, r.entity,
+    r.definition ->> 'webhook_url' AS webhook_url, r.definition ->> 'slack_channel' AS slack_channel
+  FROM deliveries d LEFT JOIN runs r ON r.id = d.finding_of
+  LEFT JOIN firings f ON f.id = coalesce(d.firing_id, r.firing_id)
+  LEFT JOIN subscriptions s ON s.id = d.recipient`
+
+export interface DeliveryFilter {
+  status?: string | undefined
+  trigger?: string | undefined
+  /** Id of a subscription, or name of an agent: what it is told, and what is told of its findings. */
+  recipient?: string | undefined
+  kind?: string | undefined
+  /** Id of a run: the deliveries of its finding. */
+  run?: string | undefined
+  /** Id of the last one seen. */
+  before?: string | undefined
+  limit: number
+}
+
+/** @throws SvcError not_found */
+export function requireDelivery(db: Database, id: string): DeliveryRow {
+  return (
+    db.prepare<[string], DeliveryRow>(`${SELECT} WHERE d.id = ?`).get(id) ??
+    fail('not_found', `no delivery has the id ${id}`)
+  )
+}
+
+/** Of a firing, in the order they were made. */
+export function deliveriesOf(db: Database, firing: number): DeliveryRow[] {
+  return db.prepare<[number], DeliveryRow>(`${SELECT} WHERE d.firing_id = ? ORDER BY d.seq`).all(firing)
+}
+
+/** Newest first. @throws SvcError invalid; not_found for `before` */
+export function deliveryPage(db: Database, filter: DeliveryFilter): DeliveryRow[] {
+  const { kind } = filter
+  if (kind !== undefined && !KINDS.includes(kind as RecipientKind))
+    fail('invalid', `kind must be one of ${KINDS.join(', ')}`, { field: 'kind' })
+  return db
+    .prepare<Record<string, unknown>, DeliveryRow>(
+      `${SELECT} WHERE d.seq < @before AND d.state IN (SELECT value FROM json_each(@states))
+         AND (@trigger IS NULL OR f.trigger_name = @trigger)
+         AND (@recipient IS NULL OR d.recipient = @recipient OR r.agent = @recipient)
+         AND (@kind IS NULL OR d.recipient_kind = @kind) AND (@run IS NULL OR d.finding_of = @run)
+       ORDER BY d.seq DESC LIMIT @limit`,
+    )
+    .all({
+      before: filter.before === undefined ? Number.MAX_SAFE_INTEGER : requireDelivery(db, filter.before).seq,
+      states: JSON.stringify(statesOf(filter.status)),
+      trigger: filter.trigger ?? null,
+      recipient: filter.recipient ?? null,
+      kind: kind ?? null,
+      run: filter.run ?? null,
+      limit: filter.limit,
+    })
+}
+
+export function presentDelivery(db: Database, row: DeliveryRow): Delivery {
+  const { tries = 0, max_tries = 0 } = (
+    JSON.parse(row.snapshot) as { context: { tries?: number; max_tries?: number } }
+  ).context
+  return {
+    delivery_id: row.id,
+    of: row.finding_of === null ? 'firing' : 'finding',
+    dispatch_id: row.dispatch_id,
+    trigger: row.trigger_name,
+    key: row.entity ?? row.key,
+    fired_at: isoOrNull(row.fired_at),
+    made_at: iso(row.made_at),
+    recipient: presentRecipient(row),
+    status: row.state === 'pending' ? 'running' : row.state,
+    // What a worker does is not for people to ask for; an agent's run is repeated by a rerun.
+    accepts: acceptedIn('delivery', row.state).filter(
+      (event) => event === 'redeliver' && row.recipient_kind !== 'agent',
+    ),
+    tries,
+    max_tries,
+    due_at: isoOrNull(row.due_at),
+    reason: row.reason,
+    delivered_at: isoOrNull(row.delivered_at),
+    run_id: row.finding_of ?? row.run_id,
+    attempts: db
+      .prepare<[string, number], TryRow>(
+        'SELECT at, ms, status, error FROM delivery_tries WHERE delivery_id = ? ORDER BY n DESC LIMIT ?',
+      )
+      .all(row.id, LISTED_TRIES)
+      .map(({ at, ...rest }) => ({ at: iso(at), ...rest })),
+  }
+}
+
+function presentRecipient(row: DeliveryRow): Delivery['recipient'] {
+  const { recipient_kind: kind, recipient, agent } = row
+  if (agent !== null) return { kind, name: agent, address: receiverOf(row), subscription_id: null }
+  if (kind === 'agent')
+    return { kind, name: recipient, address: `svc://agent/${recipient}`, subscription_id: null }
+  return { kind, name: row.name ?? recipient, address: row.masked ?? '', subscription_id: recipient }
+}
+
+/** Where findings of the agent went when the run was made; its secret part is masked. */
+function receiverOf({ recipient_kind, webhook_url: url, slack_channel, progress }: DeliveryRow): string {
+  if (recipient_kind === 'slack') {
+    const there = progress === null ? null : (JSON.parse(progress) as { channel: string | null }).channel
+    const channel = there ?? slack_channel
+    return channel ? `slack://channel/${channel}` : 'an incoming webhook of Slack'
+  }
+  return url && URL.canParse(url) ? maskedUrl(url) : ''
+}
+
+function statesOf(status: string | undefined): string[] {
+  if (status === undefined) return ['pending', 'running', 'delivered', 'failed']
+  if (status === 'running') return ['pending', 'running']
+  if (status !== 'delivered' && status !== 'failed')
+    fail('invalid', 'status must be one of running, delivered, failed', { field: 'status' })
+  return [status]
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))

@@ -1,0 +1,119 @@
+/**
+ * Deliveries that wait to be sent: rows are the queue. The worker claims, sends, and settles; what a stopped
+ * daemon left claimed goes back to waiting at the next start.
+ */
+import type { Clock } from '../clock.ts'
+import { fail } from '../errors.ts'
+import type { SlackPost, SlackProgress } from '../slack/finding-post.ts'
+import type { StoreHandle } from '../store/handle.ts'
+import { moveDelivery } from './delivery.ts'
+import { type DueRow, deliveryRows } from './rows.ts'
+import type { Leases } from './senders/fetch.ts'
+import type { WriteBack } from './senders/write-back.ts'
+import type { Subscriptions } from './subscriptions.ts'
+import type { Claimed, FindingToSend, TryResult } from './worker.ts'
+
+/** What an agent's findings are posted as; credentials are in it. */
+export interface FindingsToSend {
+  /** @returns null: the run is gone */
+  writeBack(runId: string): WriteBack | null
+  slackPost(runId: string, progress: SlackProgress | null): SlackPost | null
+}
+
+export type Queue = ReturnType<typeof createQueue>
+
+/** @param onPending called when a delivery waits again. */
+export function createQueue({
+  store,
+  clock,
+  subscriptions,
+  leases,
+  findings,
+  onPending,
+}: {
+  store: StoreHandle
+  clock: Clock
+  subscriptions: Subscriptions
+  leases: Leases
+  findings: FindingsToSend
+  onPending(): void
+}) {
+  const { db } = store
+  const rows = deliveryRows(db)
+  store.tx(() => {
+    for (const id of rows.underWay.all()) moveDelivery(db, id, { type: 'interrupted', at: clock.now() })
+  })
+
+  function claimOne({ id, recipient, recipient_kind: kind, finding_of }: DueRow, at: number): Claimed[] {
+    const { send } = moveDelivery(db, id, { type: 'claim', at })
+    const one = { deliveryId: id, recipientId: recipient, tries: send! }
+    if (finding_of !== null) return [{ ...one, of: 'finding', kind: kind as 'slack' | 'write_back' }]
+    const target = subscriptions.target(recipient)
+    if (target) return [{ ...one, of: 'firing', kind: kind as 'webhook' | 'slack', ...target }]
+    moveDelivery(db, id, { type: 'refuse', at, reason: 'its subscription was removed' })
+    return []
+  }
+
+  return {
+    /** Takes what is due, at most `limit`, of none of the recipients in `busy`. */
+    claim: (limit: number, busy: readonly string[]): Claimed[] => {
+      const now = clock.now()
+      leases.endLapsed()
+      const due = rows.due.all({ now, busy: JSON.stringify(busy), limit })
+      return due.length === 0 ? [] : store.tx(() => due.flatMap((row) => claimOne(row, now)))
+    },
+
+    /**
+     * What is to be posted of a finding, as things are now: an address or a channel that was replaced gets what
+     * waits. @throws SvcError not_found
+     */
+    finding: (id: string): FindingToSend => {
+      const row = rows.byId.get(id)
+      const run = row?.finding_of ?? fail('not_found', `no delivery of a finding has the id ${id}`)
+      const progress = row!.progress === null ? null : (JSON.parse(row!.progress) as SlackProgress)
+      const found =
+        row!.recipient_kind === 'slack' ? findings.slackPost(run, progress) : findings.writeBack(run)
+      return found ?? fail('not_found', `run ${run} is gone`)
+    },
+
+    /** Part of a message is with its recipient; the rest of the try is under way. */
+    note: (id: string, progress: SlackProgress): void => {
+      store.tx(() => rows.setProgress.run(JSON.stringify(progress), id))
+    },
+
+    /** Records a try and what came of it. @throws SvcError wrong_state when it is not being sent */
+    settle: (id: string, { event, at, ms, status, reason, dueAt }: TryResult): void => {
+      store.tx(() => {
+        moveDelivery(db, id, {
+          ...{ type: event, at, delivered_at: at + ms },
+          ...{ reason: reason ?? undefined, due_at: dueAt },
+        })
+        if (event !== 'interrupted')
+          rows.addTry.run({ id, at, ms, status, error: event === 'acknowledge' ? null : reason })
+      })
+    },
+
+    /** When the next one is due, or a lease ends, epoch ms; null: nothing waits. */
+    nextDue: (): number | null => {
+      const [sent, lapses] = [rows.next.get({ now: clock.now() }) ?? null, leases.nextEnd()]
+      return sent === null || lapses === null ? (sent ?? lapses) : Math.min(sent, lapses)
+    },
+
+    /** A person sends it again, under the same id. @throws SvcError not_found; wrong_state; conflict */
+    redeliver: (id: string): void => {
+      store.tx(() => {
+        const row = rows.byId.get(id) ?? fail('not_found', `no delivery has the id ${id}`)
+        if (row.recipient_kind === 'agent') fail('conflict', rerunInstead(row.run_id))
+        if (row.finding_of === null && !subscriptions.isThere(row.recipient))
+          fail('conflict', 'its subscription was removed or disabled: there is nobody to send it to')
+        moveDelivery(db, id, { type: 'redeliver', at: clock.now() })
+        store.afterCommit(onPending)
+      })
+    },
+  }
+}
+
+const rerunInstead = (run: string | null): string =>
+  run === null
+    ? 'an agent is not told twice of a firing'
+    : `an agent is not told twice of a firing: run ${run} again instead`

@@ -1,0 +1,194 @@
+/**
+ * The tables of the outbox, `deliveries` and `delivery_tries`: this is the only file that writes them. A row is
+ * of a firing (`firing_id`) or of an agent's finding (`finding_of`, the run). Times are epoch ms.
+ */
+import { maxTries, type RetryKind } from '../../machines/delivery.ts'
+import { firstSnapshot } from '../lifecycle/advance.ts'
+import type { Database } from '../store/handle.ts'
+import { newDispatchId } from '../triggers/ids.ts'
+
+/** How a recipient is told: the sender of it. */
+export type RecipientKind = 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back'
+
+/** A delivery to be made. */
+export interface NewDelivery {
+  of: { firing: number } | { finding: string }
+  kind: RecipientKind
+  /** Id of the subscription, name of the agent, or `receiverOf` of one whose findings are told. */
+  recipient: string
+  /** Deliveries to one recipient are sent in order for each of these. */
+  key: string
+  projects: readonly string[]
+  at: number
+}
+
+/** A delivery that is due. */
+export interface DueRow {
+  id: string
+  recipient_kind: RecipientKind
+  recipient: string
+  finding_of: string | null
+}
+
+export interface TryRow {
+  at: number
+  ms: number
+  /** HTTP status; null: none came. */
+  status: number | null
+  error: string | null
+}
+
+interface HeldRow {
+  recipient: string
+  state: string
+  lease: string | null
+  lease_until: number | null
+  held_since: number
+}
+
+/** Who is told of the findings of an agent, as a recipient: its webhook, or its channel of Slack. */
+export const receiverOf = (kind: 'write_back' | 'slack', agent: string): string => `${kind}:${agent}`
+
+/** The row of the retry table that a delivery is sent by. */
+export const retryKindOf = (kind: RecipientKind, isFinding: boolean): RetryKind =>
+  kind === 'slack' && isFinding ? 'slack_finding' : kind
+
+/** Not settled, and before `d` of the same recipient and key. */
+const IS_BEFORE = `e.state IN ('pending', 'running') AND e.recipient = d.recipient AND e.key = d.key AND e.seq < d.seq`
+/** In order per recipient and key: none is sent while an earlier one is not settled. */
+const IS_FIRST = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE})`
+/**
+ * Messages to Slack are read by people, to whom a late one is worth less than one out of order: one that is tried
+ * again in more than a minute lets those after it pass, so that no wait holds them up for longer.
+ */
+const PASSED_AFTER_MS = 60_000
+const IS_NEXT = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE}
+  AND NOT (e.recipient_kind = 'slack' AND coalesce(e.due_at, 0) > @now + ${PASSED_AFTER_MS}))`
+/** Those that the worker sends; agents are woken, and `mcp` is fetched. */
+const SENT = "('webhook', 'slack', 'write_back')"
+const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND ${IS_NEXT}`
+
+export type DeliveryRows = ReturnType<typeof prepare>
+
+const prepared = new WeakMap<Database, DeliveryRows>()
+
+/** The statements of a connection, prepared once. */
+export function deliveryRows(db: Database): DeliveryRows {
+  const known = prepared.get(db) ?? prepare(db)
+  prepared.set(db, known)
+  return known
+}
+
+/** Writes a delivery in the caller's transaction. @returns its id, which every try carries */
+export function addDelivery(db: Database, { of, kind, recipient, key, projects, at }: NewDelivery): string {
+  const id = `dlv_${newDispatchId(at)}`
+  const isFinding = 'finding' in of
+  deliveryRows(db).insert.run({
+    id,
+    firing_id: isFinding ? null : of.firing,
+    finding_of: isFinding ? of.finding : null,
+    kind,
+    recipient,
+    key,
+    projects: JSON.stringify(projects),
+    at,
+    snapshot: firstSnapshot('delivery', { max_tries: maxTries(retryKindOf(kind, isFinding)) }),
+  })
+  return id
+}
+
+function prepare(db: Database) {
+  return {
+    insert: db.prepare<{
+      id: string
+      firing_id: number | null
+      finding_of: string | null
+      kind: string
+      recipient: string
+      key: string
+      projects: string
+      at: number
+      snapshot: string
+    }>(
+      `INSERT INTO deliveries (id, seq, firing_id, finding_of, recipient_kind, recipient, key, projects, made_at, snapshot)
+       VALUES (@id, (SELECT coalesce(max(seq), 0) + 1 FROM deliveries), @firing_id, @finding_of, @kind, @recipient,
+         @key, @projects, @at, @snapshot)`,
+    ),
+    // What the effects of its machine ask for.
+    setDue: db.prepare<[number | null, string]>('UPDATE deliveries SET due_at = ? WHERE id = ?'),
+    setDelivered: db.prepare<[number | null, string]>(
+      'UPDATE deliveries SET delivered_at = ?, reason = NULL WHERE id = ?',
+    ),
+    setReason: db.prepare<[string | null, string]>('UPDATE deliveries SET reason = ? WHERE id = ?'),
+    beginAgain: db.prepare<[number, string]>(
+      `UPDATE deliveries SET delivered_at = NULL, reason = NULL, progress = CASE WHEN ? THEN progress END WHERE id = ?`,
+    ),
+    disableRecipient: db.prepare<[number, string]>(
+      'UPDATE subscriptions SET disabled_at = ? WHERE id = (SELECT recipient FROM deliveries WHERE id = ?)',
+    ),
+
+    due: db.prepare<{ now: number; busy: string; limit: number }, DueRow>(
+      `SELECT d.id, d.recipient_kind, d.recipient, d.finding_of FROM deliveries d
+       WHERE ${READY} AND (d.due_at IS NULL OR d.due_at <= @now)
+         AND d.recipient NOT IN (SELECT value FROM json_each(@busy))
+       ORDER BY d.due_at, d.seq LIMIT @limit`,
+    ),
+    next: db
+      .prepare<{ now: number }, number | null>(
+        `SELECT min(coalesce(d.due_at, 0)) FROM deliveries d WHERE ${READY}`,
+      )
+      .pluck(),
+    /** Those that a stopped daemon was sending. */
+    underWay: db
+      .prepare<[], string>(`SELECT id FROM deliveries WHERE state = 'running' AND recipient_kind IN ${SENT}`)
+      .pluck(),
+    /** What waits for a recipient, in whatever order. */
+    pendingFor: db
+      .prepare<[string], string>("SELECT id FROM deliveries WHERE recipient = ? AND state = 'pending'")
+      .pluck(),
+    byId: db.prepare<
+      [string],
+      DueRow & { firing_id: number | null; run_id: string | null; progress: string | null }
+    >(
+      'SELECT id, recipient_kind, recipient, finding_of, firing_id, run_id, progress FROM deliveries WHERE id = ?',
+    ),
+    setProgress: db.prepare<[string, string]>('UPDATE deliveries SET progress = ? WHERE id = ?'),
+    addTry: db.prepare<TryRow & { id: string }>(
+      `INSERT INTO delivery_tries (delivery_id, n, at, ms, status, error)
+       VALUES (@id, (SELECT coalesce(max(n), 0) + 1 FROM delivery_tries WHERE delivery_id = @id), @at, @ms, @status, @error)`,
+    ),
+
+    /** Of an agent: under way until its run ends. */
+    ofRun: db
+      .prepare<[string], string>(
+        "SELECT id FROM deliveries WHERE run_id = ? AND recipient_kind = 'agent' AND state = 'running'",
+      )
+      .pluck(),
+    setRun: db.prepare<[string, string]>('UPDATE deliveries SET run_id = ? WHERE id = ?'),
+
+    // Of those that are fetched: who holds it, and until when.
+    firstFetched: db
+      .prepare<[string], string>(
+        `SELECT d.id FROM deliveries d WHERE d.recipient = ? AND d.recipient_kind = 'mcp' AND d.state = 'pending'
+           AND ${IS_FIRST} ORDER BY d.seq LIMIT 1`,
+      )
+      .pluck(),
+    hold: db.prepare<[string, number, number, string]>(
+      'UPDATE deliveries SET lease = ?, lease_until = ?, held_since = ? WHERE id = ?',
+    ),
+    held: db.prepare<[string], HeldRow>(
+      'SELECT recipient, state, lease, lease_until, coalesce(held_since, made_at) AS held_since FROM deliveries WHERE id = ?',
+    ),
+    letGo: db.prepare<[string]>(
+      'UPDATE deliveries SET lease = NULL, lease_until = NULL, held_since = NULL WHERE id = ?',
+    ),
+    lapsed: db
+      .prepare<[number], string>(
+        'SELECT id FROM deliveries WHERE lease_until IS NOT NULL AND lease_until <= ?',
+      )
+      .pluck(),
+    nextLapse: db
+      .prepare<[], number | null>('SELECT min(lease_until) FROM deliveries WHERE lease_until IS NOT NULL')
+      .pluck(),
+  }
+}

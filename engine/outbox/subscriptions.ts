@@ -1,0 +1,272 @@
+/**
+ * Addresses that firings are posted to: of one trigger, or of every trigger of a project, those made
+ * later included. An address is sealed at rest and masked wherever it is shown, since it may hold a
+ * credential. It goes with its trigger, its project, and the key it was made with.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Subscription, SubscriptionCreated } from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
+import type { Audience } from '../egress/index.ts'
+import type { Caller } from '../engine.ts'
+import { fail } from '../errors.ts'
+import type { Secrets } from '../secrets.ts'
+import { channelOf } from '../slack/address.ts'
+import type { Database, StoreHandle } from '../store/handle.ts'
+import { moveDelivery } from './delivery.ts'
+import { deliveryRows } from './rows.ts'
+import { newSecret } from './senders/sign.ts'
+
+/** Whose address it is: an operator's may be private, a caller's only public. */
+export type { Audience } from '../egress/index.ts'
+
+interface SubscriptionRow {
+  id: string
+  trigger_name: string | null
+  project: string | null
+  kind: 'webhook' | 'slack' | 'mcp'
+  url: string
+  audience: Audience
+  url_hash: string
+  masked: string
+  secret: string | null
+  name: string
+  created_by: string
+  caller: string
+  key_id: string | null
+  created_at: number
+  disabled_at: number | null
+}
+
+interface LastDelivery {
+  made_at: number
+  delivered_at: number | null
+  state: string
+  reason: string | null
+  dispatch_id: string
+}
+
+export interface Subscribe {
+  trigger: string | null
+  project: string | null
+  /** Null: firings are fetched, see leases.ts. */
+  url: string | null
+  name?: string | undefined
+  audience: Audience
+}
+
+export type Subscriptions = ReturnType<typeof createSubscriptions>
+
+export function createSubscriptions({
+  store,
+  clock,
+  secrets,
+}: {
+  store: StoreHandle
+  clock: Clock
+  secrets: Secrets
+}) {
+  const { db } = store
+  const same = db.prepare<[string | null, string | null, string, string], { id: string }>(
+    `SELECT id FROM subscriptions WHERE trigger_name IS ? AND project IS ? AND url_hash = ? AND caller = ?
+       AND removed_at IS NULL AND disabled_at IS NULL`,
+  )
+  const insert = db.prepare(
+    `INSERT INTO subscriptions (id, trigger_name, project, kind, url, audience, url_hash, masked, secret, name, created_by, caller, key_id, created_at)
+     VALUES (@id, @trigger_name, @project, @kind, @url, @audience, @url_hash, @masked, @secret, @name, @created_by, @caller, @key_id, @created_at)`,
+  )
+  const byId = db.prepare<[string], SubscriptionRow>(
+    'SELECT * FROM subscriptions WHERE id = ? AND removed_at IS NULL',
+  )
+  const removedById = db
+    .prepare<[string], string>('SELECT caller FROM subscriptions WHERE id = ? AND removed_at IS NOT NULL')
+    .pluck()
+  return {
+    /**
+     * Subscribes an address that may be reached; the same again is the one there is.
+     * @throws SvcError never: what can be refused was
+     */
+    add: ({ trigger, project, url, name, audience }: Subscribe, by: Caller): SubscriptionCreated =>
+      store.tx(() => {
+        const hash = createHash('sha256')
+          .update(url ?? `fetched by ${by.id} as ${name?.trim() ?? ''}`)
+          .digest('hex')
+        const known = same.get(trigger, project, hash, by.id)
+        const where = project === null ? {} : { project }
+        if (known) return { subscription_id: known.id, ...where, existing: true }
+        const id = `sub_${randomBytes(8).toString('hex')}`
+        const kind = url === null ? 'mcp' : url.startsWith('slack:') ? 'slack' : 'webhook'
+        const secret = kind === 'webhook' ? newSecret() : null
+        insert.run({
+          id,
+          trigger_name: trigger,
+          project,
+          kind,
+          url: secrets.seal(url ?? '', `subscriptions/${id}/url`),
+          audience,
+          url_hash: hash,
+          // The name of a channel is no secret, and gives no access.
+          masked: url === null ? '' : kind === 'slack' ? url : maskedUrl(url),
+          secret: secret && secrets.seal(secret, `subscriptions/${id}/secret`),
+          name: name?.trim() || defaultName(kind, url ?? '', hash, by),
+          created_by: by.name,
+          caller: by.id,
+          key_id: by.id.startsWith('key:') ? by.id.slice(4) : null,
+          created_at: clock.now(),
+        })
+        return { subscription_id: id, ...(secret === null ? {} : { secret }), ...where }
+      }),
+
+    /** Address and secret of a subscription, to send to; null when it is gone. */
+    target: (id: string): { url: string; secret: string | null; audience: Audience } | null => {
+      const row = byId.get(id)
+      if (!row || row.disabled_at !== null || row.kind === 'mcp') return null
+      return {
+        url: secrets.open(row.url, `subscriptions/${id}/url`),
+        secret: row.secret && secrets.open(row.secret, `subscriptions/${id}/secret`),
+        audience: row.audience,
+      }
+    },
+
+    /** Whether somebody may be told by it. */
+    isThere: (id: string): boolean => byId.get(id)?.disabled_at === null,
+
+    /** The row of one, for who may see it. @throws SvcError not_found */
+    require: (id: string): SubscriptionRow =>
+      byId.get(id) ?? fail('not_found', `no subscription has the id ${id}`),
+
+    find: (id: string): SubscriptionRow | undefined => byId.get(id),
+
+    /** Who made one that was removed; undefined when none of this id was. */
+    callerOfRemoved: (id: string): string | undefined => removedById.get(id),
+
+    remove: (id: string): void => {
+      store.tx(() => removeWhere(db, 'id = ?', id, clock.now()))
+    },
+  }
+}
+
+/** Subscriptions as they are listed. @param narrow to a credential's own, or a project's */
+export function listSubscriptions(
+  db: Database,
+  narrow: { caller?: string | undefined; project?: string | undefined },
+): Subscription[] {
+  const rows = db
+    .prepare<[string | null, string | null, string | null, string | null], SubscriptionRow>(
+      `SELECT * FROM subscriptions WHERE removed_at IS NULL AND (? IS NULL OR caller = ?)
+         AND (? IS NULL OR project = ?) ORDER BY created_at DESC, id`,
+    )
+    .all(narrow.caller ?? null, narrow.caller ?? null, narrow.project ?? null, narrow.project ?? null)
+  const last = db.prepare<[string], LastDelivery>(
+    `SELECT d.made_at, d.delivered_at, d.state, d.reason, f.dispatch_id FROM deliveries d
+     JOIN firings f ON f.id = d.firing_id WHERE d.recipient = ? ORDER BY d.seq DESC LIMIT 1`,
+  )
+  return rows.map((row) => present(row, last.get(row.id)))
+}
+
+/** Of a deleted trigger, a deleted project or a revoked key; inside the caller's transaction. */
+export function removeSubscriptions(
+  db: Database,
+  of: { trigger: string } | { project: string } | { key: string },
+  at: number,
+): void {
+  if ('trigger' in of) removeWhere(db, 'trigger_name = ?', of.trigger, at)
+  else if ('project' in of) removeWhere(db, 'project = ?', of.project, at)
+  else removeWhere(db, 'key_id = ?', of.key, at)
+}
+
+/** What waits to be sent to it is withdrawn; what is being sent ends as it ends. */
+function removeWhere(db: Database, condition: string, value: string, at: number): void {
+  const ids = db
+    .prepare<[string], string>(`SELECT id FROM subscriptions WHERE ${condition} AND removed_at IS NULL`)
+    .pluck()
+    .all(value)
+  for (const id of ids) {
+    db.prepare('UPDATE subscriptions SET removed_at = ? WHERE id = ?').run(at, id)
+    for (const delivery of deliveryRows(db).pendingFor.all(id))
+      moveDelivery(db, delivery, { type: 'withdraw', at })
+  }
+}
+
+function present(row: SubscriptionRow, last: LastDelivery | undefined): Subscription {
+  return {
+    subscription_id: row.id,
+    trigger: row.trigger_name,
+    project: row.project,
+    kind: row.kind,
+    url: row.masked,
+    name: row.name,
+    created_by: row.created_by,
+    key_id: row.key_id,
+    created_at: new Date(row.created_at).toISOString(),
+    disabled_at: row.disabled_at === null ? null : new Date(row.disabled_at).toISOString(),
+    last_delivery: last
+      ? {
+          at: new Date(last.delivered_at ?? last.made_at).toISOString(),
+          status: last.state === 'pending' ? 'running' : (last.state as 'running' | 'delivered' | 'failed'),
+          reason: last.reason,
+          dispatch_id: last.dispatch_id,
+        }
+      : null,
+  }
+}
+
+/** Host and path, the last part of the path but for two characters: where secrets tend to be. */
+export function maskedUrl(url: string): string {
+  const { protocol, host, pathname } = new URL(url)
+  const parts = pathname.split('/')
+  const last = parts.pop() ?? ''
+  const shown = last.length > 2 ? `${last.slice(0, 2)}…` : last
+  return `${protocol}//${host}${[...parts, shown].join('/')}`
+}
+
+const ADJECTIVES = [
+  'amber',
+  'brisk',
+  'calm',
+  'clear',
+  'early',
+  'fair',
+  'glad',
+  'keen',
+  'late',
+  'mild',
+  'plain',
+  'quiet',
+  'rapid',
+  'sharp',
+  'still',
+  'warm',
+]
+const NOUNS = [
+  'anchor',
+  'beacon',
+  'bridge',
+  'brook',
+  'cedar',
+  'harbor',
+  'heron',
+  'lantern',
+  'meadow',
+  'otter',
+  'pine',
+  'raven',
+  'reef',
+  'ridge',
+  'sail',
+  'tower',
+]
+
+/**
+ * What a subscription is called that was given no name: a channel of Slack by its own, what is fetched by who
+ * fetches it, and an address, which may hold a secret, by two words that are the same for the same address.
+ */
+function defaultName(kind: string, url: string, hash: string, by: Caller): string {
+  if (kind === 'slack') return channelOf(url) ?? url
+  return kind === 'mcp' ? by.name : nameOf(hash)
+}
+
+/** The same two words for the same address, to tell addresses apart by. */
+function nameOf(hash: string): string {
+  const at = Number.parseInt(hash.slice(0, 2), 16)
+  return `${ADJECTIVES[at >> 4]} ${NOUNS[at & 15]}`
+}
