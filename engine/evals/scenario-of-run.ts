@@ -9,6 +9,8 @@ import { projectScope } from '../timeline/project-scope.ts'
 import type { TriggerReads } from '../triggers/reads.ts'
 import { guessedFaults, statedFaults } from './fitness.ts'
 import { type Frozen, type FrozenRow, freezeRun, proposedCauses } from './freeze.ts'
+import type { Incident } from './incident.ts'
+import type { OpenEngine } from './world.ts'
 
 /** Of the past of a firing so much is taken, ms; of events at most so many, the newest of them. */
 const BACK_MS = 36 * 3_600_000
@@ -19,6 +21,8 @@ const SOURCES_MAX = 100
 const FILE_MAX = 20_000_000
 /** Characters of an event's text in what is shown. */
 const TEXT = 200
+/** Events up to which scripted agents run over a scenario here: some seconds of one processor, and 100 MB. */
+const RUN_MAX = 20_000
 
 export interface ScenarioReads {
   /** What a scenario made from a run would hold. @throws SvcError not_found; invalid; conflict */
@@ -29,7 +33,12 @@ export interface ScenarioReads {
 
 type Reads = Pick<RunReads, 'getRun' | 'readFor'> & Pick<TriggerReads, 'getFiring'>
 
-export function createScenarioReads(ctx: ReadContext, reads: Reads): ScenarioReads {
+/** @param open gives an engine of its own in memory, in which a scenario is checked */
+export function createScenarioReads(
+  ctx: ReadContext,
+  reads: Reads,
+  open: () => Promise<OpenEngine>,
+): ScenarioReads {
   async function make(id: string, asked: ScenarioAsk) {
     const run = await reads.getRun(id)
     const asOf = run.as_of ?? fail('conflict', `run ${id} was not started: it read nothing`)
@@ -81,7 +90,8 @@ export function createScenarioReads(ctx: ReadContext, reads: Reads): ScenarioRea
   return {
     previewScenario: async (id, asked) => {
       const { frozen, from, rows } = await make(id, asked)
-      return previewOf(frozen, { from, events: rows.length })
+      const fitness = from === 'none' ? NOT_CHECKED : await fitnessOf(frozen, open)
+      return { ...previewOf(frozen, { from, events: rows.length }), ...fitness }
     },
     scenarioOfRun: async (id, asked) => {
       const { frozen, from } = await make(id, asked)
@@ -102,10 +112,26 @@ const fileOf = ({ truth, events }: Frozen): ScenarioFile =>
 
 const bytesOf = (frozen: Frozen): number => Buffer.byteLength(JSON.stringify(fileOf(frozen)))
 
-function previewOf(frozen: Frozen, { from, events }: { from: CauseFrom; events: number }): ScenarioPreview {
+type Fitness = Pick<ScenarioPreview, 'checked' | 'unfit'>
+
+const NOT_CHECKED: Fitness = { checked: 'none', unfit: [] }
+
+/** What svc evals check says of it; of one too large to be run over here, what is seen without that. */
+async function fitnessOf({ truth, events }: Frozen, open: () => Promise<OpenEngine>): Promise<Fitness> {
+  const incident: Incident = { truth, events }
+  if (events.reduce((sum, { count = 1 }) => sum + count, 0) > RUN_MAX)
+    return { checked: 'first_message', unfit: [...statedFaults(incident, {}, 0), ...guessedFaults(incident)] }
+  const { checkPack } = await import('./check.ts')
+  const pack = { incidents: [{ id: truth.id, load: () => incident }], noise: {} }
+  const unfit = await checkPack(await open(), pack, { noise: 0 })
+  return { checked: 'runs', unfit: unfit.map(({ why }) => why) }
+}
+
+function previewOf(
+  frozen: Frozen,
+  { from, events }: { from: CauseFrom; events: number },
+): Omit<ScenarioPreview, keyof Fitness> {
   const { truth, causes, replaced } = frozen
-  const incident = { truth, events: frozen.events }
-  const isNamed = from !== 'none'
   return {
     ...{ id: truth.id, entity: truth.entity, fired_at: truth.fired_at, cause_from: from, events },
     causes: causes.map((some) => some.map(({ id, text }) => ({ id, text: text.slice(0, TEXT) }))),
@@ -116,7 +142,6 @@ function previewOf(frozen: Frozen, { from, events }: { from: CauseFrom; events: 
       events: some.reduce((sum, { count = 1 }) => sum + count, 0),
     })),
     replaced: Object.entries(replaced).map(([kind, names]) => ({ kind, names })),
-    unfit: isNamed ? [...statedFaults(incident, {}, 0), ...guessedFaults(incident)] : [],
   }
 }
 
