@@ -36,7 +36,8 @@ export function runsParts(parts: {
   usage(entry: UsageEntry): void
   onPending(): void
 }): RunsParts & Pick<Parameters<typeof import('./runs/calls.ts').runWrites>[0], 'firingId' | 'ctx'> {
-  const { declared, ctx, clock, stamp, findings, tallies, secret, markerSeed, limits, usage, onPending } = parts
+  const { declared, ctx, clock, stamp, findings, tallies, secret, markerSeed, limits, usage, onPending } =
+    parts
   const { store, kinds } = declared
   const firings = triggerQueries(store.db)
   const projectDocs = (ids: readonly string[]) =>

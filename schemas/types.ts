@@ -6206,6 +6206,10 @@ export interface ScenarioPreview {
     names: number
   }[]
   /**
+   * How it was looked whether it is fit. runs: as svc evals check does, scripted agents ran over it; first_message: it has more than 20,000 events, and they only guessed from its first message; none: no cause is known.
+   */
+  checked: 'runs' | 'first_message' | 'none'
+  /**
    * Why the scenario cannot tell a good agent from a bad one; empty: it can.
    *
    * Items: Why, in a sentence.
