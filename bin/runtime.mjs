@@ -27,9 +27,9 @@ const FETCHED_MAJOR = '24'
 const LEAN_FLAGS = ['--max-semi-space-size=4']
 
 /**
- * What glibc is told of it: two arenas, and what was freed goes back to the system. One arena makes the threads wait
- * for each other; as many as glibc likes keep 20 to 30 MB more. Left alone, glibc raises its thresholds with each
- * large block that is freed (mallopt(3)), and bodies that came and went stay resident.
+ * Settings of glibc's malloc (mallopt(3)). Two arenas: with one the threads wait for each other, and the default
+ * number keeps 20 to 30 MB more. Fixed thresholds: by default they rise with each large block that is freed, and the
+ * memory of request bodies is not returned to the system.
  */
 const LEAN_ENV = {
   MALLOC_ARENA_MAX: '2',

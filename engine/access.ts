@@ -3,8 +3,7 @@
  * writer, so that no list, check or plan holds up events.
  */
 
-/** `plans`: with dry_run it only says what it would do; then it reads. */
-export type Access = 'reads' | 'writes' | 'plans'
+export type Access = 'reads' | 'writes'
 
 /** Names of the calls with one of these accesses. */
 export function callsThat<K extends string>(calls: Readonly<Record<K, Access>>, ...access: Access[]): K[] {

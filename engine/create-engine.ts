@@ -3,7 +3,6 @@
  * writer thread of the daemon (threads/). Calls that change something run one at a time by nature:
  * everything here is synchronous between two commits.
  */
-
 import { dirname, join } from 'node:path'
 import { agentTestReads, agentTestWrites } from './agent-tests/calls.ts'
 import type { AskTurnCalls } from './ask/calls.ts'
@@ -47,6 +46,7 @@ import { Pins } from './mcp-tools/pins.ts'
 import { mcpToolTests } from './mcp-tools/tests.ts'
 import { openModels, openStoredModels } from './models/open.ts'
 import { modelUsageOf } from './models/usage.ts'
+import { performOn } from './operations/index.ts'
 import { type InnerCall, Pipeline } from './pipeline.ts'
 import { openPolling } from './polling/open.ts'
 import { openTemplates } from './projects/templates.ts'
@@ -257,7 +257,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const traces = createTracing({ port: tracePort, egress, ...work })
   const newest = (name: string, limit: number) => newestOf(ctx, sources, name, limit, clock.now())
   const hasProvider = () => stored.ofAgents().key_configured
-  const engine: Omit<LocalEngine, keyof AskTurnCalls> = {
+  const engine: Omit<LocalEngine, 'perform' | keyof AskTurnCalls> = {
     ...reads,
     ...readsAsOf(reads, (asOf) => closeInstant(asOf, clock, stamp)),
     ...declaredCalls({
@@ -320,13 +320,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     }),
     ...tracing,
     ...openPolling({
-      tallies,
-      sources,
-      egress,
-      env: options.env ?? {},
-      clock,
-      timers: systemTimers,
-      accept,
+      ...{ tallies, sources, egress, env: options.env ?? {}, clock, timers: systemTimers, accept },
       prepare: { known: ctx.dictionary, onFault },
     }),
     ...traces.calls,
@@ -397,5 +391,5 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     },
   }
   const asking = withAsk(engine, { ...work, models: network.models, finished: traces.asked })
-  return asking
+  return Object.assign(asking, { perform: performOn(asking) })
 }

@@ -88,6 +88,8 @@ export type ErrorCode = keyof typeof errorTable
 export interface ErrorExtra {
   field?: string
   retryAfter?: number
+  /** Methods the path takes, for the header Allow. */
+  allow?: string
   /** Declared object that breaks the rule: name of a part, id of a project. Not told to clients. */
   about?: { kind: string; name: string }
   rejected?: { index: number; line?: number; error: string }[]

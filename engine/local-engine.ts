@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts'
 import type { TailFilter, TailMessage } from './engine.ts'
 import type { SvcError } from './errors.ts'
 import type { ModelEnvironment } from './models/environment.ts'
+import type { OperationInput } from './operations/input.ts'
 import type { PreparedCall } from './pipeline.ts'
 import type { EnginePorts } from './ports.ts'
 import type { Reads } from './reads.ts'
@@ -16,7 +17,7 @@ import type { Retention } from './store/maintenance.ts'
 import type { WriterState } from './store/writer-state.ts'
 import type { Tally } from './tallies.ts'
 import type { TracingEnvironment } from './tracing/environment.ts'
-import type { Engine } from './whole-engine.ts'
+import type { EngineCalls } from './whole-engine.ts'
 
 export interface EngineOptions {
   /** Path of the data file; null keeps everything in memory (tests). */
@@ -66,7 +67,9 @@ export interface EngineOptions {
 }
 
 /** The engine in process, with what its thread host needs beyond the Engine interface. */
-export interface LocalEngine extends Engine, EnginePorts {
+export interface LocalEngine extends EngineCalls, EnginePorts {
+  /** An operation by its id (operations/index.ts). @throws SvcError as it does */
+  perform(id: string, input: OperationInput): Promise<unknown>
   /** Commits the calls in one transaction. */
   ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
   /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */

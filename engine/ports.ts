@@ -2,7 +2,6 @@
 
 import type { AskPort } from './ask/types.ts'
 import type { CredentialPort } from './credentials/calls.ts'
-import type { GraphPort } from './graph/ports.ts'
 import type { ModelPort } from './models/calls.ts'
 import type { TrialPort } from './polling/trials.ts'
 import type { PollPort } from './polling/types.ts'
@@ -13,7 +12,6 @@ import type { TracingPort } from './tracing/calls.ts'
 export interface EnginePorts
   extends ModelPort,
     TracingPort,
-    GraphPort,
     PollPort,
     TrialPort,
     CredentialPort,

@@ -130,7 +130,7 @@ export function createReadingEngine(parts: {
     ...createSessions(store, clock, askQueries(store.db)),
     ...tracingPort(openStoredTracing(store, held.secrets, clock, options.tracing)),
     ...slackWrites(settings),
-    declaredGraph: graph.declaredGraph,
+    projectGraph: graph.projectGraph,
     previewDraft: previewsOf(parts),
     configToTest: async (body: Parameters<typeof sources.test>[0]) => sources.test(body),
     configToDiscover: async (body: Parameters<typeof sources.discover>[0]) => sources.discover(body),

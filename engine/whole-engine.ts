@@ -22,7 +22,8 @@ import type { SlackCalls } from './slack/calls.ts'
 import type { TracingCalls } from './tracing/calls.ts'
 import type { TriggerCalls } from './triggers/calls.ts'
 
-export interface Engine
+/** Its calls by name, as operations make them. */
+export interface EngineCalls
   extends EngineCore,
     DeclaredCalls,
     ProposalCalls,

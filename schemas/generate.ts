@@ -66,10 +66,16 @@ export async function generate(): Promise<Record<string, string>> {
   const list = files.map((_, i) => `s${i}`).join(', ')
   const registry = `${BANNER}${imports.join('\n')}\n\n/** Every schema of the service. */\nexport const schemas: readonly { $id: string; title: string; [key: string]: unknown }[] = [${list}]\n`
   return {
-    'types.ts': `${BANNER}/* eslint-disable */\n${withoutBundle}`,
+    'types.ts': `${BANNER}/* eslint-disable */\n${withoutBundle}${renderTypesById(files)}`,
     'registry.ts': registry,
     'tools.ts': renderTools(files, byId),
   }
+}
+
+/** The type of each schema by its $id: an operation names schemas, and its types follow. */
+function renderTypesById(files: readonly SchemaFile[]): string {
+  const rows = files.map(({ schema }) => `  '${schema.$id}': ${schema.title}`)
+  return `/** The type of each schema, by its $id. */\nexport interface SchemaTypes {\n${rows.join('\n')}\n}\n`
 }
 
 /** schemas/mcp/<tool>.json and <tool>-result.json, by the name of the tool. */

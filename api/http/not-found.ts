@@ -32,8 +32,9 @@ export function notFound(request: FastifyRequest, reply: FastifyReply): unknown 
   if (unknown === null && wantsPage(request, path)) return reply.callNotFoundPage()
   const methods = methodsOf(path)
   if (methods.length > 0) {
-    reply.header('allow', methods.join(', '))
-    return sendProblem(reply, new SvcError('method_not_allowed', wrongMethod(request.method, path, methods)))
+    const allow = methods.join(', ')
+    const told = wrongMethod(request.method, path, methods)
+    return sendProblem(reply, new SvcError('method_not_allowed', told, { allow }))
   }
   return sendProblem(reply, new SvcError('not_found', unknown ?? `nothing is at ${path.slice(0, SAID_MAX)}`))
 }

@@ -6,7 +6,7 @@ import { SvcError } from '../../engine/index.ts'
 
 /** Answers with an SvcError. */
 export function sendProblem(reply: FastifyReply, error: SvcError): FastifyReply {
-  const { retryAfter: _wait, field: _field, about: _about, ...more } = error.extra
+  const { retryAfter: _wait, allow: _allow, field: _field, about: _about, ...more } = error.extra
   return problemHeaders(reply, error)
     .type('application/json; charset=utf-8')
     .send(JSON.stringify({ detail: error.message, ...more }))
@@ -14,8 +14,9 @@ export function sendProblem(reply: FastifyReply, error: SvcError): FastifyReply 
 
 /** Status and headers of a refusal, whatever its body is. */
 export function problemHeaders(reply: FastifyReply, error: SvcError): FastifyReply {
-  const { retryAfter } = error.extra
+  const { retryAfter, allow } = error.extra
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  if (allow !== undefined) reply.header('allow', allow)
   if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
   // A refusal before the body was read leaves bytes on the wire that are no next request.
   if (!reply.request.raw.complete && error.status >= 400) reply.header('connection', 'close')

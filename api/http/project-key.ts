@@ -17,27 +17,6 @@ export function checkProjectKey(request: FastifyRequest, identity: Identity, pat
   requireScope(identity, scope === 'findings' ? 'findings' : scope === 'any' ? 'any' : 'read')
 }
 
-/**
- * What a project key may read: its own project, which a body need not name.
- * @param members names of the project's sources. @throws SvcError forbidden
- */
-export function narrowToProject<T extends { project?: string | undefined; sources?: string[] | undefined }>(
-  identity: Identity,
-  body: T,
-  members: readonly string[],
-): T {
-  if (identity.project === null) return body
-  if (
-    body.project !== undefined &&
-    body.project !== identity.project &&
-    body.project !== identity.projectName
-  )
-    refuse(identity)
-  // Not 404: a key must not learn which sources there are.
-  if (body.sources?.some((source) => !members.includes(source))) refuse(identity)
-  return { ...body, project: identity.project }
-}
-
 function refuse({ projectName }: Identity): never {
   throw new SvcError('forbidden', `this key only reads project ${projectName} and records findings in it`)
 }

@@ -13,12 +13,12 @@ const IDLE_MS = 2_000
 
 /** Refusals wait until the body has come, or a bound is reached; then the connection ends with them. */
 export function readOutRefused(app: FastifyInstance): void {
-  app.addHook('onSend', async ({ raw }, reply, payload) => {
-    if (reply.statusCode >= 400 && hasMore(raw)) {
-      await readOut(raw)
+  app.addHook('onSend', ({ raw }, reply, payload, done) => {
+    if (reply.statusCode < 400 || !hasMore(raw)) return done(null, payload)
+    void readOut(raw).then(() => {
       if (!hasMore(raw)) reply.removeHeader('connection')
-    }
-    return payload
+      done(null, payload)
+    })
   })
 }
 

@@ -3,10 +3,9 @@
  * headers → Host → credential → Origin → scope → then content type, size, schema, engine.
  */
 import fastifyCookie from '@fastify/cookie'
-import fastifyHelmet from '@fastify/helmet'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { type Clock, type Engine, SvcError, systemClock } from '../../engine/index.ts'
+import { type Clock, type Engine, nouns, type Operation, SvcError, systemClock } from '../../engine/index.ts'
 import { allSchemas } from '../../schemas/index.ts'
 import { otlpRoutes } from '../otlp/routes.ts'
 import { startOtlpGrpc } from '../otlp/start.ts'
@@ -19,47 +18,39 @@ import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
 import { takeJson } from './json.ts'
 import { isApiPath, notFound } from './not-found.ts'
 import { registerOpenapi } from './openapi.ts'
+import { serve } from './operations.ts'
 import { asSvcError, problemHandler, sendProblem } from './problems.ts'
 import { checkProjectKey } from './project-key.ts'
 import { readOutRefused } from './read-out.ts'
-import { agentTestRoutes } from './routes/agent-tests.ts'
-import { agentRoutes } from './routes/agents.ts'
 import { askRoutes } from './routes/ask.ts'
-import { catalogRoutes } from './routes/catalog.ts'
-import { changeRoutes } from './routes/changes.ts'
 import { connectRoutes } from './routes/connect.ts'
-import { credentialRoutes } from './routes/credentials.ts'
-import { evalRoutes } from './routes/evals.ts'
 import { fetchingRoutes } from './routes/fetching.ts'
 import { deliveryRoutes, firingRoutes } from './routes/firings.ts'
-import { graphRoutes } from './routes/graph.ts'
 import { healthRoutes } from './routes/health.ts'
 import { ingestRoutes } from './routes/ingest.ts'
-import { keyRoutes } from './routes/keys.ts'
 import { loginRoutes } from './routes/logins.ts'
-import { mcpServerRoutes } from './routes/mcp-servers.ts'
 import { mcpToolRoutes } from './routes/mcp-tools.ts'
 import { metricsRoutes } from './routes/metrics.ts'
-import { projectRoutes } from './routes/projects.ts'
-import { proposalRoutes } from './routes/proposals.ts'
-import { providerARoutes } from './routes/provider-a.ts'
-import { readRoutes } from './routes/read.ts'
-import { replayRoutes } from './routes/replay.ts'
-import { resultRoutes } from './routes/results.ts'
-import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/session.ts'
-import { settingsRoutes } from './routes/settings.ts'
-import { setupRoutes } from './routes/setup.ts'
-import { skillRoutes } from './routes/skills.ts'
 import { slackRoutes } from './routes/slack.ts'
-import { sourceRoutes } from './routes/sources.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { tailRoutes } from './routes/tail.ts'
-import { triggerRoutes } from './routes/triggers.ts'
 import { type Scope, scopeOf } from './scopes.ts'
+import { sendSecurityHeaders } from './security-headers.ts'
 import { registerConsole } from './static.ts'
 import { refuseUnasked, refuseUnread } from './unread.ts'
-import { validatorCompiler } from './validate.ts'
+import { shaping, validatorCompiler } from './validate.ts'
+
+/** Routes in the order of the API document: tables of operations, and between them those made by hand. */
+const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doors) => void))[] = [
+  ...[healthRoutes, nouns.instance, metricsRoutes, sessionRoutes, nouns.sources, nouns.triggers],
+  ...[firingRoutes, deliveryRoutes, nouns.runs, nouns.evals, nouns.agentTests],
+  ...[subscriptionRoutes, fetchingRoutes, nouns.agents, nouns.mcpServers, mcpToolRoutes, nouns.skills],
+  ...[nouns.projects, nouns.results, nouns.replay, nouns.graph, nouns.changes, nouns.proposals],
+  ...[nouns.setup, nouns.catalog, nouns.events, tailRoutes, askRoutes, nouns.ask, nouns.keys],
+  ...[loginRoutes, nouns.logins, connectRoutes, nouns.settings, nouns.providerA, nouns.credentials],
+  ...[slackRoutes, ingestRoutes, otlpRoutes],
+]
 
 const JSON_BODY_MAX = 1024 * 1024
 const TOUCH_EVERY_MS = 60_000
@@ -94,7 +85,7 @@ export async function buildServer({
   for (const schema of allSchemas()) if (!/^(mcp|ask)-call-/.test(schema.$id)) app.addSchema(schema)
   takeJson(app)
   app.setValidatorCompiler(validatorCompiler as never)
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  app.setSerializerCompiler(({ schema }) => shaping(schema as object))
   app.setErrorHandler(problemHandler(log) as never)
 
   const auth = new Authenticator(engine, config.rootToken, () => clock.now())
@@ -108,53 +99,22 @@ export async function buildServer({
         throw new Error(`route ${method} ${route.url} has no scope in scopes.ts`)
   })
   await app.register(fastifyCookie)
-  await registerHeaders(app)
+  sendSecurityHeaders(app)
   limitBodyTime(app)
   refuseUnasked(app.server)
   readOutRefused(app)
-  app.addHook('onRequest', async (request, reply) => guard(request, doors, reply.raw))
+  app.addHook('onRequest', (request, _reply, done) => {
+    try {
+      guard(request, doors)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
+  })
   await registerOpenapi(app, config.version)
-  // Skills are read from other media than the rest.
-  for (const routes of [
-    healthRoutes,
-    metricsRoutes,
-    sessionRoutes,
-    sourceRoutes,
-    triggerRoutes,
-    firingRoutes,
-    deliveryRoutes,
-    runRoutes,
-    evalRoutes,
-    agentTestRoutes,
-    subscriptionRoutes,
-    fetchingRoutes,
-    agentRoutes,
-    mcpServerRoutes,
-    mcpToolRoutes,
-    skillRoutes,
-    projectRoutes,
-    resultRoutes,
-    replayRoutes,
-    graphRoutes,
-    changeRoutes,
-    proposalRoutes,
-    setupRoutes,
-    catalogRoutes,
-    readRoutes,
-    tailRoutes,
-    askRoutes,
-    keyRoutes,
-    loginRoutes,
-    connectRoutes,
-    settingsRoutes,
-    providerARoutes,
-    credentialRoutes,
-    slackRoutes,
-    ingestRoutes,
-    otlpRoutes,
-  ])
-    if (routes === skillRoutes) await app.register(async (scope) => routes(scope, doors))
-    else routes(app, doors)
+  for (const routes of order)
+    if (typeof routes === 'function') routes(app, doors)
+    else await serve(app, doors, routes)
   registerConsole(app, config.consoleDir)
   app.setNotFoundHandler((request, reply) => notFound(request, reply))
   return app
@@ -170,10 +130,11 @@ function createDoors(
   connections.watch(app.server)
   const listeners = new Set<() => void>()
   const answered: ((route: string, method: string, status: number) => void)[] = []
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // Unknown paths are one route: a scanner must not make a metric per guess.
     const route = request.is404 ? '(none)' : (request.routeOptions.url ?? '(none)')
     for (const listener of answered) listener(route, request.method, reply.statusCode)
+    done()
   })
   let stopping = false
   app.addHook('preClose', async () => {
@@ -226,35 +187,8 @@ function createDoors(
   return doors
 }
 
-/** Headers that keep a browser from being used against the daemon; no CORS header ever. */
-async function registerHeaders(app: FastifyInstance): Promise<void> {
-  await app.register(fastifyHelmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'self'"],
-        scriptSrc: ["'self'"],
-        // The component kit sets styles on elements.
-        styleSrc: ["'self'", "'unsafe-inline'"],
-        imgSrc: ["'self'", 'data:'],
-        fontSrc: ["'self'", 'data:'],
-        connectSrc: ["'self'"],
-        objectSrc: ["'none'"],
-        baseUri: ["'none'"],
-        formAction: ["'self'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    crossOriginResourcePolicy: { policy: 'same-origin' },
-    referrerPolicy: { policy: 'no-referrer' },
-    frameguard: { action: 'deny' },
-    // The daemon speaks plain HTTP on loopback; the proxy that terminates TLS says this.
-    strictTransportSecurity: false,
-  })
-}
-
 /** Everything that can be refused before the body is read. */
-async function guard(request: FastifyRequest, doors: Doors, _response: unknown): Promise<void> {
+function guard(request: FastifyRequest, doors: Doors): void {
   const rules = {
     host: doors.config.host,
     publicUrl: doors.config.publicUrl,

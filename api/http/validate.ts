@@ -3,6 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { SvcError } from '../../engine/index.ts'
 import { annotationKeywords, check, explain } from '../../schemas/index.ts'
+import { shapeOf } from '../../schemas/shape.ts'
 import type { HeaderName } from './document/headers.ts'
 
 /** Query strings and path parameters are text; numbers and booleans in them are read as such. */
@@ -51,6 +52,16 @@ function vastField(value: unknown): string | null {
   return found?.[0] ?? null
 }
 
+/** Writes an answer as its schema has it: a field that is not in it does not leave. */
+export function shaping(schema: object): (answer: unknown) => string {
+  // Not before it is needed, as above.
+  let shape: ((answer: unknown) => unknown) | undefined
+  return (answer) => {
+    shape ??= shapeOf(schema)
+    return JSON.stringify(shape(answer))
+  }
+}
+
 /** `{ $ref }` to a body schema. */
 export const body = (id: string) => ({ $ref: `${id}#` })
 
@@ -64,7 +75,7 @@ export const optionalBody = (id: string) => ({ $ref: `${id}#`, [OPTIONAL]: true 
 export type Answer = string | { listOf: string } | { media: Readonly<Record<string, string | null>> }
 
 /**
- * Answers of a route for the API document; they are not used to write answers. Refusals are added there
+ * Answers of a route for the API document; answers are written by them, too (shaping). Refusals are added there
  * (document/refusals.ts): they follow from what the route takes and who may call it.
  */
 export const answers = (status: number, answer: Answer) => ({

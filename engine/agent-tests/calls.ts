@@ -211,18 +211,3 @@ function triedOf(saved: AgentSpec, tried: AgentTestStart): AgentTest['tried'] {
   if (prompt === null && provider === null && model === null) return null
   return { prompt: prompt !== null, provider, model }
 }
-
-const reads: Record<keyof AgentTestReads, true> = {
-  listAgentExamples: true,
-  listAgentTests: true,
-  getAgentTest: true,
-}
-const writes: Record<keyof AgentTestWrites, true> = {
-  addAgentExample: true,
-  removeAgentExample: true,
-  startAgentTest: true,
-}
-
-/** Names of the calls, for what passes them on: to the writer thread and to the reader. */
-export const agentTestReadNames = Object.keys(reads) as (keyof AgentTestReads)[]
-export const agentTestWriteNames = Object.keys(writes) as (keyof AgentTestWrites)[]

@@ -48,12 +48,6 @@ export interface AskTurnCalls {
 export type AskCalls = AskSessionCalls & AskTurnCalls
 
 /** For what passes them on to the thread that answers; the port is not for doors. */
-export const askSessionAccess: Record<keyof AskSessionCalls, Access> = {
-  listAskSessions: 'reads',
-  getAskSession: 'reads',
-  saveAskSession: 'writes',
-  deleteAskSession: 'writes',
-}
 export const askPortAccess: Record<keyof AskPort, Access> = {
   beginTurn: 'writes',
   recordAskSteps: 'writes',

@@ -7,6 +7,7 @@ import type {
   CatalogCheck,
   CatalogChecked,
   CatalogDrift,
+  CatalogFileSchema,
   CatalogForgotten,
   CatalogImport,
   CatalogImported,
@@ -33,7 +34,7 @@ export interface CatalogFiles {
    */
   update(yaml: string): string
   /**
-   * Every problem of a file, and the plan when there is none.
+   * All problems of a file, or its plan when it has none.
    * @param compares whether the caller may learn if a secret is the stored one.
    */
   check(body: CatalogCheck, compares: boolean): CatalogChecked
@@ -50,7 +51,7 @@ export interface CatalogFiles {
   /** A file is not compared any more; what it declared stays. @throws SvcError not_found */
   forget(name: string): CatalogForgotten
   /** The JSON Schema of the file, for editors. */
-  schema(): object
+  schema(): CatalogFileSchema
   /** Whether anything is declared. */
   isEmpty(): boolean
 }

@@ -140,7 +140,3 @@ export const credentialPortAccess: Record<keyof CredentialPort, Access> = {
   credentialToAsk: 'reads',
   noteCredential: 'writes',
 }
-export const credentialAccess: Record<keyof CredentialWrites, Access> = {
-  listCredentials: 'reads',
-  deleteCredential: 'writes',
-}

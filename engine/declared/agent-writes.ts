@@ -2,7 +2,14 @@
  * Writes of agents, each one change-set. The trigger, the handoffs and the switch in a body are the
  * wiring of one project: the one the body names, else the one the agent was made in.
  */
-import type { AgentSpec, AgentWrite, PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
+import type {
+  AgentSpec,
+  AgentUpdate,
+  AgentWrite,
+  PartDeleted,
+  PartMoved,
+  PartWritten,
+} from '../../schemas/types.ts'
 import type { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
@@ -35,7 +42,7 @@ export function stageNewAgent(edit: Edit, body: AgentWrite): void {
 }
 
 /** Null or absent keeps what is stored, a blank secret too. @throws SvcError not_found; invalid; conflict */
-export function updateAgent(declared: Declared, name: string, body: AgentWrite, by: WriteBy): PartWritten {
+export function updateAgent(declared: Declared, name: string, body: AgentUpdate, by: WriteBy): PartWritten {
   const committed = declared.changes.commit(by, (edit) => {
     const now = edit.require('agent', name) as unknown as AgentSpec
     const stored = { doc: { ...now }, unreadable: edit.stored('agent', name)?.unreadable ?? [] }
@@ -104,7 +111,11 @@ export function switchAgent(
   return { ok: true, state: 'active', enabled, project: result, version }
 }
 
-function stageWiring(edit: Edit, project: string, { name, trigger, handoffs }: AgentWrite): void {
+function stageWiring(
+  edit: Edit,
+  project: string,
+  { name, trigger, handoffs }: Pick<AgentWrite, 'name' | 'trigger' | 'handoffs'>,
+): void {
   let doc = projectOf(edit, project)
   if (trigger !== undefined) {
     if (trigger && !edit.has('trigger', trigger))
@@ -138,7 +149,7 @@ const KEPT = [
   'concurrency',
 ] as const
 
-function keptOf(now: AgentSpec, body: AgentWrite): Record<string, unknown> {
+function keptOf(now: AgentSpec, body: AgentUpdate): Record<string, unknown> {
   // Absent keeps every field, the secrets by their own rule; null keeps those where it says nothing itself.
   // The guard stays by itself, and is no field of an agent's own.
   const elsewhere: readonly string[] = [...AGENT_SECRETS.secrets, 'prevent_destroy']
@@ -150,7 +161,7 @@ function keptOf(now: AgentSpec, body: AgentWrite): Record<string, unknown> {
 }
 
 /** A body without its wiring, and without what null or absence keeps. */
-function specOf(body: AgentWrite): Record<string, unknown> {
+function specOf(body: AgentUpdate): Record<string, unknown> {
   const { name: _n, trigger: _t, handoffs: _h, slack_webhook_clear: _c, project: _p, ...spec } = body
   return Object.fromEntries(
     Object.entries(spec).filter(

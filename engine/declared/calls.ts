@@ -4,6 +4,7 @@
  * and name who makes them and the version their writer saw.
  */
 import type {
+  AgentUpdate,
   AgentWrite,
   CatalogCheck,
   CatalogImport,
@@ -131,7 +132,8 @@ export function partCalls({ declared, agentModels, newest }: CallsParts) {
     getAgent: async (name: string, project?: string) =>
       getAgent(declared, name, project ? requireProject(declared, project) : null),
     createAgent: async (body: AgentWrite, by: WriteBy) => createAgent(declared, body, by),
-    updateAgent: async (name: string, body: AgentWrite, by: WriteBy) => updateAgent(declared, name, body, by),
+    updateAgent: async (name: string, body: AgentUpdate, by: WriteBy) =>
+      updateAgent(declared, name, body, by),
     deleteAgent: async (name: string, by: WriteBy) => deleteAgent(declared, name, by),
     switchAgent: async (name: string, enabled: boolean, project: string | undefined, by: WriteBy) =>
       switchAgent(declared, name, enabled, project, by),

@@ -8,7 +8,6 @@ import type {
   EvalReportSummary,
   EvalReportsResult,
 } from '../../schemas/types.ts'
-import type { Access } from '../access.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { StoreHandle } from '../store/handle.ts'
@@ -33,13 +32,6 @@ export interface EvalReportCalls {
   handInEvalReport(report: PackedReport, by: string): Promise<EvalReportHandedIn>
   /** @throws SvcError not_found */
   deleteEvalReport(id: string): Promise<{ ok: true }>
-}
-
-export const evalReportAccess: Record<keyof EvalReportCalls, Access> = {
-  listEvalReports: 'reads',
-  getEvalReport: 'reads',
-  handInEvalReport: 'writes',
-  deleteEvalReport: 'writes',
 }
 
 interface Row {

@@ -7,12 +7,12 @@ import type { Declared } from '../declared/declared.ts'
 import { requireProject } from '../declared/skill-writes.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { ReadContext } from '../timeline/context.ts'
-import { projectGraphCall } from './call-names.ts'
 import { previewDraft } from './draft/preview.ts'
 import { declaredGraph } from './graph.ts'
 import { createLiveReader } from './live/activity.ts'
 import { fillGraph } from './live/fill.ts'
-import type { GraphCalls, GraphPort } from './ports.ts'
+import { narrowedGraph } from './narrow.ts'
+import type { GraphCalls } from './ports.ts'
 import type { Positions } from './positions.ts'
 import { storedStructures } from './stored-world.ts'
 
@@ -26,23 +26,20 @@ export interface GraphCallsParts {
 }
 
 /** All of them on the connection of `declared`. */
-export function graphCalls(parts: GraphCallsParts): GraphCalls & GraphPort {
+export function graphCalls(parts: GraphCallsParts): GraphCalls {
   const { declared, positions, catalog, boot, ctx, snapshot } = parts
   const graph = { declared, positions, isSynced: boot.sync ?? false }
   const catalogName = basename(boot.file ?? 'catalog.yaml')
   const structure = storedStructures(declared)
   const read = createLiveReader(ctx)
   const fill = (drawn: ProjectGraph) => fillGraph(drawn, read)
-  const port: GraphPort = {
-    declaredGraph: async (word) => {
-      const id = requireProject(declared, word)
-      return declaredGraph(graph, id, structure(id))
-    },
-    fillGraph: (drawn) => snapshot(() => fill(drawn)),
-  }
   return {
-    ...port,
-    ...projectGraphCall(port),
+    projectGraph: (word, narrowed = false) =>
+      snapshot(() => {
+        const id = requireProject(declared, word)
+        const filled = fill(declaredGraph(graph, id, structure(id)))
+        return narrowed ? narrowedGraph(filled) : filled
+      }),
     placeNodes: async (word, body) => {
       const id = requireProject(declared, word)
       positions.put(id, body.positions)
@@ -51,10 +48,4 @@ export function graphCalls(parts: GraphCallsParts): GraphCalls & GraphPort {
     previewDraft: async (word, body, by) =>
       previewDraft({ ...graph, catalog, catalogName, fill }, requireProject(declared, word), body, by),
   }
-}
-
-/** @param snapshot of the connection of `ctx`. */
-export function graphReads(ctx: ReadContext, snapshot: Snapshot): Pick<GraphPort, 'fillGraph'> {
-  const read = createLiveReader(ctx)
-  return { fillGraph: (graph) => snapshot(() => fillGraph(graph, read)) }
 }

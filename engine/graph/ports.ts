@@ -24,11 +24,3 @@ export interface GraphWrites {
   /** What a draft would do; nothing is written. @throws SvcError not_found */
   previewDraft(project: string, body: DraftPreviewRequest, by: WriteBy): Promise<DraftPreview>
 }
-
-/** The two halves of the live graph; not for doors. */
-export interface GraphPort {
-  /** As it is declared, with what only the writer knows. @throws SvcError not_found */
-  declaredGraph(project: string): Promise<ProjectGraph>
-  /** The same with what happened, from the tables that grow. */
-  fillGraph(graph: ProjectGraph): Promise<ProjectGraph>
-}

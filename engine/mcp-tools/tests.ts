@@ -7,7 +7,7 @@ import { connectTools } from './client.ts'
 import type { ExternalTool } from './types.ts'
 
 export interface TestsParts {
-  calls: McpToolWrites
+  calls: Pick<McpToolWrites, 'mcpServersToConnect' | 'mcpServerToTry' | 'seenMcpTools' | 'listMcpTools'>
   egress: Egress
   clock: Clock
   timers: Timers

@@ -166,19 +166,8 @@ function failedOf({ code, status, message }: ModelFault): ModelProviderTested['f
 }
 
 /** For what passes them on to the thread that answers. */
-export const modelAccess: Record<keyof ModelWrites, Access> = {
-  listModelProviders: 'reads',
-  removeModelProvider: 'writes',
-  chooseModelProvider: 'writes',
-  modelPrices: 'reads',
-  saveModelPrices: 'writes',
-  agentSettings: 'reads',
-  saveAgentSettings: 'writes',
-  recordModelUsage: 'writes',
-}
 export const modelPortAccess: Record<keyof ModelPort, Access> = {
   modelConfig: 'reads',
   storeModelProvider: 'writes',
   keepModels: 'writes',
 }
-export const modelReadNames = ['modelUsage'] as const satisfies (keyof ModelReads)[]

@@ -11,7 +11,6 @@ import type {
   ProposalsResult,
   TriggerDefinition,
 } from '../../schemas/types.ts'
-import type { Access } from '../access.ts'
 import { maskAddresses } from '../address-secrets.ts'
 import type { Edit } from '../changes/edit.ts'
 import type { Declared } from '../declared/declared.ts'
@@ -211,14 +210,4 @@ function present(row: ProposalRow): Proposal {
     reason: row.reason,
     change_set: row.change_set,
   }
-}
-
-/** For what passes them on to the thread that answers. */
-export const proposalAccess: Record<keyof ProposalCalls, Access> = {
-  propose: 'writes',
-  listProposals: 'reads',
-  getProposal: 'reads',
-  approveProposal: 'writes',
-  declineProposal: 'writes',
-  withdrawProposal: 'writes',
 }

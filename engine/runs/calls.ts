@@ -1,6 +1,5 @@
 /** Agents at work as callers see them: what is written, and the names of what is read. */
 import type { AgentPreview, RememberRequest, RerunResult } from '../../schemas/types.ts'
-import type { Access } from '../access.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { CallRefusal } from '../models/reserving.ts'
@@ -160,32 +159,3 @@ function viewOf(ctx: ReadContext, run: StartedRun, now: number): FirstView | nul
   const scope = projects.length ? { project: projects } : {}
   return { timeline: answerRead(ctx, { ...asked.timeline, ...scope }, now, undefined, renderRow) }
 }
-
-/** For what passes them on to the thread that answers. */
-export const runAccess: Record<keyof RunWrites, Access> = {
-  claimRuns: 'writes',
-  recordSteps: 'writes',
-  beginCall: 'writes',
-  parkRun: 'writes',
-  finishRun: 'writes',
-  rerun: 'writes',
-  cancelRun: 'writes',
-  previewAgent: 'reads',
-  rememberFor: 'writes',
-  dueWriteBacks: 'writes',
-  settleWriteBack: 'writes',
-  nextWriteBack: 'writes',
-}
-const reads: Record<keyof RunReads, true> = {
-  listRuns: true,
-  getRun: true,
-  agentForecast: true,
-  readFor: true,
-  briefFor: true,
-  statsFor: true,
-  inspectFor: true,
-  eventsOf: true,
-  skillOf: true,
-}
-
-export const runReadNames = Object.keys(reads) as (keyof RunReads)[]

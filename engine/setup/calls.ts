@@ -12,7 +12,6 @@ import type {
   SetupSave,
   TestEventSent,
 } from '../../schemas/types.ts'
-import type { Access } from '../access.ts'
 import type { Declared } from '../declared/declared.ts'
 import { requireProject } from '../declared/skill-writes.ts'
 import type { WriteBy } from '../declared/write.ts'
@@ -96,17 +95,4 @@ function goTo({ declared }: DraftParts, word: string, step: string, caller: Call
     const { id, doc } = requireSetup(declared, word)
     advance(store.db, { kind: 'project', id, name: doc.name }, step, caller, clock.now())
   })
-}
-
-/** For what passes them on to the thread that answers. */
-export const setupAccess: Record<keyof SetupCalls, Access> = {
-  startDraft: 'writes',
-  getSetup: 'reads',
-  planDraft: 'writes',
-  stopPlanning: 'writes',
-  saveSetup: 'writes',
-  checkSetup: 'reads',
-  applySetup: 'writes',
-  sendTestEvent: 'writes',
-  startPractice: 'writes',
 }

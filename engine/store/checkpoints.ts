@@ -8,7 +8,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { isSqliteError } from './disk-fault.ts'
 import type { Database, Statement } from './handle.ts'
-import { noteCopying } from './witness.ts'
+import { noteCopying, noteWhole } from './witness.ts'
 
 /** The other connection, wherever it is. */
 export interface Checkpointer {
@@ -66,6 +66,11 @@ export class Checkpoints {
     })
   }
 
+  /** Whether the other connection may be copying now. */
+  get isCopying(): boolean {
+    return this.asked
+  }
+
   /** To be called after each commit. Never throws: the commit stands, whatever comes of the copying. */
   committed(): void {
     try {
@@ -97,6 +102,7 @@ export function openCheckpointing(file: string): { run(): void; close(): void } 
   db.pragma('wal_autocheckpoint = 0')
   db.pragma('query_only = ON')
   const copy = db.prepare<[], [number, number, number]>('PRAGMA wal_checkpoint(PASSIVE)').raw()
+  const look = db.prepare<[], [number, number, number]>('PRAGMA wal_checkpoint(NOOP)').raw()
   const copyRounds = (): boolean => {
     let rest = Number.POSITIVE_INFINITY
     for (let round = 0; round < ROUNDS; round++) {
@@ -108,14 +114,34 @@ export function openCheckpointing(file: string): { run(): void; close(): void } 
     return false
   }
   return {
-    run: () => void noteCopying(file, 'checkpointer', copyRounds),
+    run: () => {
+      // The writer may have copied all of it since it asked.
+      if (!isAllCopied(look)) noteCopying(file, 'checkpointer', copyRounds)
+    },
     close: () => db.close(),
   }
 }
 
-/** Without a reader in the way, all that there was when it began. */
-function isAllCopied(copy: Statement<[], [number, number, number]>): boolean {
-  const { pages, copied } = stateOf(copy)
+/**
+ * Copies all of the log into the data file and empties it.
+ * @param mayEmpty not while another connection may copy it, which notes that it does: then a log must be there.
+ */
+export function foldLog(db: Database, file: string, mayEmpty = true): void {
+  if (isAllCopied(db.prepare<[], [number, number, number]>('PRAGMA wal_checkpoint(NOOP)').raw()))
+    noteWhole(file)
+  else if (!noteCopying(file, 'writer', () => copyAll(db))) return
+  // A log that is gone while the data file is not known to be whole would be taken for a loss.
+  if (mayEmpty) db.pragma('wal_checkpoint(TRUNCATE)')
+}
+
+function copyAll(db: Database): boolean {
+  const [state] = db.pragma('wal_checkpoint(FULL)') as { busy: number; log: number; checkpointed: number }[]
+  return state!.busy === 0 && state!.log === state!.checkpointed
+}
+
+/** @param statement looks, or copies first: without a reader in the way, all that there was when it began. */
+function isAllCopied(statement: Statement<[], [number, number, number]>): boolean {
+  const { pages, copied } = stateOf(statement)
   return pages === copied
 }
 

@@ -39,8 +39,7 @@ function isUsable(descriptor: number): boolean {
   if (sums[0] !== header.readUInt32BE(24) || sums[1] !== header.readUInt32BE(28)) return false
   const frame = Buffer.alloc(FRAME_HEADER_BYTES + header.readUInt32BE(8))
   for (let at = HEADER_BYTES; readSync(descriptor, frame, 0, frame.length, at) === frame.length; ) {
-    if (!frame.subarray(8, 16).equals(header.subarray(16, 24)))
-      return at === HEADER_BYTES && isOfTheLogBefore(frame, header)
+    if (!frame.subarray(8, 16).equals(header.subarray(16, 24))) return isOfTheLogBefore(frame, header)
     addChecksum(sums, frame.subarray(0, 8), isBigEndian)
     addChecksum(sums, frame.subarray(FRAME_HEADER_BYTES), isBigEndian)
     if (sums[0] !== frame.readUInt32BE(16) || sums[1] !== frame.readUInt32BE(20)) return false

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { systemClock } from '../clock.ts'
 import { StartError } from '../errors.ts'
-import { type Checkpointer, Checkpoints } from './checkpoints.ts'
+import { type Checkpointer, Checkpoints, foldLog } from './checkpoints.ts'
 import { CommitCount } from './commit-count.ts'
 import { asStartError, BUSY_TIMEOUT_MS, connect } from './connect.ts'
 import { isBusy, survivableDiskFault } from './disk-fault.ts'
@@ -17,7 +17,6 @@ import { type DataLock, guardOtherNames, realDataFile, takeLock } from './lock.t
 import { guardLoss } from './loss.ts'
 import { migrate } from './migrate.ts'
 import { transactions } from './transactions.ts'
-import { noteCopying } from './witness.ts'
 import { WriterState } from './writer-state.ts'
 
 /**
@@ -33,7 +32,7 @@ export interface OpenStore extends StoreHandle {
   file: string | null
   /** What is missing and was accepted, in a sentence; null: nothing is. */
   loss: string | null
-  /** Copies the log into the data file and empties it, where nobody reads it: its room is free again. */
+  /** Copies the log into the data file and empties it, where nobody reads or copies it: its room is free again. */
   foldLog(): void
   /** Whether the file can be written at this moment; nobody is waited for. */
   isWritable(): boolean
@@ -136,9 +135,9 @@ function openWriting(
     db.pragma('synchronous = FULL')
     db.pragma('journal_size_limit = 67108864')
     // Before anything can fail, for closing the file deletes the log.
-    fold(db, file)
+    foldLog(db, file)
     prepare(db)
-    const incarnation = newIncarnation(db, file, () => fold(db, file))
+    const incarnation = newIncarnation(db, file, () => foldLog(db, file))
     chmodSync(file, 0o600)
     const checkpoints = new Checkpoints(db, file, checkpointer ?? null)
     const count = new CommitCount(db, file, incarnation)
@@ -154,7 +153,7 @@ function openWriting(
         over: tellingOf(state),
       }),
       isWritable: () => isWritable(db, state),
-      foldLog: () => foldAtOnce(db, file),
+      foldLog: () => foldAtOnce(db, file, !checkpoints.isCopying),
       close: () => closeWriting(db, file, lock, count),
     }
   } catch (error) {
@@ -163,21 +162,11 @@ function openWriting(
   }
 }
 
-/** Copies all of the log into the data file and empties it. */
-function fold(db: Database, file: string): void {
-  const isWhole = noteCopying(file, 'writer', () => {
-    const [state] = db.pragma('wal_checkpoint(FULL)') as { busy: number; log: number; checkpointed: number }[]
-    return state!.busy === 0 && state!.log === state!.checkpointed
-  })
-  // A log that is gone while the data file is not known to be whole would be taken for a loss.
-  if (isWhole) db.pragma('wal_checkpoint(TRUNCATE)')
-}
-
 /** Without waiting for readers; a volume without room for it leaves the log as it is. */
-function foldAtOnce(db: Database, file: string): void {
+function foldAtOnce(db: Database, file: string, mayEmpty: boolean): void {
   db.pragma('busy_timeout = 0')
   try {
-    fold(db, file)
+    foldLog(db, file, mayEmpty)
   } catch (error) {
     if (survivableDiskFault(error) === null) throw error
   } finally {
@@ -203,7 +192,7 @@ function closeWriting(db: Database, file: string, lock: DataLock, count: CommitC
   let isComplete = false
   try {
     db.prepare("INSERT OR REPLACE INTO meta VALUES ('clean_stop', '1')").run()
-    fold(db, file)
+    foldLog(db, file)
     isComplete = true
   } catch (error) {
     // A volume without room: the log is whole and stays, and the next start takes it up as after a kill.

@@ -92,7 +92,8 @@ export class Witness {
 }
 
 /**
- * Copies the log into the data file, and notes meanwhile that the data file is not whole by itself.
+ * Copies the log into the data file, and notes meanwhile that the data file is not whole by itself. Not for a log
+ * of which nothing is left to copy: it may be empty, and a kill in between would look as if it had been lost.
  * @param copy answers whether all of the log was copied; what it throws leaves the note.
  * @returns what `copy` answered.
  */
@@ -103,13 +104,28 @@ export function noteCopying(dataFile: string, copier: Copier, copy: () => boolea
     writeSync(descriptor, '1', FLAG_AT[copier], 'latin1')
     const isWhole = copy()
     // All of the log is copied, so what the other one had copied in part is whole as well.
-    if (isWhole) writeSync(descriptor, '00', RECORD_BYTES, 'latin1')
-    // The next commit may begin the log anew: by then the note must not come back with a power cut.
-    if (isWhole) fdatasyncSync(descriptor)
+    if (isWhole) clearFlags(descriptor)
     return isWhole
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** Notes that the data file is whole by itself: all of the log is in it, whoever copied it. */
+export function noteWhole(dataFile: string): void {
+  const descriptor = openExisting(dataFile)
+  if (descriptor === null) return
+  try {
+    clearFlags(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function clearFlags(descriptor: number): void {
+  writeSync(descriptor, '00', RECORD_BYTES, 'latin1')
+  // The next commit may begin the log anew: by then the note must not come back with a power cut.
+  fdatasyncSync(descriptor)
 }
 
 function openExisting(dataFile: string): number | null {

@@ -3,13 +3,13 @@ import type { Clock, Timers } from '../clock.ts'
 import type { Egress } from '../egress/index.ts'
 import { mcpFetch } from '../mcp-tools/tests.ts'
 import type { Models } from '../models/types.ts'
+import type { NetworkCalls } from '../operations/network.ts'
 import { connector } from '../runs/connecting.ts'
 import { startRunner } from '../runs/runner.ts'
 import { startWriteBacks } from '../runs/write-backs.ts'
 import type { SlackApi } from '../slack/api.ts'
 import { startSlackPoster } from '../slack/poster.ts'
 import type { SlackPostPort } from '../slack/posts.ts'
-import type { Engine } from '../whole-engine.ts'
 
 export interface AgentsAtWork {
   /** Something may wait. */
@@ -21,7 +21,7 @@ export interface AgentsAtWork {
 
 /** @param parts `finished` is told of each run that has ended */
 export function startAgents(parts: {
-  engine: Engine
+  engine: NetworkCalls
   models: Models
   egress: Egress
   clock: Clock

@@ -3,10 +3,11 @@ import { agentTestReads } from '../agent-tests/calls.ts'
 import type { Clock } from '../clock.ts'
 import { createScenarioReads } from '../evals/scenario-of-run.ts'
 import { Figures } from '../figures.ts'
-import { graphReads } from '../graph/calls.ts'
 import { createReplayReads } from '../graph/replay/calls.ts'
 import type { ModelReads } from '../models/calls.ts'
 import { modelUsageOf } from '../models/usage.ts'
+import { performOn } from '../operations/index.ts'
+import type { OperationInput } from '../operations/input.ts'
 import { createReads } from '../reads.ts'
 import { createRunReads } from '../runs/run-reads.ts'
 import { snapshotsOf } from '../snapshot.ts'
@@ -14,11 +15,13 @@ import type { Database } from '../store/handle.ts'
 import { createReadContext } from '../timeline/context.ts'
 import { inTurns } from '../timeline/steps.ts'
 import { createTriggerReads } from '../triggers/reads.ts'
+import type { EngineCalls } from '../whole-engine.ts'
 import type { SharedOptions } from './protocol.ts'
-import { READS } from './who-answers.ts'
 
-/** By name. @param db a connection of its own, opened once the writer has migrated the file. */
-export function readerCalls(db: Database, options: SharedOptions, clock: Clock): Record<string, unknown> {
+type Calls = Record<string, (...args: never[]) => Promise<unknown>>
+
+/** By name; `perform` runs an operation. @param db a connection of its own, opened once the writer has migrated the file. */
+export function readerCalls(db: Database, options: SharedOptions, clock: Clock): Calls {
   const secret = db.prepare("SELECT value FROM meta WHERE key = 'cursor_secret'").pluck().get() as string
   const ctx = createReadContext(db, false, secret)
   const snapshot = snapshotsOf(ctx, true)
@@ -28,11 +31,7 @@ export function readerCalls(db: Database, options: SharedOptions, clock: Clock):
   }
   const triggerReads = createTriggerReads(ctx, clock, snapshot)
   const runReads = createRunReads(ctx, clock, snapshot)
-  return {
-    ...declaredReads(async () => {
-      const { createReadingEngine } = await import('../reading-engine.ts')
-      return createReadingEngine({ options, ctx, clock, snapshot, figures, secret })
-    }),
+  const atHand = {
     ...createReads(ctx, clock, true, () => figures.countRead()),
     ...triggerReads,
     ...runReads,
@@ -43,26 +42,33 @@ export function readerCalls(db: Database, options: SharedOptions, clock: Clock):
     ),
     ...agentTestReads(db, snapshot),
     ...createReplayReads(ctx, clock, (steps) => inTurns(steps, snapshot)),
-    ...graphReads(ctx, snapshot),
     ...models,
+    close: async () => db.close(),
+    // A call that writes is not among them, and fails.
+    perform: (id: string, input: OperationInput) => performOn(calls as unknown as EngineCalls)(id, input),
   }
+  const calls = opening(atHand, async () => {
+    const { createReadingEngine } = await import('../reading-engine.ts')
+    return createReadingEngine({ options, ctx, clock, snapshot, figures, secret })
+  })
+  return calls
 }
 
-type Calls = Record<string, (...args: never[]) => Promise<unknown>>
-
-/** What is declared is loaded and opened with the first that asks for it: no start and no read of events waits. */
-function declaredReads(open: () => Promise<Calls>): Calls {
+/**
+ * Calls that are at hand, and any other of those that are opened with the first that is made: what is declared is
+ * loaded then, and no start and no read of events waits for it.
+ */
+function opening(atHand: Calls, open: () => Promise<Calls>): Calls {
   let opened: Promise<Calls> | null = null
-  return Object.fromEntries(
-    READS.map((name) => [
-      name,
-      async (...args: never[]) => {
+  return new Proxy(atHand, {
+    get: (known, name: string) =>
+      known[name] ??
+      (async (...args: never[]) => {
         opened ??= open().catch((error: unknown) => {
           opened = null
           throw error
         })
         return (await opened)[name]!(...args)
-      },
-    ]),
-  )
+      }),
+  })
 }

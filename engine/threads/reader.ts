@@ -12,7 +12,7 @@ export async function runReader(options: SharedOptions): Promise<void> {
   const port = parentPort!
   await once(port, 'message')
   const db = openReading(options.dataFile)
-  const calls = { ...readerCalls(db, options, systemClock), close: async () => db.close() }
+  const calls = readerCalls(db, options, systemClock)
   port.on('message', (message: ToThread) => {
     if (message.t === 'call') answer(calls, message, port)
   })

@@ -17,14 +17,13 @@ import { createEgress } from '../egress/index.ts'
 import type { Directory, IngestPost } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { figuresMemory } from '../figures.ts'
-import { projectGraphCall } from '../graph/call-names.ts'
-import type { GraphPort } from '../graph/ports.ts'
 import { sizeOf } from '../join.ts'
 import { follow } from '../live.ts'
 import { mcpToolTests } from '../mcp-tools/tests.ts'
 import type { ModelPort } from '../models/calls.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
 import { openModels } from '../models/open.ts'
+import type { NetworkCalls, ServedEngine } from '../operations/network.ts'
 import type { Poller } from '../polling/poller.ts'
 import type { TrialPort } from '../polling/trials.ts'
 import type { PollPort } from '../polling/types.ts'
@@ -36,17 +35,17 @@ import { Tallies } from '../tallies.ts'
 import type { TracingPort } from '../tracing/calls.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
 import { createTracing } from '../tracing/tracing.ts'
-import type { Engine } from '../whole-engine.ts'
 import { type AgentsAtWork, startAgents } from './agents.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { packCalls } from './call-bytes.ts'
 import { limitHeaps } from './heaps.ts'
+import { performOver } from './performing.ts'
 import { startPlanning } from './planning.ts'
 import { startPolling } from './polling.ts'
 import { startReading } from './reading.ts'
 import { type SlackEnvironment, type SlackPostPort, startSlack } from './slack.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
-import { callsOver } from './who-answers.ts'
+import { callsOver, type PassedOn } from './who-answers.ts'
 
 export interface StartOptions {
   /** Path of the data file. */
@@ -83,7 +82,6 @@ type Ports = ModelPort &
   PlanningPort &
   PollPort &
   TrialPort &
-  GraphPort &
   SlackPostPort &
   Parameters<typeof startSlack>[0]['port']
 
@@ -94,7 +92,7 @@ const CHECKPOINTER_AFTER_MS = 1_000
  * Starts the threads, all at once: most of a start is loading code. The reader opens the file once the
  * writer has, for the writer takes the lock and migrates. @throws StartError
  */
-export async function startEngine(options: StartOptions): Promise<Engine> {
+export async function startEngine(options: StartOptions): Promise<ServedEngine> {
   limitHeaps()
   const entry = new URL(
     import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs',
@@ -176,8 +174,9 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     checkpointer = thread
   })
   const ingest = new IngestBatcher(writer, preparer)
-  const answered = callsOver({ ...reading, writer: (method, args) => writer.call(method, args) })
-  const calls = answered.calls as unknown as Engine
+  const answering = { ...reading, writer: (method: string, args: unknown[]) => writer.call(method, args) }
+  const answered = callsOver(answering)
+  const calls = answered.calls as unknown as Pick<NetworkCalls, PassedOn>
   // Credentials pass between the threads, and are no calls of the engine.
   const ports = answered.ports as unknown as Ports
   const network = openModels({ ...calls, ...ports }, systemClock)
@@ -188,10 +187,10 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     // Waited for only while a transaction is under way whose events are of before.
     if (!state.close(instant)) await writer.call('closeInstant', [instant])
   }
-  const engine = {
+  const engine: ServedEngine = {
     ...calls,
     ...network.calls,
-    ...projectGraphCall(ports),
+    perform: performOver(answering, () => engine),
     status: async () => ({ ...(await calls.status()), tallies: tallies.list() }),
     read: async (request, asked) => {
       if (request.cursor === undefined) await closed(request.as_of)
@@ -241,7 +240,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       await writer.stop()
       await preparer.end()
     },
-  } as Engine
+  } as ServedEngine
   const egress = createEgress({ allowPrivate: options.webhookAllowPrivate, timers: systemTimers })
   const time = { clock: systemClock, timers: systemTimers }
   Object.assign(engine, mcpToolTests({ calls: engine, egress, ...time }))
@@ -313,7 +312,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
 }
 
 /** What the dispatcher needs of the engine. */
-function deliveryPort(engine: Engine): DeliveryPort {
+function deliveryPort(engine: NetworkCalls): DeliveryPort {
   return {
     claim: (limit, busy) => engine.claimDeliveries(limit, busy),
     message: async (id) => JSON.stringify(await engine.deliveryMessage(id)),

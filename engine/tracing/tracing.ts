@@ -5,7 +5,7 @@ import type { EndedTurn } from '../ask/types.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { type Egress, within } from '../egress/index.ts'
 import { fail } from '../errors.ts'
-import type { Engine } from '../whole-engine.ts'
+import type { EngineCalls } from '../whole-engine.ts'
 import type { TracingCalls, TracingPort } from './calls.ts'
 import { createExporter } from './export.ts'
 import { addressOf, type StoredTracing, type TracingConfig } from './settings.ts'
@@ -30,7 +30,7 @@ export interface Tracing {
 }
 
 export interface TracingParts {
-  port: TracingPort & Pick<Engine, 'getRun' | 'firingEvents' | 'event'>
+  port: TracingPort & Pick<EngineCalls, 'getRun' | 'firingEvents' | 'event'>
   egress: Egress
   clock: Clock
   timers: Timers

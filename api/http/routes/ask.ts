@@ -1,20 +1,16 @@
-/** Ask: a question answered as a stream that is resumed and cancelled by its turn, and conversations. */
+/** Ask: a question answered as a stream that is resumed and cancelled by its turn. */
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AskCaller, fail, SvcError } from '../../../engine/index.ts'
-import type { AskRequest, AskSessionWrite } from '../../../schemas/types.ts'
+import type { AskRequest } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { openEventStream } from '../event-stream.ts'
 import { answers, body, fields, headers } from '../validate.ts'
-import { describe } from './route.ts'
 
 type Of = { Params: { turn: string } }
-type Id = { Params: { id: string } }
 const TAG = 'ask'
 /** Each message of the stream is a frame. */
 const FRAMES = { media: { 'text/event-stream': 'ask-frame.json' } }
-/** A state of 2,000,000 characters, each of them escaped. */
-const SESSION_BYTES = 12 * 1024 * 1024
 /** A reader further behind than this is cut off; it resumes where it was. */
 const BUFFER_MAX = 4 * 1024 * 1024
 
@@ -60,43 +56,6 @@ export function askRoutes(app: FastifyInstance, doors: Doors): void {
       )
     },
   )
-  app.post<Of>(
-    '/api/agent/chat/:turn/cancel',
-    describe(
-      TAG,
-      'cancelAsk',
-      'Stop answering; what there is of the answer is kept',
-      200,
-      'ask-cancelled.json',
-    ),
-    async (request) => engine.cancelAsk(request.params.turn, callerOf(request)),
-  )
-  app.get(
-    '/api/ask/sessions',
-    describe(TAG, 'listAskSessions', 'Conversations of this credential', 200, 'ask-sessions-result.json'),
-    async (request) => engine.listAskSessions(callerOf(request)),
-  )
-  app.get<Id>(
-    '/api/ask/sessions/:id',
-    describe(TAG, 'getAskSession', 'A conversation with its turns', 200, 'ask-session-detail.json'),
-    async (request) => engine.getAskSession(request.params.id, callerOf(request)),
-  )
-  app.put<Id & { Body: AskSessionWrite }>(
-    '/api/ask/sessions/:id',
-    {
-      ...describe(TAG, 'saveAskSession', 'Make or rename a conversation', 200, 'ask-session-saved.json', {
-        body: body('request-ask-session-write.json'),
-      }),
-      bodyLimit: SESSION_BYTES,
-    },
-    async (request) => engine.saveAskSession(request.params.id, request.body, callerOf(request)),
-  )
-  app.delete<Id>(
-    '/api/ask/sessions/:id',
-    describe(TAG, 'deleteAskSession', 'Delete a conversation', 200, 'done.json'),
-    async (request) => engine.deleteAskSession(request.params.id, callerOf(request)),
-  )
-
   /** A key that was revoked asks no more. */
   async function cancelOf(turn: string, caller: AskCaller): Promise<void> {
     try {

@@ -77,7 +77,7 @@ export function fetchingRoutes(app: FastifyInstance, { engine, onStop }: Doors):
 const holdingOf = ({ delivery_id, lease }: FiringAcknowledge) => ({ deliveryId: delivery_id, lease })
 
 /** Who asks: without scope admin, for what is its own. */
-export const fetcherOf = ({ identity }: FastifyRequest) => ({
+const fetcherOf = ({ identity }: FastifyRequest) => ({
   by: { id: identity.id, name: identity.name },
   own: !identity.scopes.includes('admin'),
 })

@@ -1,4 +1,4 @@
-/** GET /health, identity, capabilities and usage. */
+/** GET /health, identity and capabilities. */
 import type { FastifyInstance } from 'fastify'
 import type { EngineStatus } from '../../../engine/index.ts'
 import type { Health } from '../../../schemas/types.ts'
@@ -96,18 +96,6 @@ export function healthRoutes(
         discover_docker: await engine.hasDocker(),
       }
     },
-  )
-  app.get(
-    '/api/usage',
-    {
-      schema: {
-        tags: ['instance'],
-        operationId: 'getUsage',
-        summary: 'Storage in use',
-        response: answers(200, 'usage.json'),
-      },
-    },
-    async () => engine.usage(),
   )
 }
 

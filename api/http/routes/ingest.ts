@@ -260,12 +260,14 @@ const typeOf = ({ headers }: FastifyRequest): string =>
 const sizeOf = (body: Uint8Array | readonly Uint8Array[]): number =>
   body instanceof Uint8Array ? body.length : body.reduce((sum, part) => sum + part.length, 0)
 
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'x-svc-token'])
+
 /** Headers a connector may look at; never a credential. */
-function headersOf(request: FastifyRequest): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(request.headers).filter(
-      ([name, value]) =>
-        typeof value === 'string' && name !== 'authorization' && name !== 'cookie' && name !== 'x-svc-token',
-    ),
-  ) as Record<string, string>
+function headersOf({ headers }: FastifyRequest): Record<string, string> {
+  const shown: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (typeof value === 'string' && !CREDENTIALS.has(name)) shown[name] = value
+  }
+  return shown
 }

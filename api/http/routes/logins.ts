@@ -43,16 +43,4 @@ export function loginRoutes(app: FastifyInstance, { engine, auth, clock }: Doors
       return reply.code(201).header('cache-control', 'no-store').send(created)
     },
   )
-  app.delete<{ Params: { id: string } }>(
-    '/api/logins/:id',
-    describe(TAG, 'endLogin', 'Revoke the key of a login; a key may end itself', 200, 'key-revoked.json'),
-    async ({ params, identity }) => {
-      // As for a key that is not there: who may not revoke it learns nothing of it.
-      if (identity.id !== `key:${params.id}` && !identity.scopes.includes('admin'))
-        throw new SvcError('not_found', `no active key has the id ${params.id}`)
-      const result = await engine.revokeKey(params.id, identity)
-      await auth.refresh()
-      return result
-    },
-  )
 }

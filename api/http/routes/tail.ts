@@ -1,10 +1,9 @@
 /** GET /api/tail: events as they are stored, over server-sent events (WHATWG HTML, section 9.2). */
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { fail, SvcError, type TailMessage } from '../../../engine/index.ts'
+import { fail, rowJson, SvcError, type TailMessage } from '../../../engine/index.ts'
 import type { Doors } from '../doors.ts'
 import { openEventStream } from '../event-stream.ts'
-import { rowJson } from '../present.ts'
 import { answers, fields, headers } from '../validate.ts'
 
 /** A reader further behind than this is told of a gap instead of filling memory. */

@@ -19,7 +19,7 @@ export function useRefit(root: RefObject<HTMLElement | null>): {
       height = now
       if (isOwn.current) return
       cancelAnimationFrame(frame)
-      // React Flow learns of its new size by an observer of its own.
+      // React Flow observes its container's size itself.
       frame = requestAnimationFrame(() => void flow.fitView(FIT))
     })
     if (root.current) watcher.observe(root.current)

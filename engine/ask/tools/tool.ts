@@ -1,12 +1,12 @@
 /** What a tool of Ask is: it reads as the caller, or plans a proposal; nothing of it writes. */
 import type { AskProposal } from '../../../schemas/types.ts'
 import type { ToolSpec } from '../../models/types.ts'
-import type { Engine } from '../../whole-engine.ts'
+import type { EngineCalls } from '../../whole-engine.ts'
 import type { AskCaller, AskPort } from '../types.ts'
 
 /** Reads of the engine that tools make. */
 export type AskReads = Pick<
-  Engine,
+  EngineCalls,
   | 'listSources'
   | 'listTriggers'
   | 'listAgents'

@@ -2,12 +2,16 @@
  * The JSON Schema of a catalog file in one piece, for editors: every noun as a definition, and the
  * config of a source checked by its connector.
  */
+
 import { schemaOf } from '../../../schemas/index.ts'
+import type { CatalogFileSchema } from '../../../schemas/types.ts'
 
 type Json = Record<string, unknown>
 
 /** @param connectors with the schema of their config. @returns draft-07, without outside references. */
-export function catalogFileSchema(connectors: readonly { kind: string; schema: object }[]): object {
+export function catalogFileSchema(
+  connectors: readonly { kind: string; schema: object }[],
+): CatalogFileSchema {
   const definitions: Json = {}
   const root = inlined(schemaOf('catalog.json') as unknown as Json, definitions)
   for (const { kind, schema } of connectors)

@@ -20,6 +20,13 @@ it('rows read in columns are those read one by one, in the order asked for, with
   const inColumns = ctx.rows.texts(some, (row): TextRow => ({ ...row }))
   expect(inColumns).toEqual(ctx.rows.read(some, false).map(textRowOf))
   expect(inColumns.map(({ text }) => text)).toEqual([',,', 'of nobody', 'plain', 'ünïcode 🙂 \\', texts[1]])
+  // With their payloads they are read value by value.
+  const withPayloads = ctx.rows.read(some, true)
+  expect(withPayloads).toHaveLength(5)
+  expect(ctx.rows.read(some, false)).toEqual(
+    withPayloads.map(({ raw: _, ...row }) => ({ ...row, labels: Buffer.from(row.labels) })),
+  )
+  expect(ctx.rows.read([9_999], false)).toEqual([])
   expect(ctx.rows.texts([9_999], textOf)).toEqual([])
   expect(ctx.rows.texts([], textOf)).toEqual([])
 })

@@ -14,9 +14,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { StartError } from '../../../engine/errors.ts'
 import { restoreDatabase } from '../../../engine/store/backup.ts'
+import { missingFrom } from '../../../engine/store/loss.ts'
 import { openStore } from '../../../engine/store/open.ts'
 import { noteCopying, readWitness } from '../../../engine/store/witness.ts'
 import { addSource, event, openHarness, type StoreHarness, T0 } from './store-harness.ts'
@@ -181,7 +182,41 @@ describe('after a kill', () => {
     expect(eventsIn(killed)).toBe(COMMITS)
   })
 
-  it('a log that had just begun anew is none that is missing', () => {
+  it('emptying a log that has nothing left to copy is no copying: a kill meanwhile is no loss', () => {
+    const { store } = harness
+    store.foldLog()
+    expect(statSync(`${file}-wal`).size).toBe(0)
+    const pragma = vi.spyOn(store.db, 'pragma').mockImplementation((...of) => {
+      kill()
+      expect(missingFrom(killed), of[0]).toBeNull()
+      return BetterSqlite3.prototype.pragma.apply(store.db, of)
+    })
+    store.foldLog()
+    expect(pragma).toHaveBeenCalledWith('wal_checkpoint(TRUNCATE)')
+    pragma.mockRestore()
+    expect(eventsIn(killed)).toBe(COMMITS)
+  })
+
+  it('the log is not emptied while the other connection may be copying it', () => {
+    let done = () => {}
+    const checkpointer = { ask: vi.fn(), onDone: (listener: () => void) => (done = listener) }
+    const other = join(folder, 'other.db')
+    const store = openStore(other, T0, { checkpointer })
+    const body = 'x'.repeat(8_000)
+    const insert = store.db.prepare('INSERT INTO meta VALUES (?, ?)')
+    for (let n = 0; !checkpointer.ask.mock.calls.length; n++) store.tx(() => insert.run(`n${n}`, body))
+    store.foldLog()
+    expect(statSync(`${other}-wal`).size).toBeGreaterThan(0)
+    done()
+    store.foldLog()
+    expect(statSync(`${other}-wal`).size).toBe(0)
+    store.close()
+  })
+
+  it.each([
+    ['nothing', 0],
+    ['a part of its first commit', 1],
+  ])('a log that had just begun anew, with %s in it, is none that is missing', (_, frames) => {
     expect(() =>
       noteCopying(file, 'checkpointer', () => {
         harness.store.db.pragma('wal_checkpoint(FULL)')
@@ -192,10 +227,11 @@ describe('after a kill', () => {
     const old = readFileSync(`${killed}-wal`)
     harness.append([event({ order: 'new log' }, T0)])
     // The header of the new log, and frames of the old one behind it.
-    copyFileSync(`${killed}.witness`, join(folder, 'witness'))
+    const begun = 32 + frames * (24 + 8_192)
+    expect(old.length).toBeGreaterThan(begun)
     writeFileSync(
       `${killed}-wal`,
-      Buffer.concat([readFileSync(`${file}-wal`).subarray(0, 32), old.subarray(32)]),
+      Buffer.concat([readFileSync(`${file}-wal`).subarray(0, begun), old.subarray(begun)]),
     )
     expect(eventsIn(killed)).toBe(COMMITS)
   })

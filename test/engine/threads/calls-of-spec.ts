@@ -7,9 +7,6 @@ import { CATALOG } from '../../chaos/declared-operations.ts'
 import { proposal } from '../setup/setup-world.ts'
 import { NOW } from './split.ts'
 
-const ME = { id: 'key:1', name: 'maria' }
-const BY = { caller: ME, origin: 'api' as const }
-
 /** Ids that the world makes. */
 export interface Made {
   /** Of guided setup. */
@@ -28,64 +25,139 @@ export const REPORT = await packReport({
   ...{ spent_usd: 0, stopped: false, scenes: [], runs: [], measured: [] },
 })
 
-export const READS: Record<string, (made: Made) => unknown[]> = {
+/** What is said of an operation. */
+export interface Said {
+  params?: object
+  query?: object
+  body?: object
+}
+
+const named = (name: string): Said => ({ params: { name } })
+const ofProject = (more: Said = {}): Said => ({ ...more, params: { id: 'Storefront', ...more.params } })
+
+/** Operations that only read. */
+export const READS: Record<string, (made: Made) => Said> = {
   // parts and resources
-  listSources: () => [],
-  getSource: () => ['gateway'],
-  listTriggers: () => [],
-  getTrigger: () => ['gateway-errors'],
-  listAgents: () => ['Storefront'],
-  getAgent: () => ['first-look'],
-  listMcpServers: () => [],
-  getMcpServer: () => ['github'],
-  resources: () => [],
-  catalogListing: () => [null],
-  describeHandle: () => ['source:gateway', null],
-  dependents: () => ['source', 'gateway'],
-  listSkills: () => [],
-  listProjectSkills: () => ['Storefront'],
-  getProjectSkill: () => ['Storefront', 'roll-back'],
-  skillFile: () => ['Storefront', 'roll-back'],
+  listSources: () => ({}),
+  getSource: () => named('gateway'),
+  listTriggers: () => ({}),
+  getTrigger: () => named('gateway-errors'),
+  listAgents: () => ({ query: { project: 'Storefront' } }),
+  getAgent: () => named('first-look'),
+  listMcpServers: () => ({}),
+  getMcpServer: () => named('github'),
+  listResources: () => ({}),
+  listCatalog: () => ({}),
+  describeInCatalog: () => ({ params: { handle: 'source:gateway' } }),
+  listDependents: () => ({ query: { kind: 'source', name: 'gateway' } }),
+  listSkills: () => ({}),
+  listProjectSkills: () => ofProject(),
+  getProjectSkill: () => ofProject({ params: { name: 'roll-back' } }),
+  downloadSkill: () => ofProject({ params: { name: 'roll-back' } }),
   // projects
-  listTemplates: () => [],
-  getTemplate: () => ['webhook_watch'],
-  detectTemplate: () => ['webhook_watch'],
-  projectId: () => ['Storefront'],
-  listProjects: () => [],
-  getProject: () => ['Storefront'],
-  projectCard: () => ['Storefront'],
-  heldProjects: () => [],
-  projectRemoval: () => ['Storefront'],
-  projectOutline: () => ['Storefront'],
-  projectHealth: () => ['Storefront'],
-  projectSummary: () => ['Storefront'],
-  projectResults: () => ['Storefront', { limit: 10 }],
-  projectResult: ({ run }) => ['Storefront', run],
-  projectFindings: () => ['Storefront', { limit: 10 }],
-  projectToday: () => ['Storefront'],
-  declaredGraph: () => ['Storefront'],
+  listTemplates: () => ({}),
+  getTemplate: () => ({ params: { key: 'webhook_watch' } }),
+  detectTemplate: () => ({ params: { key: 'webhook_watch' } }),
+  listProjects: () => ({}),
+  getProject: () => ofProject(),
+  getProjectSummary: () => ofProject(),
+  getWiring: () => ofProject(),
+  getDeletion: () => ofProject(),
+  listHeldProjects: () => ({}),
+  getOutline: () => ofProject(),
+  getProjectHealth: () => ofProject(),
+  listResults: () => ofProject({ query: { limit: 10 } }),
+  getResult: ({ run }) => ofProject({ params: { run } }),
+  listFindings: () => ofProject({ query: { limit: 10 } }),
+  getProjectGraph: () => ofProject(),
   // change-sets and the catalog
-  listChangeSets: () => [{ limit: 10 }],
-  getChangeSet: () => [1],
-  catalogDrift: () => [],
-  exportCatalog: () => [],
-  updateCatalogFile: () => [CATALOG],
-  checkCatalog: () => [{ yaml: CATALOG.replace('"> 5"', '"> 9"') }, true],
-  readCatalogFile: () => [{ yaml: CATALOG }],
-  catalogSchema: () => [],
+  listChangeSets: () => ({ query: { limit: 10 } }),
+  getChangeSet: () => ({ params: { id: 1 } }),
+  getDrift: () => ({}),
+  exportCatalog: () => ({ query: { format: 'yaml' } }),
+  updateCatalogFile: () => ({ body: { yaml: CATALOG } }),
+  checkCatalog: () => ({ body: { yaml: CATALOG.replace('"> 5"', '"> 9"') } }),
+  getCatalogSchema: () => ({}),
   // proposals and guided setup
-  listProposals: () => [{ limit: 10 }],
-  getProposal: ({ proposal }) => [proposal],
-  getSetup: ({ project }) => [project],
-  checkSetup: () => [{ plan: proposal({ goal: 'Watch' }) }],
-  // agents, triggers and deliveries at work
-  previewAgent: ({ firing }) => ['first-look', firing],
-  agentForecast: () => ['first-look'],
+  listProposals: () => ({ query: { limit: 10 } }),
+  getProposal: ({ proposal }) => ({ params: { id: proposal } }),
+  getSetup: ({ project }) => ({ params: { id: project } }),
+  checkSetup: () => ({ body: { plan: proposal({ goal: 'Watch' }) } }),
+  // agents and triggers at work
+  previewAgent: ({ firing }) => ({ ...named('first-look'), query: { firing } }),
+  agentForecast: () => named('first-look'),
+  listRuns: () => ({ query: { limit: 10, offset: 0 } }),
+  listAgentRuns: () => ({ ...named('first-look'), query: { limit: 10, offset: 0 } }),
+  getRun: ({ run }) => ({ params: { id: run } }),
+  listAgentExamples: () => named('first-look'),
+  listAgentTests: () => ({ ...named('first-look'), query: { limit: 10, offset: 0 } }),
+  getAgentTest: () => ({ params: { name: 'first-look', id: 'test_gone' } }),
+  // events
+  stats: () => ({ body: { by: 'service' } }),
+  histogram: () => ({ body: { selector: {} } }),
+  inspect: () => ({ body: { tool: 'sources' } }),
+  listEntities: () => ({ query: { limit: 10 } }),
+  getEvent: ({ event }) => ({ params: { id: event } }),
+  listSourceEvents: () => ({ ...named('gateway'), query: { limit: 10 } }),
+  listSourceFields: () => ({ ...named('gateway'), query: { limit: 10 } }),
+  previewLabel: () => ({ body: { label: { name: 'service', field: 'service' }, source: 'gateway' } }),
+  listEvalReports: () => ({}),
+  getEvalReport: ({ report }) => ({ params: { id: report } }),
+  previewScenario: ({ run }) => ({ params: { id: run }, body: {} }),
+  downloadScenario: ({ run }) => ({ params: { id: run }, body: { causes: [] } }),
+  getReplay: () =>
+    ofProject({
+      query: { limit: 10, from: new Date(NOW).toISOString(), to: new Date(NOW + 1).toISOString() },
+    }),
+  previewDraft: () =>
+    ofProject({
+      body: {
+        yaml: true,
+        operations: [
+          { op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '7h' } },
+          {
+            op: 'put',
+            kind: 'source',
+            name: 'drafted',
+            project: 'Storefront',
+            spec: { connector: 'webhook' },
+          },
+          { op: 'put', kind: 'agent', name: 'drafted', project: 'Storefront', spec: { prompt: 'Dig.' } },
+          { op: 'move', kind: 'source', name: 'gateway', event: 'pause' },
+        ],
+      },
+    }),
+  // access, settings and the instance
+  listConnectors: () => ({}),
+  listKeys: () => ({}),
+  listProjectKeys: () => ofProject(),
+  getUsage: () => ({}),
+  listMcpTools: () => named('github'),
+  listModelProviders: () => ({}),
+  getModelPrices: () => ({}),
+  getAgentSettings: () => ({}),
+  modelUsage: () => ({ query: { days: 7 } }),
+  getProviderAKey: () => ({}),
+  getGateway: () => ({}),
+  listCredentials: () => ({}),
+  listAskSessions: () => ({}),
+  getAskSession: ({ session }) => ({ params: { id: session } }),
+}
+
+/** Calls by name that only read: of routes made by hand, and of what works on the network thread. */
+export const READS_BY_NAME: Record<string, (made: Made) => unknown[]> = {
+  projectCard: () => ['Storefront'],
+  projectId: () => ['Storefront'],
+  listSources: () => [],
+  getTrigger: () => ['gateway-errors'],
+  listTemplates: () => [],
+  projectFindings: () => ['Storefront', { limit: 10 }],
   listRuns: () => [{ limit: 10, offset: 0 }],
   getRun: ({ run }) => [run],
-  listAgentExamples: () => ['first-look'],
-  listAgentTests: () => ['first-look', { limit: 10, offset: 0 }],
-  getAgentTest: () => ['first-look', 'test_gone'],
+  event: ({ event }) => [event],
+  entityValues: () => ['service', 10],
+  inspect: () => [{ tool: 'sources' }],
+  // firings and deliveries
   listFirings: () => [{ limit: 10 }],
   getFiring: ({ firing }) => [firing],
   firingEvents: ({ firing }) => [firing],
@@ -98,37 +170,6 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
   evaluations: () => ['gateway-errors', { limit: 10 }],
   backtest: () => [{ trigger: 'gateway-errors', window: '1d' }],
   listSubscriptions: () => [{}],
-  // events
-  stats: () => [{ by: 'service' }],
-  histogram: () => [{ selector: {} }],
-  inspect: () => [{ tool: 'sources' }],
-  entities: () => [10],
-  entityValues: () => ['service', 10],
-  event: ({ event }) => [event],
-  sourceEvents: () => ['gateway', 10],
-  sourceFields: () => ['gateway', 10],
-  previewLabel: () => [{ label: { name: 'service', field: 'service' }, source: 'gateway' }],
-  listEvalReports: () => [],
-  getEvalReport: ({ report }) => [report],
-  previewScenario: ({ run }) => [run, {}],
-  scenarioOfRun: ({ run }) => [run, { causes: [] }],
-  replay: () => [
-    'Storefront',
-    { limit: 10, from: new Date(NOW).toISOString(), to: new Date(NOW + 1).toISOString() },
-  ],
-  previewDraft: () => [
-    'Storefront',
-    {
-      yaml: true,
-      operations: [
-        { op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '7h' } },
-        { op: 'put', kind: 'source', name: 'drafted', project: 'Storefront', spec: { connector: 'webhook' } },
-        { op: 'put', kind: 'agent', name: 'drafted', project: 'Storefront', spec: { prompt: 'Dig.' } },
-        { op: 'move', kind: 'source', name: 'gateway', event: 'pause' },
-      ],
-    },
-    BY,
-  ],
   // what runs read: their own tools
   briefFor: ({ project }) => [
     [project],
@@ -139,24 +180,13 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
   inspectFor: ({ project }) => [[project], { tool: 'sources' }, NOW],
   eventsOf: ({ event }) => [[event]],
   skillOf: ({ project }) => [[project], 'roll-back'],
-  // access, settings and the instance
-  listConnectors: () => [],
-  listKeys: () => [],
+  // access and settings
   directory: () => [],
-  usage: () => [],
   status: () => [],
-  listMcpTools: () => ['github'],
   mcpServersToConnect: () => [['github']],
   mcpServerToTry: () => [{ url: 'https://mcp.example/' }],
-  listModelProviders: () => [],
-  modelPrices: () => [],
-  agentSettings: () => [],
-  modelUsage: () => [7],
   modelConfig: () => [],
-  listCredentials: () => [],
   credentialToAsk: () => ['main'],
-  listAskSessions: () => [ME],
-  getAskSession: ({ session }) => [session, ME],
   tracingConfig: () => [],
   storedTracing: () => [],
   slackSecret: () => ['bot_token'],
@@ -166,18 +196,27 @@ export const READS: Record<string, (made: Made) => unknown[]> = {
   configToDiscover: () => [{ connector: 'prometheus', config: { url: 'http://prometheus.example' } }],
 }
 
+/** Names of the same kind that have an operation too, which is asked above. */
+export const AS_OPERATIONS = [
+  ...['listTriggers', 'listAgents', 'listMcpServers', 'listSkills', 'listProjects', 'listConnectors'],
+  ...['getSource', 'getAgent', 'getMcpServer', 'getProject', 'projectOutline', 'detectTemplate'],
+  ...['sourceFields', 'sourceEvents', 'entities', 'listMcpTools', 'listModelProviders'],
+]
+
 /**
- * Calls that with dry_run only plan: how they are asked to, and how they are asked to do it. `applied` is the
+ * Operations that with dry_run only plan: how they are asked to, and how they are asked to do it. `applied` is the
  * change-set that the first of them made.
  */
-export const PLANS: Record<string, (dryRun: boolean, applied: number) => unknown[]> = {
-  applyChangeSet: (dry_run) => [
-    { operations: [{ op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '3h' } }], dry_run },
-    BY,
-  ],
-  undoChangeSet: (dryRun, applied) => [applied, dryRun, BY],
-  rollBack: (dryRun, applied) => [applied, { dryRun }, BY],
-  importCatalog: (dry_run) => [{ yaml: CATALOG.replace('"> 5"', '"> 7"'), dry_run }, BY],
+export const PLANS: Record<string, (dryRun: boolean, applied: number) => Said> = {
+  applyChangeSet: (dry_run) => ({
+    body: {
+      operations: [{ op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '3h' } }],
+      dry_run,
+    },
+  }),
+  undoChangeSet: (dry_run, id) => ({ params: { id }, body: { dry_run } }),
+  rollBack: (dry_run, id) => ({ params: { id }, body: { dry_run } }),
+  importCatalog: (dry_run) => ({ body: { yaml: CATALOG.replace('"> 5"', '"> 7"'), dry_run } }),
 }
 
 /** Of these there is none in that world. */

@@ -8,7 +8,10 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { Figures, figuresMemory } from '../../../engine/figures.ts'
 import { createEngine, type LocalEngine } from '../../../engine/local.ts'
+import type { NetworkInput } from '../../../engine/operations/input.ts'
+import type { NetworkCalls } from '../../../engine/operations/network.ts'
 import { openReading } from '../../../engine/store/open.ts'
+import { performOver } from '../../../engine/threads/performing.ts'
 import { readerCalls } from '../../../engine/threads/reader-calls.ts'
 import { callsOver } from '../../../engine/threads/who-answers.ts'
 
@@ -21,6 +24,8 @@ export interface Split {
   reader: Record<string, Call>
   /** Calls of the engine and of its ports as the daemon passes them on. */
   calls: Record<string, Call>
+  /** An operation as the daemon runs it. */
+  perform(id: string, input: NetworkInput): Promise<unknown>
   /** Names of the calls of the engine alone. */
   names: string[]
   /** Where calls went since this was asked last. */
@@ -55,11 +60,13 @@ export function openSplit(more: { maxDbSize?: number } = {}): Split {
     went.push(where)
     return on[name]!(...args)
   }
-  const over = callsOver({
+  const answering = {
     writer: noting('writer', own),
     short: noting('reader', reader),
     wide: noting('wide', reader),
-  }) as unknown as Record<'calls' | 'ports', Record<string, Call>>
+  }
+  const over = callsOver(answering) as unknown as Record<'calls' | 'ports', Record<string, Call>>
+  const network = { ...engine, ...over.calls } as unknown as NetworkCalls
   let isOpen = true
   const endWriter = async () => {
     if (isOpen) await engine.close()
@@ -68,6 +75,7 @@ export function openSplit(more: { maxDbSize?: number } = {}): Split {
   return {
     ...{ engine, clock, reader, endWriter, figures: new Figures(shared.figures) },
     calls: { ...over.calls, ...over.ports },
+    perform: performOver(answering, () => network),
     names: Object.keys(over.calls),
     went: () => {
       const gone = went

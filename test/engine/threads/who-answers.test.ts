@@ -4,13 +4,29 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CatalogRead } from '../../../engine/catalog/apply.ts'
+import { operations } from '../../../engine/operations/index.ts'
 import { buildWorld, CATALOG } from '../../chaos/declared-operations.ts'
 import { proposal } from '../setup/setup-world.ts'
-import { type Made, NONE, OF_THE_WRITER, PLANS, READS, REPORT } from './calls-of-spec.ts'
+import {
+  AS_OPERATIONS,
+  type Made,
+  NONE,
+  OF_THE_WRITER,
+  PLANS,
+  READS,
+  READS_BY_NAME,
+  REPORT,
+  type Said,
+} from './calls-of-spec.ts'
 import { NOW, openSplit, outcomeOf, type Split } from './split.ts'
 
 const ME = { id: 'key:1', name: 'maria' }
 const BY = { caller: ME, origin: 'api' as const }
+/** Who asks, and what. */
+const told = ({ params = {}, query = {}, body }: Said) => ({
+  ...{ params, query, body, by: BY, caller: { ...ME, scopes: ['admin'] }, project: null, secured: false },
+  asked: { by: ME.id, gone: new AbortController().signal },
+})
 const SESSION = '0123456789abcdef'
 const FETCHER = { by: ME, own: false }
 const FINDING = { entity: 'pay', label: 'service', finding: 'The deploy broke it.', verdict: 'dig' }
@@ -61,35 +77,64 @@ async function madeIn({ engine }: Split): Promise<Made> {
 describe('a call that only reads', () => {
   it('is listed by hand, like each that plans and each that writes', () => {
     const { names, calls } = svc
-    const known = new Set([...Object.keys(READS), ...Object.keys(PLANS), ...Object.keys(WRITES), ...OTHERS])
-    expect(names.filter((name) => !known.has(name) && !(name in OF_THE_WRITER))).toEqual([])
-    expect([...known].filter((name) => calls[name] === undefined)).toEqual([])
+    const tables = [READS, PLANS, WRITES, NETWORK]
+    const known = new Set([...tables.flatMap((table) => Object.keys(table)), ...OTHERS])
+    const ids = operations.map(({ id }) => id).filter((id) => !id.startsWith('legacy'))
+    expect(ids.filter((id) => !known.has(id))).toEqual([])
+    expect([...known].filter((id) => !ids.includes(id))).toEqual([])
+    const byName = new Set([
+      ...Object.keys(READS_BY_NAME),
+      ...AS_OPERATIONS,
+      ...Object.keys(NAMED_WRITES),
+      ...OTHER_NAMED,
+    ])
+    expect(names.filter((name) => !byName.has(name) && !(name in OF_THE_WRITER))).toEqual([])
+    expect([...byName].filter((name) => calls[name] === undefined)).toEqual([])
   })
 
-  it.each(Object.keys(READS))('%s is never asked of the writer, and writes nothing', async (name) => {
-    const args = READS[name]!(made)
+  it.each(Object.keys(READS))('operation %s is never asked of the writer, and writes nothing', async (id) => {
+    await expectRead(
+      () => svc.engine.perform(id, told(READS[id]!(made))),
+      () => svc.perform(id, told(READS[id]!(made))),
+      NONE.includes(id),
+    )
+  })
+
+  it.each(Object.keys(READS_BY_NAME))('%s is never asked of the writer, and writes nothing', async (name) => {
+    const args = READS_BY_NAME[name]!(made)
     const own = svc.engine as unknown as Split['calls']
+    await expectRead(
+      () => own[name]!(...args),
+      () => svc.calls[name]!(...args),
+      NONE.includes(name),
+    )
+  })
+
+  async function expectRead(
+    inProcess: () => Promise<unknown>,
+    inThreads: () => Promise<unknown>,
+    isNone: boolean,
+  ): Promise<void> {
     const before = svc.commits()
     // What was measured up to a second ago is measured anew.
     svc.clock.at += 2_000
-    const there = comparable(await outcomeOf(() => own[name]!(...args)))
+    const there = comparable(await outcomeOf(inProcess))
     svc.went()
-    const here = comparable(await outcomeOf(() => svc.calls[name]!(...args)))
+    const here = comparable(await outcomeOf(inThreads))
     expect(svc.went()).not.toContain('writer')
     expect(svc.commits()).toBe(before)
     expect(here).toEqual(there)
-    expect('answer' in (here as object)).toBe(!NONE.includes(name))
-  })
+    expect('answer' in (here as object)).toBe(!isNone)
+  }
 
   it.each(Object.keys(PLANS))('is %s with dry_run, which plans what is then done', async (name) => {
-    const args = PLANS[name]!(true, applied)
-    const own = svc.engine as unknown as Split['calls']
+    const asked = told(PLANS[name]!(true, applied))
     const before = svc.commits()
-    const planned = await outcomeOf(() => svc.calls[name]!(...args))
+    const planned = await outcomeOf(() => svc.perform(name, asked))
     expect(svc.went()).toEqual(['wide'])
-    expect(planned).toEqual(await outcomeOf(() => own[name]!(...args)))
+    expect(planned).toEqual(await outcomeOf(() => svc.engine.perform(name, asked)))
     expect(planned).toHaveProperty('answer')
-    const did = (await svc.calls[name]!(...PLANS[name]!(false, applied))) as { change_set: number }
+    const did = (await svc.perform(name, told(PLANS[name]!(false, applied)))) as { change_set: number }
     applied ||= did.change_set
     expect(svc.went()).toEqual(name === 'importCatalog' ? ['wide', 'writer'] : ['writer'])
     expect(svc.commits()).not.toBe(before)
@@ -120,10 +165,10 @@ function comparable(outcome: unknown): unknown {
 
 describe('a call that writes', () => {
   it.each(Object.keys(WRITES))('%s goes to the writer, and does write', async (name) => {
-    const args = await WRITES[name]!()
+    const said = told(await WRITES[name]!())
     const before = svc.commits()
     svc.went()
-    await svc.calls[name]!(...args)
+    await svc.perform(name, said)
     expect(svc.went()).toEqual(['writer'])
     expect(svc.commits()).not.toBe(before)
   })
@@ -133,93 +178,137 @@ const trigger = { sources: ['gateway'], condition: { event: 'any' as const } }
 const skill = { description: 'How to look.', body: 'Look twice.' }
 const file = Buffer.from('---\nname: fresh\ndescription: d\n---\nLook.')
 
-/** The declared calls that write, and those of access and settings, in an order in which each can. */
-const WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
-  createSource: () => [{ name: 'app', connector: 'webhook' }, BY, false],
-  updateSource: () => [
-    'app',
-    { name: 'app', connector: 'webhook', config: { labels: [{ name: 'a', field: 'a' }] } },
-    BY,
-  ],
-  moveSource: () => ['app', 'pause', BY],
-  deleteSource: () => ['app', { cascade: false, purgeEvents: false }, BY],
-  createTrigger: () => [{ name: 'any', ...trigger }, BY],
-  updateTrigger: () => ['any', { name: 'any', ...trigger, cooldown: '2h' }, BY],
-  moveTrigger: () => ['any', 'pause', BY],
-  deleteTrigger: () => ['any', BY],
-  createMcpServer: () => [{ name: 'tools', url: 'https://mcp.example/tools' }, BY],
-  updateMcpServer: () => ['tools', { name: 'tools', url: 'https://mcp.example/others' }, BY],
-  deleteMcpServer: () => ['tools', BY],
-  createAgent: () => [{ name: 'helper', prompt: 'Help.' }, BY],
-  updateAgent: () => ['helper', { name: 'helper', prompt: 'Help more.' }, BY],
-  switchAgent: () => ['first-look', false, undefined, BY],
-  deleteAgent: () => ['helper', BY],
-  createSkill: () => ['Storefront', { name: 'look', ...skill }, BY],
-  updateSkill: () => ['Storefront', 'look', { description: 'Other.' }, BY],
-  shareSkill: () => ['Checkout', 'look', BY],
-  uploadSkill: () => ['Storefront', file, BY],
-  removeSkill: () => ['Storefront', 'look', BY],
-  createProject: () => [{ template: 'custom', name: 'Made' }, BY],
-  updateProject: () => ['Made', { goal: 'Look' }, BY],
-  wireProject: () => ['Storefront', { wakes: [], handoffs: [] }, BY],
-  moveProject: () => ['Made', 'pause', false, BY],
-  deleteProject: () => ['Made', { purgeEvents: false, picked: undefined }, BY],
-  holdProject: () => ['Storefront', 'hold', BY],
+const named = (name: string, body?: object): Said => ({ params: { name }, ...(body ? { body } : {}) })
+const ofProject = (body?: object, params: object = {}): Said => ({
+  params: { id: 'Storefront', ...params },
+  ...(body ? { body } : {}),
+})
+const ofMade = (body?: object): Said => ({ params: { id: 'Made' }, ...(body ? { body } : {}) })
+
+/** Operations that write, in an order in which each can. */
+const WRITES: Record<string, () => Promise<Said> | Said> = {
+  createSource: () => ({ body: { name: 'app', connector: 'webhook' } }),
+  updateSource: () =>
+    named('app', {
+      ...{ name: 'app', connector: 'webhook' },
+      config: { labels: [{ name: 'a', field: 'a' }] },
+    }),
+  pauseSource: () => named('app'),
+  resumeSource: () => named('app'),
+  deleteSource: () => ({ ...named('app'), query: { cascade: false, purge_events: false } }),
+  createTrigger: () => ({ body: { name: 'any', ...trigger } }),
+  updateTrigger: () => named('any', { name: 'any', ...trigger, cooldown: '2h' }),
+  pauseTrigger: () => named('any'),
+  resumeTrigger: () => named('any'),
+  deleteTrigger: () => named('any'),
+  createMcpServer: () => ({ body: { name: 'tools', url: 'https://mcp.example/tools' } }),
+  updateMcpServer: () => named('tools', { name: 'tools', url: 'https://mcp.example/others' }),
+  deleteMcpServer: () => named('tools'),
+  createAgent: () => ({ body: { name: 'helper', prompt: 'Help.' } }),
+  updateAgent: () => named('helper', { name: 'helper', prompt: 'Help more.' }),
+  disableAgent: () => named('first-look'),
+  enableAgent: () => named('first-look'),
+  deleteAgent: () => named('helper'),
+  createSkill: () => ofProject({ name: 'look', ...skill }),
+  updateSkill: () => ofProject({ description: 'Other.' }, { name: 'look' }),
+  useSkill: () => ({ params: { id: 'Checkout', name: 'look' } }),
+  uploadSkill: () => ofProject(file),
+  removeSkill: () => ofProject(undefined, { name: 'look' }),
+  createProject: () => ({ body: { template: 'custom', name: 'Made' } }),
+  updateProject: () => ofMade({ goal: 'Look' }),
+  updateWiring: () => ofProject({ wakes: [], handoffs: [] }),
+  pauseProject: () => ofMade(),
+  resumeProject: () => ofMade(),
+  deleteProject: () => ({ ...ofMade(), query: { purge_events: false } }),
+  holdProject: () => ofProject(),
+  releaseProject: () => ofProject(),
   repairProject: async () => {
     const { objects } = await svc.engine.getProject('Broken')
-    return ['Broken', objects.find(({ state }) => state === 'missing')!.key, BY]
+    return {
+      params: { id: 'Broken' },
+      body: { key: objects.find(({ state }) => state === 'missing')!.key },
+    }
   },
-  runProjectAction: async () => {
+  runAction: async () => {
     const body = { template: 'challenger_workflow', name: 'Sessions', params: {} }
     const { id } = await svc.engine.createProject(body, BY)
-    return [id, 'summarize', { session: 's' }, BY]
+    return { params: { id, name: 'summarize' }, body: { session: 's' } }
   },
-  createProjectKey: () => ['Storefront', { name: 'other', scopes: ['read'] }, BY],
-  recordFinding: () => ['Storefront', FINDING, 'my-agent', FETCHER],
-  markHandled: () => ['Storefront', made.run, true, 'maria'],
-  markFinding: () => ['Storefront', made.run, { mark: 'wrong' }, false, BY],
-  forgetCatalogFile: () => ['catalog'],
-  propose: () => [
-    { operations: [{ op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '5h' } }] },
-    BY,
-  ],
-  declineProposal: () => [made.proposal, 'no', BY],
+  createProjectKey: () => ofProject({ name: 'other', scopes: ['read'] }),
+  recordFinding: () => ofProject(FINDING),
+  markHandled: () => ofProject({ handled: true }, { run: made.run }),
+  markFinding: () => ofProject({ mark: 'wrong' }, { run: made.run }),
+  forgetCatalogFile: () => named('catalog'),
+  propose: () => ({
+    body: {
+      operations: [{ op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '5h' } }],
+    },
+  }),
+  declineProposal: () => ({ params: { id: made.proposal }, body: { reason: 'no' } }),
+  createKey: () => ({ body: { name: 'k', scopes: ['read'] } }),
+  revokeKey: async () => ({
+    params: { id: (await svc.engine.listKeys()).find(({ name }) => name === 'k')!.id },
+  }),
+  endLogin: async () => ({
+    params: { id: (await svc.engine.createKey({ name: 'l', scopes: ['read'] }, ME, true)).id },
+  }),
+  saveModelPrices: () => ({ body: { prices: [{ prefix: 'm', input: 1, output: 2 }] } }),
+  saveAgentSettings: () => ({ body: { daily_cap: 7 } }),
+  saveAskSession: () => ({ params: { id: SESSION }, body: { title: 'Why not' } }),
+  deleteAskSession: () => ({ params: { id: SESSION } }),
+  deleteEvalReport: () => ({ params: { id: made.report } }),
+  deleteCredential: () => named('main'),
+  placeGraphNodes: () => ofProject({ positions: [{ node: 'source:gateway', x: 1, y: 2 }] }),
+}
+
+/** Run on the network thread: what asks other systems, and what is made of calls to several threads. */
+const NETWORK: Record<string, true> = Object.fromEntries(
+  [
+    ...['explainDiscover', 'discoverSource', 'discoverEnvironment', 'testSource'],
+    ...['tryMcpServer', 'testMcpServer', 'createCredential', 'updateCredential', 'testCredential'],
+    ...['listCredentialRepositories', 'saveModelProvider', 'discoverModels', 'testModelProvider'],
+    ...['getTracing', 'saveTracing', 'testTracing', 'saveProviderAKey', 'forgetProviderAKey', 'saveGateway'],
+    ...['forgetGateway', 'cancelRun', 'cancelAsk', 'handInEvalReport', 'read'],
+  ].map((id) => [id, true]),
+)
+
+it('what runs on the network thread is listed by hand, with what it passes on', () => {
+  const there = operations.filter(({ role }) => role === 'network').map(({ id }) => id)
+  expect(there.sort()).toEqual([...Object.keys(NETWORK), 'importCatalog', 'inspect'].sort())
+})
+
+/** Operations that write too: each is tested where it belongs. */
+const OTHERS = [
+  ...['approveProposal', 'withdrawProposal', 'takeOverProject', 'approveMcpTool'],
+  ...['startDraft', 'planDraft', 'stopPlanning', 'saveSetup', 'applySetup', 'sendTestEvent', 'startPractice'],
+  ...['rerun', 'rerunOfAgent', 'removeModelProvider', 'chooseModelProvider'],
+  ...['addAgentExample', 'removeAgentExample', 'startAgentTest'],
+]
+
+/** Calls by name that write: of routes made by hand, and of what works on the network thread. */
+const NAMED_WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
   remember: () => [{ text: 'It broke.', entity: 'pay' }, ME],
-  createKey: () => [{ name: 'k', scopes: ['read'] }, ME],
+  createKey: () => [{ name: 'm', scopes: ['read'] }, ME],
   touchKeys: async () => [[(await svc.engine.listKeys())[0]!.id]],
-  revokeKey: async () => [(await svc.engine.listKeys()).find(({ name }) => name === 'k')!.id, ME],
   saveSessions: () => [[{ idHash: 'a', tokenHash: 'b', usedAt: NOW }]],
   dropSession: () => ['a'],
-  saveModelPrices: () => [{ prices: [{ prefix: 'm', input: 1, output: 2 }] }],
-  saveAgentSettings: () => [{ daily_cap: 7 }],
-  saveAskSession: () => [SESSION, { title: 'Why not' }, ME],
-  deleteAskSession: () => [SESSION, ME],
   handInEvalReport: () => [REPORT, 'maria'],
-  deleteEvalReport: () => [made.report],
-  deleteCredential: () => ['main'],
-  placeNodes: () => ['Storefront', { positions: [{ node: 'source:gateway', x: 1, y: 2 }] }],
   subscribe: () => [{ trigger: 'nightly' }, { url: null, audience: 'caller' }, ME],
 }
 
+it.each(Object.keys(NAMED_WRITES))('the call %s goes to the writer, and does write', async (name) => {
+  const args = await NAMED_WRITES[name]!()
+  const before = svc.commits()
+  svc.went()
+  await svc.calls[name]!(...args)
+  expect(svc.went()).toEqual(['writer'])
+  expect(svc.commits()).not.toBe(before)
+})
+
 /** Write too: each is tested where it belongs. */
-const OTHERS = [
-  'makeFirstSource',
-  'approveProposal',
-  'withdrawProposal',
-  ...['startDraft', 'planDraft', 'stopPlanning', 'saveSetup', 'applySetup', 'sendTestEvent', 'startPractice'],
-  ...['seenMcpTools', 'approveMcpTool'],
-  ...[
-    'recordSteps',
-    'beginCall',
-    'finishRun',
-    'parkRun',
-    'rerun',
-    'cancelRun',
-    'rememberFor',
-    'settleWriteBack',
-  ],
-  ...['removeModelProvider', 'chooseModelProvider', 'recordModelUsage'],
-  ...['addAgentExample', 'removeAgentExample', 'startAgentTest'],
+const OTHER_NAMED = [
+  ...['makeFirstSource', 'removeModelProvider', 'cancelRun', 'importCatalog', 'recordModelUsage'],
+  ...['recordSteps', 'beginCall', 'finishRun', 'parkRun', 'rememberFor', 'settleWriteBack', 'seenMcpTools'],
   ...['unsubscribe', 'redeliver', 'settleDelivery'],
   ...['acknowledgeFiring', 'extendLease', 'releaseFiring'],
 ]

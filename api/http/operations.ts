@@ -1,0 +1,112 @@
+/** Routes made of operations: what each takes and answers is checked, its engine part runs where its role says. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { type Fields, type NetworkInput, type Operation, routeOf } from '../../engine/index.ts'
+import { askedBy } from './asked.ts'
+import type { Doors } from './doors.ts'
+import { patternOf } from './scopes.ts'
+import { answers, body, fields, optionalBody, takes } from './validate.ts'
+import { callerOf, withEtag, writeBy } from './write-by.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** Adds the routes of a table of operations, in its order. */
+export async function serve(app: FastifyInstance, doors: Doors, table: readonly Operation[]): Promise<void> {
+  const bytes = table.flatMap((one) => Object.keys(one.takes ?? {}))
+  const add = (to: FastifyInstance): void => {
+    for (const one of table) to.route(routeFor(one, doors))
+  }
+  if (bytes.length === 0) return add(app)
+  // Bytes are taken by these alone.
+  await app.register(async (scope) => {
+    scope.addContentTypeParser(bytes, { parseAs: 'buffer' }, (_request, given, done) => done(null, given))
+    add(scope)
+  })
+}
+
+function routeFor(operation: Operation, doors: Doors): RouteOptions {
+  const { method, path } = routeOf(operation)
+  const { bodyLimit } = operation
+  return {
+    method,
+    url: patternOf(path),
+    schema: schemaOf(operation) as never,
+    ...(bodyLimit === undefined ? {} : { bodyLimit }),
+    handler: async (request, reply) => {
+      const input = inputOf(operation, request, reply, doors)
+      if (operation.access === 'shows') await doors.auth.flushUsed()
+      const answer = await doors.engine.perform(operation.id, input)
+      if (operation.access === 'changes' && !onlyPlanned(answer)) await doors.auth.refresh()
+      return present(operation, input, answer, reply)
+    },
+  }
+}
+
+function schemaOf(operation: Operation): object {
+  const { tag, id, summary, answer, status = 200, params, query } = operation
+  const shown = typeof answer === 'object' && 'schema' in answer ? answer.schema : answer
+  return {
+    tags: [tag],
+    operationId: id,
+    summary,
+    response: answers(status, shown),
+    ...(params ? { params: { type: 'object', properties: params } } : {}),
+    ...(query ? { querystring: querystring(query) } : {}),
+    ...(operation.body ? { body: body(operation.body) } : {}),
+    ...(operation.optionalBody ? { body: optionalBody(operation.optionalBody) } : {}),
+    ...(operation.takes ? takes(operation.takes) : {}),
+  }
+}
+
+function querystring(given: Fields): object {
+  const names = Object.keys(given).filter((name) => given[name]!.required)
+  const properties = Object.entries(given).map(([name, { required: _, ...field }]) => [name, field])
+  return fields(Object.fromEntries(properties), names)
+}
+
+function inputOf(
+  operation: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  doors: Doors,
+): NetworkInput<unknown, unknown, unknown> {
+  const { params, query, identity } = request
+  const taken = request.body instanceof Uint8Array ? request.body : new Uint8Array()
+  return {
+    params,
+    query,
+    body: operation.takes ? taken : request.body,
+    caller: { ...callerOf(identity), scopes: identity.scopes },
+    project: identity.project,
+    secured: doors.auth.secured,
+    by: writeBy(request),
+    get asked() {
+      return askedBy(request, reply, doors)
+    },
+  }
+}
+
+/** A change-set that was planned and not made: it changes nothing, and waits for nobody who writes. */
+const onlyPlanned = (answer: unknown): boolean =>
+  (answer as { change_set?: number | null } | null)?.change_set === null
+
+async function present(
+  { answer: shown, status = 200, versioned, secret, file, type }: Operation,
+  { params, query }: { params: unknown; query: unknown },
+  answer: unknown,
+  reply: FastifyReply,
+): Promise<unknown> {
+  reply.code(status)
+  if (secret) reply.header('cache-control', 'no-store')
+  if (versioned) withEtag(reply, answer as { version?: number })
+  if (file !== undefined) {
+    const name = typeof file === 'string' ? file : file(params as never)
+    reply.header('content-disposition', `attachment; filename="${name}"`)
+  }
+  if (typeof shown === 'string') return answer
+  if ('media' in shown) reply.type(`${type?.(query as never) ?? Object.keys(shown.media)[0]}; charset=utf-8`)
+  else if (shown.write) {
+    reply.type(JSON_TYPE)
+    return shown.write(answer as never)
+  }
+  return answer
+}

@@ -1,0 +1,85 @@
+/** Change-sets: what was changed, by whom and why; composed, planned and undone. */
+import type { WriteBy } from '../declared/write.ts'
+import { tagged } from './operation.ts'
+import { PLAN_ADVICE } from './words.ts'
+
+const operation = tagged('changes')
+const KINDS = ['source', 'mcp_server', 'skill', 'trigger', 'agent', 'project', 'mcp server'] as const
+const BIG_BODY = 16 * 1024 * 1024
+const ID = { id: { type: 'integer', minimum: 1 } } as const
+
+/** A reason in the body goes before one in a header. */
+const told = (by: WriteBy, why: string | undefined): WriteBy => ({ ...by, why: why ?? by.why })
+
+export const changes = [
+  operation({
+    id: 'listChangeSets',
+    route: 'GET /api/change-sets',
+    scope: 'read',
+    role: 'reader',
+    query: {
+      project: { type: 'string', minLength: 1, maxLength: 200 },
+      kind: { type: 'string', enum: KINDS },
+      name: { type: 'string', minLength: 1 },
+      before: { type: 'integer', minimum: 1 },
+      limit: { type: 'integer', default: 50 },
+    },
+    answer: 'change-sets-result.json',
+    summary: 'Change history, newest first',
+    run: (engine, { query }) => engine.listChangeSets(query),
+  }),
+  operation({
+    id: 'getChangeSet',
+    route: 'GET /api/change-sets/{id}',
+    scope: 'read',
+    role: 'reader',
+    params: ID,
+    answer: 'change-set.json',
+    summary: 'One change-set',
+    run: (engine, { params }) => engine.getChangeSet(params.id),
+  }),
+  operation({
+    id: 'applyChangeSet',
+    route: 'POST /api/change-sets',
+    scope: 'admin',
+    role: ({ body }) => (body.dry_run ? 'wide' : 'writer'),
+    advice: PLAN_ADVICE,
+    body: 'request-change-set-create.json',
+    bodyLimit: BIG_BODY,
+    answer: 'change-applied.json',
+    recorded: true,
+    access: 'changes',
+    summary: 'Apply operations all or nothing, or only plan them',
+    run: (engine, { body, by }) => engine.applyChangeSet(body, told(by, body.why)),
+  }),
+  operation({
+    id: 'undoChangeSet',
+    route: 'POST /api/change-sets/{id}/undo',
+    scope: 'admin',
+    role: ({ body }) => (body.dry_run ? 'wide' : 'writer'),
+    advice: PLAN_ADVICE,
+    params: ID,
+    body: 'request-undo.json',
+    answer: 'change-applied.json',
+    recorded: true,
+    access: 'changes',
+    summary: 'Undo a change-set by a new one; later changes to other fields stay',
+    run: (engine, { params, body: { dry_run = false, why }, by }) =>
+      engine.undoChangeSet(params.id, dry_run, told(by, why)),
+  }),
+  operation({
+    id: 'rollBack',
+    route: 'POST /api/change-sets/{id}/rollback',
+    scope: 'admin',
+    role: ({ body }) => (body.dry_run ? 'wide' : 'writer'),
+    advice: PLAN_ADVICE,
+    params: ID,
+    body: 'request-rollback.json',
+    answer: 'change-applied.json',
+    recorded: true,
+    access: 'changes',
+    summary: 'Take the instance, or one project, back to how it was right after a change-set',
+    run: (engine, { params, body: { dry_run: dryRun = false, project, why }, by }) =>
+      engine.rollBack(params.id, { project, dryRun }, told(by, why)),
+  }),
+]

@@ -1,0 +1,115 @@
+/** Reads of events (SPEC.md, Ingest and reads), and what they take of the disk. */
+
+import type { ProjectCard } from '../../schemas/types.ts'
+import type { Row } from '../engine.ts'
+import { fail } from '../errors.ts'
+import type { OperationInput } from './input.ts'
+import { tagged } from './operation.ts'
+import { readJson, rowJson } from './rows.ts'
+
+const operation = tagged('read')
+
+/** What a body may name to look at less. */
+interface Narrowing {
+  project?: string | undefined
+  sources?: string[] | undefined
+}
+
+/**
+ * What a project key may read: its own project, which a body need not name. @throws SvcError forbidden
+ */
+async function narrowed<T extends Narrowing>(
+  engine: { projectCard(project: string): Promise<ProjectCard> },
+  { body, project }: Pick<OperationInput<unknown, unknown, T>, 'body' | 'project'>,
+): Promise<T> {
+  if (project === null) return body
+  const { name, sources } = await engine.projectCard(project)
+  const isElsewhere = body.project !== undefined && body.project !== project && body.project !== name
+  // Not 404: a key must not learn which sources there are.
+  if (isElsewhere || body.sources?.some((source) => !sources.includes(source)))
+    fail('forbidden', `this key only reads project ${name} and records findings in it`)
+  return { ...body, project }
+}
+
+export const instance = [
+  tagged('instance')({
+    id: 'getUsage',
+    route: 'GET /api/usage',
+    scope: 'read',
+    role: 'reader',
+    answer: 'usage.json',
+    summary: 'Storage in use',
+    run: (engine) => engine.usage(),
+  }),
+]
+
+export const events = [
+  operation({
+    id: 'read',
+    route: 'POST /read',
+    scope: 'read',
+    projectKey: true,
+    // Whether it is wide, and what has to be stored before it, is seen there.
+    role: 'network',
+    body: 'request-read.json',
+    answer: { schema: 'read-result.json', write: readJson },
+    summary: 'One entity’s events across all sources in time order',
+    run: async (engine, { asked, ...input }) => engine.read(await narrowed(engine, input), asked),
+  }),
+  operation({
+    id: 'stats',
+    route: 'POST /api/stats',
+    scope: 'read',
+    projectKey: true,
+    role: 'wide',
+    body: 'request-stats.json',
+    answer: 'stats-result.json',
+    summary: 'A label’s values, this window against the one before',
+    run: async (engine, input) => engine.stats(await narrowed(engine, input)),
+  }),
+  operation({
+    id: 'inspect',
+    route: 'POST /api/inspect',
+    scope: 'read',
+    projectKey: true,
+    role: 'network',
+    body: 'request-inspect.json',
+    answer: 'inspect-result.json',
+    summary: 'The tools of agents that look: what changed, a number over time, a trace, a record in pages',
+    run: async (engine, { asked, ...input }) => engine.inspect(await narrowed(engine, input), asked),
+  }),
+  operation({
+    id: 'histogram',
+    route: 'POST /api/histogram',
+    scope: 'read',
+    role: 'wide',
+    body: 'request-histogram.json',
+    answer: 'histogram-result.json',
+    summary: 'Events over time',
+    run: (engine, { body }) => engine.histogram(body),
+  }),
+  operation({
+    id: 'listEntities',
+    route: 'GET /api/entities',
+    scope: 'read',
+    role: 'reader',
+    query: {
+      label: { type: 'string', minLength: 1 },
+      limit: { type: 'integer', default: 50 },
+      prefix: { type: 'string' },
+    },
+    answer: 'entities-shown.json',
+    summary: 'Labels and their values with counts',
+    run: (engine, { query: { label, limit, prefix } }) =>
+      label === undefined ? engine.entities(limit) : engine.entityValues(label, limit, prefix),
+  }),
+  operation({
+    id: 'getEvent',
+    route: 'GET /api/events/{id}',
+    scope: 'read',
+    role: 'reader',
+    answer: { schema: 'event-detail.json', write: (row: Row) => `{"event":${rowJson(row)}}` },
+    summary: 'One event with its payload',
+    run: (engine, { params }) => engine.event(params.id),
+  }),
+]

@@ -1,0 +1,62 @@
+/**
+ * The table of operations: every call of the service but those that are streams, bytes or a door's own. Their
+ * order is that of the API document.
+ */
+import type { EngineCalls } from '../whole-engine.ts'
+import { agentTests } from './agent-tests.ts'
+import { agents } from './agents.ts'
+import { ask } from './ask.ts'
+import { catalog } from './catalog.ts'
+import { changes } from './changes.ts'
+import { credentials } from './credentials.ts'
+import { evals } from './evals.ts'
+import { events, instance } from './events.ts'
+import { graph, replay } from './graph.ts'
+import type { OperationInput } from './input.ts'
+import { keys, logins } from './keys.ts'
+import { mcpServers } from './mcp-servers.ts'
+import type { Operation, Role } from './operation.ts'
+import { projects } from './projects.ts'
+import { proposals } from './proposals.ts'
+import { providerA } from './provider-a.ts'
+import { results } from './results.ts'
+import { runs } from './runs.ts'
+import { settings } from './settings.ts'
+import { setup } from './setup.ts'
+import { skills } from './skills.ts'
+import { sources } from './sources.ts'
+import { triggers } from './triggers.ts'
+
+/** By noun. */
+export const nouns = {
+  ...{ instance, sources, triggers, runs, evals, agentTests, agents, mcpServers, skills, projects, results },
+  ...{ replay, graph, changes, proposals, setup, catalog, events, ask, keys, logins, settings, providerA },
+  ...{ credentials },
+}
+
+export const operations: readonly Operation[] = Object.values(nouns).flat()
+
+const byId = new Map(operations.map((one) => [one.id, one]))
+
+/** @throws Error for an id that no operation has: a fault of ours */
+export function operationOf(id: string): Operation {
+  const found = byId.get(id)
+  if (!found) throw new Error(`no operation has the id ${id}`)
+  return found
+}
+
+/** Method and path of an operation. */
+export function routeOf({ route }: Operation): { method: string; path: string } {
+  const at = route.indexOf(' ')
+  return { method: route.slice(0, at), path: route.slice(at + 1) }
+}
+
+/** Where a call of it runs: what only plans, reads. */
+export const roleOf = ({ role }: Operation, input: OperationInput): Role =>
+  typeof role === 'function' ? role(input as OperationInput<never, never, never>) : role
+
+/** Runs an operation where one is, whatever its role. */
+export const performOn =
+  (engine: EngineCalls) =>
+  async (id: string, input: OperationInput): Promise<unknown> =>
+    operationOf(id).run(engine, input)

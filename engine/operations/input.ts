@@ -1,0 +1,26 @@
+/** What a call of an operation says, as it crosses to the thread that answers. */
+import type { WriteBy } from '../declared/write.ts'
+import type { Asked, Caller } from '../engine.ts'
+
+/** What a call says. */
+export interface OperationInput<P = unknown, Q = unknown, B = unknown> {
+  params: P
+  query: Q
+  body: B
+  /** Who writes, by which door, why, and the version it saw. */
+  by: WriteBy
+  caller: Caller & { scopes: readonly string[] }
+  /** Id of the project of a project key, which sees that project alone; null for any other credential. */
+  project: string | null
+  /** Whether callers need a credential. */
+  secured: boolean
+}
+
+/** On the network thread: also who waits, and whether it still does. */
+export interface NetworkInput<P = unknown, Q = unknown, B = unknown> extends OperationInput<P, Q, B> {
+  asked: Required<Asked>
+}
+
+/** Whether the credential has scope admin. */
+export const isAdmin = ({ caller }: Pick<OperationInput, 'caller'>): boolean =>
+  caller.scopes.includes('admin')

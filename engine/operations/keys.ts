@@ -1,0 +1,65 @@
+/** API keys (SPEC.md, Keys; Authentication rules 1 to 3), and the logins they come of. */
+import { fail } from '../errors.ts'
+import { isAdmin } from './input.ts'
+import { tagged } from './operation.ts'
+
+const operation = tagged('access')
+
+export const keys = [
+  operation({
+    id: 'listKeys',
+    route: 'GET /api/keys',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'keys-result.json',
+    access: 'shows',
+    summary: 'List keys',
+    run: async (engine, { secured }) => ({
+      keys: await engine.listKeys(),
+      enforced: secured,
+      scopes: ['admin', 'ingest', 'read'],
+    }),
+  }),
+  operation({
+    id: 'createKey',
+    route: 'POST /api/keys',
+    scope: 'admin',
+    role: 'writer',
+    body: 'request-key-create.json',
+    answer: 'key-created.json',
+    status: 201,
+    secret: true,
+    access: 'changes',
+    summary: 'Make a key; its secret is shown once',
+    run: (engine, { body, caller }) => engine.createKey(body, caller),
+  }),
+  operation({
+    id: 'revokeKey',
+    route: 'DELETE /api/keys/{id}',
+    scope: 'admin',
+    role: 'writer',
+    answer: 'key-revoked.json',
+    access: 'changes',
+    summary: 'Revoke a key',
+    run: (engine, { params, caller }) => engine.revokeKey(params.id, caller),
+  }),
+]
+
+/** Approving and exchanging a login are the door's own: grants are in its memory alone. */
+export const logins = [
+  operation({
+    id: 'endLogin',
+    route: 'DELETE /api/logins/{id}',
+    scope: 'any',
+    role: 'writer',
+    answer: 'key-revoked.json',
+    access: 'changes',
+    summary: 'Revoke the key of a login; a key may end itself',
+    run: async (engine, { params, caller }) => {
+      // As for a key that is not there: who may not revoke it learns nothing of it.
+      if (caller.id !== `key:${params.id}` && !isAdmin({ caller }))
+        fail('not_found', `no active key has the id ${params.id}`)
+      return engine.revokeKey(params.id, caller)
+    },
+  }),
+]

@@ -1,0 +1,44 @@
+/** 18 A1: "Answers are shaped by their schema: a field that is not in it does not leave." */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openDoor } from './door.ts'
+
+let door: Awaited<ReturnType<typeof openDoor>>
+
+beforeAll(async () => {
+  door = await openDoor()
+})
+afterAll(() => door.close())
+
+it('a field that the engine adds to an answer, or deep in a list, does not leave', async () => {
+  await door.source('gateway')
+  const { perform } = door.engine
+  door.engine.perform = async (id, input) => {
+    const answer = (await perform(id, input)) as Record<string, object> | object[]
+    return Array.isArray(answer)
+      ? answer.map((one) => ({
+          ...one,
+          secret: 's3cret',
+          health: { ...Object(one).health, secret: 's3cret' },
+        }))
+      : { ...answer, secret: 's3cret' }
+  }
+  try {
+    for (const path of ['/api/sources', '/api/sources/gateway', '/api/usage', '/api/projects']) {
+      const answer = await door.call('GET', path)
+      expect(answer.status, path).toBe(200)
+      expect(answer.text, path).not.toContain('s3cret')
+    }
+  } finally {
+    door.engine.perform = perform
+  }
+})
+
+it('what a route made by hand answers is shaped too', async () => {
+  const { listSubscriptions } = door.engine
+  door.engine.listSubscriptions = async (of) => ({ ...(await listSubscriptions(of)), secret: 's3cret' })
+  try {
+    expect((await door.call('GET', '/api/subscriptions')).json()).toEqual({ subscriptions: [] })
+  } finally {
+    door.engine.listSubscriptions = listSubscriptions
+  }
+})
