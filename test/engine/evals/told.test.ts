@@ -1,5 +1,6 @@
 /** What an agent is told of a scenario, as the bytes that a model is sent. */
 import { expect, it } from 'vitest'
+import { systemTimers } from '../../../engine/clock.ts'
 import { ownPack } from '../../../engine/evals/own-pack.ts'
 import { PROMPT } from '../../../engine/evals/run.ts'
 import { silentModels } from '../../../engine/evals/scripted.ts'
@@ -7,7 +8,6 @@ import { loadedWith } from '../../../engine/evals/ways.ts'
 import { openEvalWorld } from '../../../engine/evals/world.ts'
 import { createEngine } from '../../../engine/local.ts'
 import type { ModelRequest } from '../../../engine/models/types.ts'
-import { systemTimers } from '../../../engine/clock.ts'
 import { startRunner } from '../../../engine/runs/runner.ts'
 
 /** What the runs of a world made anew send first, in order of their agents. */

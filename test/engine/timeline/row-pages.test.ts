@@ -72,7 +72,7 @@ function some(chance: () => number, count: number, around: number) {
       () => event(labels, ts, { eventType: 'error', text: `gave up after ${i}: no "host 7" is there` }),
       () => event(labels, ts, { eventType: 'info', text: `trace_id=${id} ${pick(PLACES)} did it` }),
       () => event({ ...labels, trace_id: id }, ts, { eventType: 'info', text: `${pick(PLACES)} said` }),
-      () => event(labels, ts, { eventType: 'cpu', text: `cpu=${i % 9}`, numbers: `{"value":${i % 9}}` }),
+      () => event(labels, ts, { eventType: 'cpu', text: `cpu=${i % 9}`, numbers: { value: i % 9 } }),
       () => event(labels, ts, { eventType: 'alert', text: `${pick(['FIRING', 'RESOLVED'])}: disk is full` }),
       () => event(labels, ts, { eventType: 'deployed', text: `deployed ${service} v${i}` }),
       () => span(labels, ts, id, i),
