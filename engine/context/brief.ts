@@ -10,7 +10,7 @@ import { type LookedAt, lookAt } from './looked-at.ts'
 import { addTo } from './measures.ts'
 import { costOf, Packing } from './packing.ts'
 import { pathLine, toldBy } from './path-lines.ts'
-import { placeOf } from './paths/trace-text.ts'
+import { placeIn } from './paths/traces.ts'
 import type { Item } from './ranking.ts'
 import type { Brief, BriefLine, BriefRequest, Kind, Timed } from './types.ts'
 import { LATELY } from './windows.ts'
@@ -202,7 +202,7 @@ function putItems(
 function isTold({ entity, group, series }: Item, { steps }: Told): boolean {
   if (series) return steps.has(`${entity}\0${series.name}`)
   if (steps.size === 0) return false
-  const place = placeOf(group!.last.row)
+  const place = placeIn(group!.last.row.text)
   return place !== null && steps.has(`${entity}\0${place}`)
 }
 

@@ -1,6 +1,5 @@
 /** Alerts that fired and resolved many times before: that one fires again says little. */
 import { valueAt } from './measures.ts'
-import { alertIn } from './text-facts.ts'
 import type { ContextRow, Timed } from './types.ts'
 
 const FIRING = new Set(['firing', 'fired', 'triggered', 'alerting', 'problem', 'opened'])
@@ -48,9 +47,9 @@ export function flappingOf(lines: readonly Timed[], entity: string): Flapping[] 
 }
 
 /** As connectors of alerts say it: in a label, as the type, or as the first word of the text. */
-function stateOf(row: ContextRow): string | undefined {
-  const { type, labels, known } = row
-  const first = known ? known.alert : alertIn(row.text)
+function stateOf({ type, text, labels }: ContextRow): string | undefined {
+  const first =
+    text.startsWith('FIRING:') || text.startsWith('RESOLVED:') ? text.slice(0, text.indexOf(':')) : ''
   return [labels.status, labels.state, type, first]
     .map((word) => String(word ?? '').toLowerCase())
     .find((word) => FIRING.has(word) || RESOLVED.has(word))

@@ -3,8 +3,7 @@ import type { Group } from './groups.ts'
 import { listAt } from './measures.ts'
 import type { BrokenPath } from './paths/findings.ts'
 import { type Paths, REQUESTS_MIN } from './paths/paths.ts'
-import { placeOf } from './paths/trace-text.ts'
-import { traceIdOf } from './paths/traces.ts'
+import { placeIn, traceIdOf } from './paths/traces.ts'
 import type { Series } from './series.ts'
 import type { Timed } from './types.ts'
 import { wordsOf } from './words.ts'
@@ -97,7 +96,7 @@ const goneSteps = ({ findings }: Paths): Set<string> =>
 
 function isOfRequests({ entity, last }: Group, gone: ReadonlySet<string>): boolean {
   if (traceIdOf(last) === null) return false
-  const place = placeOf(last.row)
+  const place = placeIn(last.row.text)
   return place !== null && !gone.has(`${entity}\0${place}`)
 }
 

@@ -1,13 +1,14 @@
 /** Numbers that moved: each series of each entity against what was usual of it. */
 import { ascending, listAt, quantile, ratioUp, spreadAround } from './measures.ts'
-import { numberNamedIn } from './text-facts.ts'
-import type { ContextRow, Timed } from './types.ts'
+import type { Timed } from './types.ts'
 import type { Windows } from './windows.ts'
 
 const SHOWN_FROM = 1.5
 const BASELINE_SAMPLES = 5
 /** Names of counters, by the conventions of Prometheus and OpenTelemetry. */
 const COUNTER = /^[^\0{]*_(total|count|sum|bucket)(\{[^\0]*)?\0/
+/** A text that names its number, as `cpu_percent=97.1`: where all numbers have one type, it tells them apart. */
+const NAMED = /^([^\s=]{1,100})=-?\d[\d.]*(?:\s|$)/
 /** Seconds of samples that are a short history: what an alert comes with. */
 const SHORT = 3_600
 /** Units of spread beyond which a shift counts no more. */
@@ -85,13 +86,10 @@ export function numbersOf(
 
 function keyOf({ row }: Timed, name: string): string {
   const { source, type, entity, labels } = row
-  const series = row.series ?? (name === 'value' ? namedBy(row) : undefined) ?? type
+  const series = row.series ?? (name === 'value' ? NAMED.exec(row.text)?.[1] : undefined) ?? type
   const called = name === 'value' ? series : `${series} ${name}`
   return `${called}\0${source}\0${type}\0${entity}\0${labels.pod ?? ''}\0${labels.region ?? ''}`
 }
-
-const namedBy = (row: ContextRow): string | undefined =>
-  row.known ? row.known.named : numberNamedIn(row.text)
 
 /**
  * What a counter grew by, a second: its own value only says how long it has counted. One that was begun

@@ -4,7 +4,6 @@
  * weigh more: half-equal prefixes such as TraceID and SpanID must not merge lines of nine places in code.
  */
 import { mapAt, valueAt } from './measures.ts'
-import { mayTrace } from './text-facts.ts'
 import type { Kind, LineClass, Template, Timed } from './types.ts'
 import { ANY, Masker } from './words.ts'
 
@@ -14,6 +13,7 @@ const SURE = 0.97
 const WEIGHT_MAX = 2
 /** Templates of one leaf that a line is compared with. */
 const COMPARED = 200
+const TRACE = /trace[_\s-]?id/i
 
 interface Leaf {
   templates: Template[]
@@ -51,26 +51,20 @@ export class Templates {
   }
 
   private classOf({ row, kind }: Timed): LineClass {
-    if (row.known) {
-      const { words, mayTrace } = row.known
-      return this.classAt(kind, words, () => ({ words: words.split(' '), mayTrace }))
-    }
     const texts = mapAt(this.byText, kind)
     const same = texts.get(row.text)
     if (same) return same
     const words = this.masker.words(row.text)
-    const cls = this.classAt(kind, words.join(' '), () => ({ words, mayTrace: mayTrace(row.text) }))
-    texts.set(row.text, cls)
-    return cls
-  }
-
-  private classAt(kind: Kind, key: string, of: () => Pick<LineClass, 'words' | 'mayTrace'>): LineClass {
     const classes = mapAt(this.classes, kind)
-    const known = classes.get(key)
-    if (known) return known
-    const made = { source: kind.source, ...of(), count: 0, template: null }
-    classes.set(key, made)
-    return made
+    const key = words.join(' ')
+    let known = classes.get(key)
+    if (!known) {
+      const mayTrace = TRACE.test(row.text)
+      known = { source: row.source, words, count: 0, template: null, mayTrace }
+      classes.set(key, known)
+    }
+    texts.set(row.text, known)
+    return known
   }
 
   private countWords(source: string, words: readonly string[], lines: number): void {

@@ -28,32 +28,13 @@ export interface ContextRow {
   /** Whose it is; empty: nobody's. */
   entity: string
   /** What tells it from others of its type, where that is more than labels: a series of points, a span's name. */
-  series?: string | undefined
+  series?: string
   /** What it measures, by name; `value` is the one that type and series name. */
   values: Readonly<Record<string, number>>
   /** A measurement (a metric point, a span that did not fail): its text says no more than its values do. */
   isSample: boolean
   /** Where it is a span that says more than its labels do. */
-  span?: SpanFacts | undefined
-  /** What its text says, where that was kept, so that the text is read of what is shown alone: of all rows or of none. */
-  known?: TextFacts | undefined
-}
-
-/** What a brief looks for in a text; it hangs on the text alone. */
-export interface TextFacts {
-  /** Words with `<*>` for what varies, one space between two; none of a sample. */
-  words: string
-  /** Whether it says that it names a trace. */
-  mayTrace: boolean
-  /** Ids of the trace and the span that it names. */
-  trace: string | undefined
-  span: string | undefined
-  /** The place in code that it names; null: none; undefined: it was not looked for, since it is of no trace. */
-  place: string | null | undefined
-  /** What it calls the number that it gives, where it gives one as `value`. */
-  named: string | undefined
-  /** The state that an alert begins with: FIRING, RESOLVED; empty: it is none. */
-  alert: string
+  span?: SpanFacts
 }
 
 /** Source and type, with how many events of the window are of them. */

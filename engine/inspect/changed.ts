@@ -1,10 +1,10 @@
 /** What the brief would say of any window: the same algorithm over what is asked for, against the time before. */
 import { cautiousTokens, makeBriefInSteps, NOBODY, renderBrief, windowsOf } from '../context/index.ts'
 import { fail } from '../errors.ts'
+import { contextRows } from '../timeline/context-rows.ts'
 import { iso } from '../timeline/present.ts'
 import { setSpans } from '../timeline/spans.ts'
 import type { Steps } from '../timeline/steps.ts'
-import { unlessGone } from '../timeline/stored-row.ts'
 import { namedCuts, wideRows } from '../timeline/wide-rows.ts'
 import { type Around, baselineOf, type Looked, planOf, queryIn, windowOf } from './types.ts'
 
@@ -14,10 +14,7 @@ const SHORTEST_MS = 60_000
 const LONGEST_MS = 30 * 86_400_000
 
 /** @throws SvcError invalid, not_found */
-export const changedInSteps = (around: Around): Steps<Looked> =>
-  unlessGone((isWhole) => changedIn(around, isWhole))
-
-function* changedIn(around: Around, isWhole: boolean): Steps<Looked> {
+export function* changedInSteps(around: Around): Steps<Looked> {
   const { ctx, question, budget } = around
   const { from, to, until } = windowOf(around)
   const length = to - from
@@ -31,7 +28,8 @@ function* changedIn(around: Around, isWhole: boolean): Steps<Looked> {
   const asked = Object.entries(question.selector ?? {})
   const [label, entity] = asked.length === 1 && asked[0]![0] !== 'key_value' ? asked[0]! : ['', NOBODY]
   const heading = `What changed in ${iso(from)} to ${iso(to)} against the ${lengthText(before)} before, times in UTC. Two ids of a line are its first and last event, of a number one that is usual and one that is not`
-  const { rows, cuts } = yield* wideRows(ctx, query, ROWS, ctx.pages.reader(label, isWhole))
+  const toRow = contextRows(ctx.dictionary, ctx.names, label)
+  const { rows, cuts } = yield* wideRows(ctx, query, ROWS, (ids) => ctx.rows.texts(ids, toRow))
   yield* setSpans(ctx, rows, to)
   yield
   const brief = yield* makeBriefInSteps({

@@ -6,11 +6,11 @@
 import { cautiousTokens, makeBriefInSteps, renderBrief } from '../context/index.ts'
 import type { Row } from '../engine.ts'
 import type { ReadContext } from '../timeline/context.ts'
+import { contextRows } from '../timeline/context-rows.ts'
 import { readDocuments } from '../timeline/documents.ts'
 import { compilePlan, queryOf } from '../timeline/plan.ts'
 import { setSpans } from '../timeline/spans.ts'
 import type { Steps } from '../timeline/steps.ts'
-import { unlessGone } from '../timeline/stored-row.ts'
 import { namedCuts, wideRows } from '../timeline/wide-rows.ts'
 import { fence, renderRows } from './fence.ts'
 import type { BriefAnswer, BriefQuestion, Shown } from './types.ts'
@@ -21,19 +21,12 @@ export const BRIEF_ROWS = 200_000
 /** Of the budget, for documents of the entity. */
 const DOCUMENTS_SHARE = 0.2
 
-/** Some rows at a time. @param projects ids; none: everything. @param most rows that are looked at */
-export const briefInSteps = (
-  ctx: ReadContext,
-  projects: readonly string[],
-  question: BriefQuestion,
-  most = BRIEF_ROWS,
-): Steps<BriefAnswer> => unlessGone((isWhole) => briefOf(ctx, projects, question, { most, isWhole }))
-
-function* briefOf(
+/** Some rows at a time. @param projects ids; none: everything. */
+export function* briefInSteps(
   ctx: ReadContext,
   projects: readonly string[],
   { label, entity, to, asOf, fired, budget }: BriefQuestion,
-  { most, isWhole }: { most: number; isWhole: boolean },
+  most = BRIEF_ROWS,
 ): Steps<BriefAnswer> {
   const from = to - BACK_MS
   const scope = projects.length ? { project: projects } : {}
@@ -43,7 +36,8 @@ function* briefOf(
     readDocuments(ctx.db, ctx.names, { selector: { [label]: entity }, ...scope }, asOf),
     DOCUMENTS_SHARE * budget,
   )
-  const { rows, cuts } = yield* wideRows(ctx, query, most, ctx.pages.reader(label, isWhole))
+  const toRow = contextRows(ctx.dictionary, ctx.names, label)
+  const { rows, cuts } = yield* wideRows(ctx, query, most, (ids) => ctx.rows.texts(ids, toRow))
   yield* setSpans(ctx, rows, to)
   yield
   const above = documents.length ? `${renderRows(documents)}\n` : ''

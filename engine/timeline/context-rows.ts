@@ -1,11 +1,10 @@
 /** Stored rows as the brief looks at them. */
-import { type ContextRow, Masker, type TextFacts, textFacts } from '../context/index.ts'
+import type { ContextRow } from '../context/index.ts'
 import { type Dictionary, TYPE_LABEL } from '../store/dictionary.ts'
 import { labelIdsOf } from '../store/open-segment.ts'
 import type { TextRow } from '../store/rows.ts'
 import { eventId } from './present.ts'
 import type { SourceNames } from './source-names.ts'
-import { type RowOrigin, StoredRow } from './stored-row.ts'
 
 /** Text of a metric point: the series, its value, and what follows. */
 const POINT = /^(.*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: .*)?$/is
@@ -13,10 +12,6 @@ const POINT = /^(.*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: .*)?$/is
 const SPAN = /^(.*?) \((\d+(?:\.\d+)?)ms\)(.*)$/s
 /** Numbers that name something, and measure nothing. */
 const NAMING = /(^|[_.-])(id|ids|port|pid|line|seq|number|version|pr|issue|build|offset)$/i
-
-/** Sets of labels that are remembered, and wordings. */
-const LABELS_MAX = 20_000
-const WORDINGS_MAX = 50_000
 
 interface Labelled {
   type: string
@@ -32,90 +27,35 @@ export function contextRows(
   names: SourceNames,
   label: string,
 ): (stored: TextRow) => ContextRow {
-  const fieldsOf = fieldsOfRows(dictionary, label)
-  return (stored) => {
-    const { series, ...fields } = fieldsOf(stored)
-    return {
-      ...{ id: eventId(stored.id), source: nameOf(names, stored.source_id), text: stored.text },
-      ...fields,
-      ...(series === undefined ? {} : { series }),
-    }
-  }
-}
-
-const nameOf = (names: SourceNames, sourceId: number): string =>
-  names.get(sourceId)?.name ?? `source ${sourceId}`
-
-/** Makes rows that several briefs share. */
-export class StoredRows {
-  private readonly fieldsOf: ReturnType<typeof fieldsOfRows>
-  private readonly masker = new Masker()
-  private readonly wordings = new Map<string, TextFacts>()
-  private readonly sources = new Map<number, { name: string }>()
-
-  constructor(
-    dictionary: Dictionary,
-    private readonly names: SourceNames,
-    label: string,
-    private readonly origin: RowOrigin,
-  ) {
-    this.fieldsOf = fieldsOfRows(dictionary, label)
-  }
-
-  /** Sources have the names that they have now. */
-  refresh(): void {
-    for (const [id, source] of this.sources) source.name = nameOf(this.names, id)
-  }
-
-  /** @param holdsText whether the text is kept, or read when it is asked for */
-  make(stored: Readonly<TextRow>, holdsText: boolean): StoredRow {
-    const { id: n, source_id, text } = stored
-    const from = this.sources.get(source_id) ?? { name: nameOf(this.names, source_id) }
-    this.sources.set(source_id, from)
-    const fields = this.fieldsOf(stored)
-    const known = this.shared(textFacts({ ...fields, text }, this.masker))
-    return new StoredRow({ ...fields, n, from, known, text: holdsText ? text : null }, this.origin)
-  }
-
-  /** Most texts say no more than their wording: they have the same facts. */
-  private shared(facts: TextFacts): TextFacts {
-    const { words, mayTrace, place, named, alert } = facts
-    if (mayTrace || place !== undefined || named !== undefined || alert !== '') return facts
-    const known = this.wordings.get(words)
-    if (known) return known
-    if (this.wordings.size >= WORDINGS_MAX) this.wordings.clear()
-    this.wordings.set(words, facts)
-    return facts
-  }
-}
-
-/** All of a row but its text and its source. */
-function fieldsOfRows(dictionary: Dictionary, label: string) {
   const known = new Map<string, Labelled>()
   const labelled = (hex: string): Labelled => {
     const found = known.get(hex)
     if (found) return found
     const made = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary)
-    if (known.size >= LABELS_MAX) known.clear()
     known.set(hex, made)
     return made
   }
-  return (stored: Readonly<TextRow>) => {
+  return (stored) => {
     const { type, labels: strings } = labelled(stored.labels)
     const numbers = stored.numbers === null ? null : (JSON.parse(stored.numbers) as Record<string, number>)
     const labels = numbers ? { ...strings, ...numbers } : strings
     const own = labels[label]
     const entity = stored.entity === null ? '' : dictionary.label(stored.entity).value
     const { values, isSample, series } = measured(stored.text, labels.signal, numbers)
-    return {
+    // Of one shape, since there are 100,000 of them.
+    const row: ContextRow = {
+      id: eventId(stored.id),
+      source: names.get(stored.source_id)?.name ?? `source ${stored.source_id}`,
       type,
-      labels,
       at: stored.ts,
+      text: stored.text,
+      labels,
       entity: own === undefined ? entity : String(own),
       values,
       isSample,
-      series,
     }
+    if (series !== undefined) row.series = series
+    return row
   }
 }
 

@@ -7,7 +7,6 @@ import { RowReader } from '../store/rows.ts'
 import { SegmentIndex } from '../store/segments.ts'
 import { Tail } from '../store/tail.ts'
 import { CursorCodec } from './cursor.ts'
-import { RowPages } from './row-pages.ts'
 import { SourceNames } from './source-names.ts'
 
 export interface ReadContext {
@@ -15,7 +14,6 @@ export interface ReadContext {
   index: SegmentIndex
   dictionary: Dictionary
   rows: RowReader
-  pages: RowPages
   names: SourceNames
   cursors: CursorCodec
   counts: LabelCounts
@@ -34,16 +32,12 @@ export function createReadContext(db: Database, writable: boolean, cursorSecret:
   const ingestedAt = db.prepare<[number], { id: number; ingested_at: number }>(
     'SELECT id, ingested_at FROM events WHERE id >= ? ORDER BY id LIMIT 1',
   )
-  const dictionary = new Dictionary(db, writable)
-  const rows = new RowReader(db)
-  const names = new SourceNames(db)
   return {
     db,
     index,
-    dictionary,
-    rows,
-    pages: new RowPages(rows, dictionary, names, index.tail),
-    names,
+    dictionary: new Dictionary(db, writable),
+    rows: new RowReader(db),
+    names: new SourceNames(db),
     cursors: new CursorCodec(cursorSecret),
     counts: new LabelCounts(db, false),
     ceilingAt: (asOf) => {

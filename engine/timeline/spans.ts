@@ -3,11 +3,11 @@
  * and duration. Events have the start as their time and the trace as their label; the rest is in no label, so
  * that it costs ingest nothing, and is there for spans that were stored long ago, too.
  */
-import { REQUESTS_BACK_MS } from '../context/index.ts'
+import { type ContextRow, REQUESTS_BACK_MS, type SpanFacts } from '../context/index.ts'
 import type { PayloadHead } from '../store/rows.ts'
 import type { ReadContext } from './context.ts'
+import { parseEventId } from './present.ts'
 import { pagesOf, type Steps } from './steps.ts'
-import type { Facts, StoredRow } from './stored-row.ts'
 
 /** Type of the events that spans are. */
 const SPAN_TYPE = 'span'
@@ -24,34 +24,28 @@ const NAMED = /^(.*?) \(\d+(?:\.\d+)?ms\)(.*)$/s
 /** A parent may stand after a list; whether there is one is looked for in all of the payload. */
 const PARENT = '"parentSpanId":"'
 
-/**
- * Puts rows with `span`, what it is called and its duration in place of rows that are spans.
- * @param to end of the window, epoch ms
- */
-export function* setSpans(ctx: ReadContext, rows: StoredRow[], to: number): Steps<void> {
-  const places: number[] = []
-  for (const [i, { type, at }] of rows.entries())
-    if (type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS) places.push(i)
-  for (const some of pagesOf(places, BATCH)) {
+type Facts = Omit<SpanFacts, 'failed'>
+
+/** Sets `span`, what it is called and its duration on rows that are spans. @param to end of the window, epoch ms. */
+export function* setSpans(ctx: ReadContext, rows: readonly ContextRow[], to: number): Steps<void> {
+  const spans = rows.filter(({ type, at }) => type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS)
+  for (const some of pagesOf(spans, BATCH)) {
     yield
-    const unread = some.flatMap((i) => (rows[i]!.facts === undefined ? [rows[i]!.n] : []))
-    const heads = new Map(
-      (unread.length ? ctx.rows.payloadHeads(unread, HEAD, PARENT) : []).map((head) => [head.id, head]),
-    )
-    for (const i of some) {
-      const row = rows[i]!
-      if (row.facts === undefined) row.facts = factsIn(heads.get(row.n)) ?? factsOf(wholeOf(ctx, row.n))
-      if (row.facts) rows[i] = spanOf(row, row.facts)
+    const ids = some.map(({ id }) => parseEventId(id)!)
+    const heads = new Map(ctx.rows.payloadHeads(ids, HEAD, PARENT).map((head) => [head.id, head]))
+    for (const [i, row] of some.entries()) {
+      const id = ids[i]!
+      const facts = factsIn(heads.get(id)) ?? factsOf(wholeOf(ctx, id))
+      if (facts) setSpan(row, facts)
     }
   }
 }
 
-function spanOf(row: StoredRow, facts: Facts): StoredRow {
-  // What its text says is known already, where it is as a tracer writes it.
-  if (row.series !== undefined && row.labels.signal === 'traces')
-    return row.asSpan({ ...facts, failed: !row.isSample }, row.series)
+function setSpan(row: ContextRow, facts: Facts): void {
   const [, name = row.type, rest = ''] = NAMED.exec(row.text) ?? []
-  return row.asSpan({ ...facts, failed: /\bERROR\b/.test(rest) }, name)
+  row.span = { ...facts, failed: /\bERROR\b/.test(rest) }
+  row.series = name
+  row.values = { ...row.values, value: facts.end - facts.begin }
 }
 
 /** @returns null where the head does not hold all that the payload says */

@@ -3,15 +3,19 @@
  * a line is a step by its place in code, else by its wording.
  */
 import { valueAt } from '../measures.ts'
-import type { ContextRow, TextFacts, Timed } from '../types.ts'
+import type { Timed } from '../types.ts'
 import { ERROR_LEVEL } from '../words.ts'
-import { placeOf, TRACE_ID_LABELS, type TraceText, traceIn } from './trace-text.ts'
 
 /** Requests are looked for so far back, seconds. */
 const BACK = 8_100
 export const REQUESTS_BACK_MS = BACK * 1000
+export const TRACE_ID_LABELS = ['trace_id', 'traceId', 'traceID', 'trace', 'trace.id']
 export const SPAN_ID_LABELS = ['span_id', 'spanId', 'spanID', 'span']
 export const SPAN_PARENT_LABELS = ['parent_id', 'parent_span_id', 'parentId', 'parentSpanId']
+const TRACE_IN_TEXT = /\btrace[_\s-]?id["']?\s*[:=]\s*["']?([0-9a-f]{16,32})\b/i
+const SPAN_IN_TEXT = /\bspan[_\s-]?id["']?\s*[:=]\s*["']?([0-9a-f]{8,16})\b/i
+const PLACE =
+  /(?:^|\s)(\S*[A-Za-z_\]]#\d{1,5}|[\w./-]+\.(?:go|py|js|ts|java|rb|cs|cpp|c|rs|php|kt|scala):\d{1,5})\b/
 
 /** A line of a request. */
 export interface Step {
@@ -53,18 +57,19 @@ export interface Trace {
 }
 
 /** With the lines it has, so that none counts twice. */
-type Building = Trace & { seen: Map<string, Timed[]> }
+type Building = Trace & { seen: Set<string> }
+
+/** The place in code that a line names; null: none. */
+export const placeIn = (text: string): string | null => PLACE.exec(text)?.[1] ?? null
 
 /** The first eight letters of the trace id of a row, as it is shown. */
-export function traceIdOf({ row }: Timed): string | null {
-  const id = row.span?.trace ?? labelOf(row.labels, TRACE_ID_LABELS) ?? saidIn(row).trace
+export function traceIdOf({ row: { labels, text, span } }: Timed): string | null {
+  const id = span?.trace ?? labelOf(labels, TRACE_ID_LABELS) ?? TRACE_IN_TEXT.exec(text)?.[1]
   return id === undefined ? null : id.slice(0, 8)
 }
 
 /** The trace id that a text names; undefined: none. */
-export const traceIdIn = (text: string): string | undefined => traceIn(text).trace
-
-const saidIn = (row: ContextRow): TraceText => row.known ?? traceIn(row.text)
+export const traceIdIn = (text: string): string | undefined => TRACE_IN_TEXT.exec(text)?.[1]
 
 function labelOf(labels: Timed['row']['labels'], names: readonly string[]): string | undefined {
   for (const name of names) if (labels[name]) return String(labels[name])
@@ -85,7 +90,7 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
     const trace = valueAt(
       traces,
       ids.trace,
-      (): Building => ({ steps: [], spans: [], begin: 0, end: 0, kind: '', seen: new Map() }),
+      (): Building => ({ steps: [], spans: [], begin: 0, end: 0, kind: '', seen: new Set() }),
     )
     if (line.row.span || line.row.isSample) {
       if (ids.span) trace.spans.push(spanOf(line, ids.span))
@@ -98,15 +103,15 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
 }
 
 function idsOf({ row, cls }: Timed): { trace: string; span?: string } | null {
-  const { labels, isSample } = row
+  const { labels, text, isSample } = row
   if (row.span) return { trace: row.span.trace, span: row.span.id }
   const trace = labelOf(labels, TRACE_ID_LABELS)
   const span = labelOf(labels, SPAN_ID_LABELS)
   if (trace !== undefined) return { trace, ...(span === undefined ? {} : { span }) }
-  if (isSample || cls?.mayTrace === false) return null
-  const said = saidIn(row)
-  if (said.trace === undefined) return null
-  return { trace: said.trace, ...(said.span === undefined ? {} : { span: said.span }) }
+  const found = isSample || cls?.mayTrace === false ? null : TRACE_IN_TEXT.exec(text)
+  if (!found) return null
+  const inText = SPAN_IN_TEXT.exec(text)?.[1]
+  return { trace: found[1]!, ...(inText === undefined ? {} : { span: inText }) }
 }
 
 /** A span that does not say when it began is an event of its end. */
@@ -133,26 +138,19 @@ function addStep(
   span: string,
   wordingOf: (line: Timed) => string | null,
 ): void {
-  const { entity, type, known } = line.row
-  const place = placeOf(line.row) ?? wordingOf(line)
-  if (place === null || isRepeated(trace, line, known)) return
+  const { entity, type, text } = line.row
+  const place = placeIn(text) ?? wordingOf(line)
+  if (place === null) return
+  // The same line may come by two ways.
+  const same = `${entity}${line.t.toFixed(3)}${text}`
+  if (trace.seen.has(same)) return
+  trace.seen.add(same)
   trace.steps.push({
     ...{ entity, place, span, line },
     t: line.t,
     key: `${entity}\0${place}`,
     isError: ERROR_LEVEL.test(type),
   })
-}
-
-/** The same line may come by two ways. Texts are looked at only where words do not tell two lines apart. */
-function isRepeated(trace: Building, line: Timed, known: TextFacts | undefined): boolean {
-  const { row, t } = line
-  const at = `${row.entity}${t.toFixed(3)}${known ? known.words : row.text}`
-  const others = trace.seen.get(at)
-  if (!others) trace.seen.set(at, [line])
-  else if (!known || others.some((other) => other.row.text === row.text)) return true
-  else others.push(line)
-  return false
 }
 
 function bounded({ steps, spans }: Trace): Trace {
