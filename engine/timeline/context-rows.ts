@@ -16,6 +16,10 @@ const NAMING = /(^|[_.-])(id|ids|port|pid|line|seq|number|version|pr|issue|build
 interface Labelled {
   type: string
   labels: Record<string, string | number>
+  /** Which of the two signals that say what a text measures it is of. */
+  signal: 'metrics' | 'traces' | null
+  /** Value of the label that is asked about. */
+  own: string | undefined
 }
 
 /**
@@ -31,17 +35,17 @@ export function contextRows(
   const labelled = (hex: string): Labelled => {
     const found = known.get(hex)
     if (found) return found
-    const made = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary)
+    const made = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary, label)
     known.set(hex, made)
     return made
   }
   return (stored) => {
-    const { type, labels: strings } = labelled(stored.labels)
+    const { type, labels: strings, signal, own: named } = labelled(stored.labels)
     const numbers = stored.numbers === null ? null : (JSON.parse(stored.numbers) as Record<string, number>)
     const labels = numbers ? { ...strings, ...numbers } : strings
-    const own = labels[label]
+    const own = numbers?.[label] ?? named
     const entity = stored.entity === null ? '' : dictionary.label(stored.entity).value
-    const { values, isSample, series } = measured(stored.text, labels.signal, numbers)
+    const { values, isSample, series } = measured(stored.text, signal, numbers)
     // Of one shape, since there are 100,000 of them.
     const row: ContextRow = {
       id: eventId(stored.id),
@@ -59,7 +63,7 @@ export function contextRows(
   }
 }
 
-function labelsOf(ids: Uint32Array, dictionary: Dictionary): Labelled {
+function labelsOf(ids: Uint32Array, dictionary: Dictionary, label: string): Labelled {
   const labels: Record<string, string> = {}
   let type = ''
   for (const id of ids) {
@@ -67,7 +71,8 @@ function labelsOf(ids: Uint32Array, dictionary: Dictionary): Labelled {
     if (name === TYPE_LABEL) type = value
     else if (!name.startsWith('@')) labels[name] = value
   }
-  return { type, labels }
+  const { signal, [label]: own } = labels
+  return { type, labels, own, signal: signal === 'metrics' || signal === 'traces' ? signal : null }
 }
 
 type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series'>
@@ -75,7 +80,11 @@ type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series'>
 const NOTHING: Measured = { values: {}, isSample: false }
 
 /** What a row measures. A span that failed is looked at for what it says. */
-function measured(text: string, signal: unknown, numbers: Record<string, number> | null): Measured {
+function measured(
+  text: string,
+  signal: Labelled['signal'],
+  numbers: Record<string, number> | null,
+): Measured {
   if (signal === 'metrics') {
     const point = POINT.exec(text)
     return point
