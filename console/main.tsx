@@ -13,6 +13,8 @@ import { BrowserRouter } from 'react-router'
 import { App } from './app.tsx'
 import { ApiError } from './client.ts'
 
+const CLOSE = { 'aria-label': 'Close' }
+
 const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 7 },
@@ -23,9 +25,12 @@ const theme = createTheme({
     'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace',
   components: {
-    // The head of a dialog is no banner of the page.
+    // The head of a dialog or a drawer is no banner of the page, and what closes it says so.
     ModalHeader: { defaultProps: { role: 'presentation' } },
-    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    DrawerHeader: { defaultProps: { role: 'presentation' } },
+    Modal: { defaultProps: { closeButtonProps: CLOSE } },
+    Drawer: { defaultProps: { closeButtonProps: CLOSE } },
+    Notification: { defaultProps: { closeButtonProps: CLOSE } },
   },
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.45rem' }, h2: { fontSize: '1.1rem' } } },
 })

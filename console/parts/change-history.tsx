@@ -116,7 +116,6 @@ function UndoChange({ set, onClose }: { set: ChangeSet; onClose: () => void }) {
       title="Undo this change?"
       size="lg"
       centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         <Text size="sm">{set.summary}</Text>

@@ -42,7 +42,6 @@ export function DeletePart({ kind, name, remove, onDone }: Props) {
         onClose={() => setAsking(false)}
         title={`Delete ${word} ${name}?`}
         centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Stack>
           {data && data.dependents.length > 0 ? (

@@ -119,7 +119,6 @@ function MarkDialog({
       opened
       onClose={onClose}
       title={`Mark the finding as ${MARK_WORDS[word].toLowerCase()}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <form onSubmit={submit}>
         <Stack>

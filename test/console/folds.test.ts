@@ -1,8 +1,8 @@
 /** Folds in what a model was shown, and trials that have grown old, as the console tells them (issue 17, part 2.2). */
 import { describe, expect, it } from 'vitest'
 import { staleWords } from '../../console/lib/backtest.ts'
-import { foldsIn, unfolding } from '../../console/lib/folds.ts'
-import { foldText } from '../../schemas/event-line.ts'
+import { readOf, unfolding } from '../../console/lib/folds.ts'
+import { foldsIn, foldText } from '../../schemas/event-line.ts'
 
 const fold = { count: 1_200, first: '2026-01-02T03:04:05.000Z', cursor: 'evt_7..evt_1300' }
 const ENTITY = { label: 'service', value: 'checkout' }
@@ -20,6 +20,15 @@ describe('folds in a text', () => {
     expect(unfolding(args, ENTITY)).toEqual({ selector: { db: 'orders' }, event_types: ['error'] })
     expect(unfolding({ sources: ['app'], window: '2h' }, ENTITY)).toEqual({ sources: ['app'] })
     expect(unfolding(null, ENTITY)).toEqual({ selector: { service: 'checkout' } })
+    expect(unfolding({ cursor: 'x', text: 'pay' }, ENTITY)).toEqual({
+      ...{ selector: { service: 'checkout' }, text: 'pay' },
+    })
+  })
+
+  it('of an answer of Ask are unfolded by its call alone: there is no entity to go by', () => {
+    expect(readOf({ selector: { db: 'orders' }, window: '2h' })).toEqual({ selector: { db: 'orders' } })
+    expect(readOf({ cursor: 'x' })).toBeNull()
+    expect(readOf({ selector: {} })).toBeNull()
   })
 })
 

@@ -147,7 +147,6 @@ function Frame({ session, marks, empty }: { session: Session; marks: GraphMarks;
         position="right"
         size="100%"
         title="Edit"
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         {panel}
       </Drawer>

@@ -57,7 +57,6 @@ export default function AskPage() {
         onClose={close}
         title="Conversations"
         position="right"
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         {sessions}
       </Drawer>

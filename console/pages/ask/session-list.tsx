@@ -113,7 +113,7 @@ function Rename({ session, onClose }: DialogProps) {
   const [title, setTitle] = useState(session.title)
   const rename = useSessionChange(() => ask.saveSession(session.id, { title: title.trim() }), { onClose })
   return (
-    <Modal opened onClose={onClose} title="Rename" centered closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title="Rename" centered>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -151,7 +151,6 @@ function Delete({ session, onClose, onDone }: DialogProps) {
       onClose={onClose}
       title="Delete this conversation?"
       centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -26,7 +26,6 @@ export function RunOverTimeline({ row, column, scenes, onClose }: Props) {
       position="right"
       size="xl"
       title={`${row.scenario}: ${column.variant}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         {column.scripted && (

@@ -111,7 +111,6 @@ export default function ExplorePage() {
         onClose={() => setHelp(false)}
         title="Shortcuts"
         centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Table>
           <Table.Tbody>

@@ -130,7 +130,6 @@ function KeyRow({ entry }: { entry: Key }) {
           onClose={() => setAsking(false)}
           title={`Revoke ${entry.name}?`}
           centered
-          closeButtonProps={{ 'aria-label': 'Close' }}
         >
           <Stack>
             <Text size="sm">

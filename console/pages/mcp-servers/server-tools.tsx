@@ -179,7 +179,6 @@ function Review({ server, tool, onClose }: { server: string; tool: McpTool; onCl
       onClose={onClose}
       title={`${tool.name} has changed`}
       size="xl"
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         <Text size="sm">

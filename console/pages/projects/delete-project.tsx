@@ -25,7 +25,6 @@ export function DeleteProject({ project, onClose }: { project: Project; onClose:
       title={`Delete ${project.name}?`}
       size="lg"
       centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {error && <Failed error={error} />}
       {data ? <Confirm project={project} removal={data} onClose={onClose} /> : !error && <LoadingRows />}

@@ -51,7 +51,6 @@ function ActionDialog({
       onClose={onClose}
       title={action.label}
       centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         {action.intro && <Text size="sm">{action.intro}</Text>}

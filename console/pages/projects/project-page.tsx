@@ -160,7 +160,6 @@ function Moves({ project }: { project: Project }) {
         onClose={() => setAsking(false)}
         title={`Pause ${project.name}?`}
         centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Stack>
           <Text size="sm">

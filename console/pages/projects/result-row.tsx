@@ -118,7 +118,6 @@ function Note({
       onClose={onClose}
       title={result.headline}
       size="xl"
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {error && <Failed error={error} />}
       {data ? <MarkdownText text={data.note} /> : !error && <LoadingRows />}

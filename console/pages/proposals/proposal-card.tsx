@@ -98,7 +98,6 @@ function Decline({ proposal, onClose }: { proposal: Proposal; onClose: () => voi
       onClose={onClose}
       title="Decline this proposal?"
       centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <form
         onSubmit={(event) => {

@@ -23,7 +23,6 @@ export function CompareButton({ run }: { run: Run }) {
         onClose={() => setOpen(false)}
         title="Compare it with"
         size="lg"
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Candidates run={run} />
       </Modal>

@@ -59,7 +59,6 @@ function ScenarioDialog({ run, onClose }: { run: RunDetail; onClose: () => void 
       onClose={onClose}
       title="Make a scenario for svc evals"
       size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         <Text size="sm" c="dimmed">

@@ -33,7 +33,6 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
       onClose={onClose}
       title={`Rerun ${run.agent} on ${run.key}`}
       size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {made ? (
         <Stack>

@@ -185,7 +185,6 @@ function Delete({ provider: { id, name }, onClose }: { provider: ModelProvider; 
       onClose={onClose}
       title={`Delete ${name}?`}
       centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         <Text size="sm">

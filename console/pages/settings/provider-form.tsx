@@ -62,7 +62,6 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
       onClose={onClose}
       title={stored ? `Edit ${stored.name}` : 'Add a model provider'}
       size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {unlisted ? (
         <Stack>

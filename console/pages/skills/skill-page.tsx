@@ -103,7 +103,6 @@ function RemoveSkill({
         onClose={() => setAsking(false)}
         title={`Remove ${name} from ${here}?`}
         centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Stack>
           <Text size="sm">

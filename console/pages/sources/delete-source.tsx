@@ -45,7 +45,6 @@ export function DeleteSource({
       onClose={onClose}
       title={`Delete ${source.name}?`}
       centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         <Text size="sm">

@@ -164,7 +164,6 @@ function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { sub
         onClose={() => setAsking(false)}
         title={`Unsubscribe ${name}?`}
         centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Stack>
           <Text size="sm">

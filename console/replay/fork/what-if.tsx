@@ -29,7 +29,6 @@ export function WhatIf({ replay, frame, selected, onInstant, onClose }: Props) {
       onClose={onClose}
       title="What if…"
       size="min(980px, 100vw)"
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         <Text size="sm">

@@ -86,7 +86,6 @@ export function ApplyDraft({ editor, onApplied }: { editor: Editor; onApplied: (
         onClose={() => setAsking(false)}
         title="Discard the draft?"
         centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Stack>
           <Text size="sm">All of its steps are gone then. Nothing of the project changes.</Text>

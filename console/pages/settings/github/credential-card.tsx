@@ -137,7 +137,6 @@ function Delete({ credential, onClose }: { credential: StoredCredential; onClose
       onClose={onClose}
       title={`Delete ${name}?`}
       centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         {breaks === null ? (
