@@ -105,6 +105,23 @@ export type AskFrame =
        * First 400 characters of what it answered.
        */
       preview: string
+      /**
+       * Lines of all that it answered that stand for several events; absent: there are none.
+       *
+       * @maxItems 200
+       *
+       * Items: Fold.
+       */
+      folds?: {
+        /**
+         * Events it stands for.
+         */
+        count: number
+        /**
+         * Gives all of them, as cursor of a read with the same selector and sources.
+         */
+        cursor: string
+      }[]
     }
   | {
       /**

@@ -20,7 +20,13 @@ export function readOf(args: Record<string, unknown> | null): ReadRequest | null
   return sources?.length ? { sources, ...narrowing(args) } : null
 }
 
-function narrowing(args: Record<string, unknown> | null): Pick<ReadRequest, 'event_types' | 'text' | 'project'> {
+function narrowing(
+  args: Record<string, unknown> | null,
+): Pick<ReadRequest, 'event_types' | 'text' | 'project'> {
   const { event_types, text, project } = (args ?? {}) as Partial<ReadRequest>
-  return { ...(event_types ? { event_types } : {}), ...(text ? { text } : {}), ...(project ? { project } : {}) }
+  return {
+    ...(event_types ? { event_types } : {}),
+    ...(text ? { text } : {}),
+    ...(project ? { project } : {}),
+  }
 }

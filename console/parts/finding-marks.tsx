@@ -115,11 +115,7 @@ function MarkDialog({
     })
   }
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Mark the finding as ${MARK_WORDS[word].toLowerCase()}`}
-    >
+    <Modal opened onClose={onClose} title={`Mark the finding as ${MARK_WORDS[word].toLowerCase()}`}>
       <form onSubmit={submit}>
         <Stack>
           <TextInput

@@ -1,6 +1,7 @@
 /** The answer of a turn in pieces, made again from its steps: what its stream gave, without its breaks. */
-import type { AskFrame, AskTurn } from '../../schemas/types.ts'
+
 import { foldsIn } from '../../schemas/event-line.ts'
+import type { AskFrame, AskTurn } from '../../schemas/types.ts'
 import { waitWords } from '../models/patience.ts'
 import type { Parked, Step } from '../runs/types.ts'
 

@@ -52,12 +52,7 @@ export default function AskPage() {
           {sessions}
         </aside>
       </div>
-      <Drawer
-        opened={listed}
-        onClose={close}
-        title="Conversations"
-        position="right"
-      >
+      <Drawer opened={listed} onClose={close} title="Conversations" position="right">
         {sessions}
       </Drawer>
     </>

@@ -146,12 +146,7 @@ function Delete({ session, onClose, onDone }: DialogProps) {
     ...(onDone ? { onDone } : {}),
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Delete this conversation?"
-      centered
-    >
+    <Modal opened onClose={onClose} title="Delete this conversation?" centered>
       <Stack>
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           {session.title}: its questions and answers go for good. What was applied from it stays.

@@ -155,12 +155,7 @@ function Moves({ project }: { project: Project }) {
           Resume
         </Button>
       )}
-      <Modal
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={`Pause ${project.name}?`}
-        centered
-      >
+      <Modal opened={asking} onClose={() => setAsking(false)} title={`Pause ${project.name}?`} centered>
         <Stack>
           <Text size="sm">
             Its triggers and agents stop, unless another running project uses them. Resuming restores exactly

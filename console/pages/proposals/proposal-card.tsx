@@ -93,12 +93,7 @@ function Decline({ proposal, onClose }: { proposal: Proposal; onClose: () => voi
     onDone: onClose,
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Decline this proposal?"
-      centered
-    >
+    <Modal opened onClose={onClose} title="Decline this proposal?" centered>
       <form
         onSubmit={(event) => {
           event.preventDefault()

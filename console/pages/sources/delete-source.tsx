@@ -40,12 +40,7 @@ export function DeleteSource({
       notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
   })
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={`Delete ${source.name}?`}
-      centered
-    >
+    <Modal opened={opened} onClose={onClose} title={`Delete ${source.name}?`} centered>
       <Stack>
         <Text size="sm">
           Its ingest URL and the keys made for it stop working at once. A new source of the same name starts

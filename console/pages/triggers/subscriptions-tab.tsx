@@ -159,12 +159,7 @@ function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { sub
       >
         Unsubscribe
       </Button>
-      <Modal
-        opened={isAsking}
-        onClose={() => setAsking(false)}
-        title={`Unsubscribe ${name}?`}
-        centered
-      >
+      <Modal opened={isAsking} onClose={() => setAsking(false)} title={`Unsubscribe ${name}?`} centered>
         <Stack>
           <Text size="sm">
             {trigger === null

@@ -106,6 +106,9 @@ describe('a plan whose model is not to be had', () => {
     })
     world.models.reply('m1', () => ({ status: 401, error: 'bad key' }))
     const failed = await world.planned(await world.draft('Watch the mail'))
-    expect(failed.planning).toMatchObject({ state: 'failed', error: expect.stringContaining('providera: bad') })
+    expect(failed.planning).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('providera: bad'),
+    })
   })
 })
