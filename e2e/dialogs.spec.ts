@@ -27,7 +27,7 @@ function looking(page: Page, { url }: RunningDaemon) {
   const button =
     (name: string | RegExp, exact = true) =>
     () =>
-      page.getByRole('button', { name, exact }).first().click()
+      page.getByRole('button', { name, exact }).first().click({ timeout: 15_000 })
   return { faults, look, button }
 }
 
@@ -54,7 +54,10 @@ test('of what is set up: keys, sources, triggers, skills, projects, settings', a
   await look('Delete trigger errs?', '/triggers/errs?tab=edit', button('Delete…'))
   await look(/^Tell an address/, '/triggers/errs?tab=subscriptions', button('Subscribe a webhook'))
   await look('Shortcuts', '/explore', button(/^Shortcuts/, false))
-  await look('Undo this change?', '/changes', button('Undo…'))
+  await look('Undo this change?', '/changes', async () => {
+    await button(/^trigger errs created/, false)()
+    await button('Undo…')()
+  })
   await look('Decline this proposal?', '/proposals', button('Decline…'))
   await look(/^Pause /, `/projects/${id}`, button('Pause…'))
   await look(/^Delete /, `/projects/${id}?tab=settings`, button(/^Delete/, false))
@@ -78,7 +81,7 @@ test('of what agents did: runs, marks, scenarios, reports of evals', async ({ pa
   await look('Compare it with', of, button('Compare…'))
   await look('Make a scenario for svc evals', of, button('Make a scenario…'))
   await look('Keep as example', of, button('Keep as example…'))
-  await look(/^Mark the finding as wrong/, of, button('Wrong'))
+  await look(/^Mark the finding as wrong/, of, button('Wrong…'))
   expect(faults).toEqual([])
 })
 
