@@ -4,7 +4,7 @@ import '@mantine/spotlight/styles.css'
 import './styles/app.css'
 import './styles/runs.css'
 import './styles/setup.css'
-import { createTheme, MantineProvider } from '@mantine/core'
+import { createTheme, DEFAULT_THEME, type MantineColorsTuple, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
@@ -15,7 +15,11 @@ import { ApiError } from './client.ts'
 
 const CLOSE = { 'aria-label': 'Close' }
 
+/** Words on what is filled with red are read: the shade of its buttons is as dark as the darkest. */
+const RED = DEFAULT_THEME.colors.red.with(7, DEFAULT_THEME.colors.red[9]) as unknown as MantineColorsTuple
+
 const theme = createTheme({
+  colors: { red: RED },
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 7 },
   autoContrast: true,

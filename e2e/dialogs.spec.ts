@@ -48,11 +48,24 @@ test('of what is set up: keys, sources, triggers, skills, projects, settings', a
   })
   await daemon.call('POST', `/api/projects/${id}/findings`, { entity: 'checkout', finding: 'It broke.' })
 
+  await daemon.call('POST', '/subscribe', { name: 'own', trigger: 'errs', url: 'https://own.example/' })
+  await daemon.call('PUT', '/api/ask/sessions/0123456789abcdef', { title: 'Why pay fails' })
+
   await look('New API key', '/keys', button('New key'))
   await look('Revoke k?', '/keys', button('Revoke k'))
   await look('Delete app?', '/sources/app?tab=settings', button(/^Delete/, false))
   await look('Delete trigger errs?', '/triggers/errs?tab=edit', button('Delete…'))
   await look(/^Tell an address/, '/triggers/errs?tab=subscriptions', button('Subscribe a webhook'))
+  await look('Unsubscribe own?', '/triggers/errs?tab=subscriptions', button('Unsubscribe own'))
+  await look('Which span?', `/projects/${id}/replay`, async () => {
+    await button('Another span')()
+    await page.getByRole('menuitem', { name: 'Another span…' }).click()
+  })
+  for (const what of ['Rename', 'Delete'] as const)
+    await look(new RegExp(`^${what}`), '/ask', async () => {
+      await button('Rename or delete Why pay fails')()
+      await page.getByRole('menuitem', { name: `${what}…` }).click()
+    })
   await look('Shortcuts', '/explore', button(/^Shortcuts/, false))
   await look('Undo this change?', '/changes', async () => {
     await button(/^trigger errs created/, false)()
@@ -92,5 +105,13 @@ test('drawers of a narrow window: conversations of Ask, and the side of the edit
   await page.setViewportSize({ width: 390, height: 844 })
   const { faults, look, button } = looking(page, daemon)
   await look('Conversations', '/ask', button(/Conversations/, false))
+  const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+    template: 'custom',
+    name: 'Shop',
+  })
+  await look('Edit', `/projects/${id}?tab=graph`, async () => {
+    await button('Edit')()
+    await button('New trigger')()
+  })
   expect(faults).toEqual([])
 })
