@@ -10,6 +10,7 @@ import type { TriggerReads } from '../triggers/reads.ts'
 import { guessedFaults, statedFaults } from './fitness.ts'
 import { type Frozen, type FrozenRow, freezeRun, proposedCauses } from './freeze.ts'
 import type { Incident } from './incident.ts'
+import type { ScenarioReads } from './scenario-reads.ts'
 import type { OpenEngine } from './world.ts'
 
 /** Of the past of a firing so much is taken, ms; of events at most so many, the newest of them. */
@@ -23,13 +24,6 @@ const FILE_MAX = 20_000_000
 const TEXT = 200
 /** Events up to which scripted agents run over a scenario here: some seconds of one processor, and 100 MB. */
 const RUN_MAX = 20_000
-
-export interface ScenarioReads {
-  /** What a scenario made from a run would hold. @throws SvcError not_found; invalid; conflict */
-  previewScenario(run: string, asked: ScenarioAsk, by?: Asked): Promise<ScenarioPreview>
-  /** The scenario itself, which leaves. @throws SvcError as of the preview, and invalid where no cause is said */
-  scenarioOfRun(run: string, asked: ScenarioAsk, by?: Asked): Promise<ScenarioFile>
-}
 
 type Reads = Pick<RunReads, 'getRun' | 'readFor'> & Pick<TriggerReads, 'getFiring'>
 
