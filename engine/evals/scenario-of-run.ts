@@ -1,7 +1,6 @@
 /** A run of the past as a scenario, of what the run could read: shown first, and given away when somebody asks. */
 import { grouped } from '../../schemas/grouped.ts'
 import type { RunDetail, ScenarioAsk, ScenarioFile, ScenarioPreview } from '../../schemas/types.ts'
-import type { Asked } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { RunReads } from '../runs/run-reads.ts'
 import type { ReadContext } from '../timeline/context.ts'
