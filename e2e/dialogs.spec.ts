@@ -20,6 +20,8 @@ function looking(page: Page, { url }: RunningDaemon) {
     const dialog = page.getByRole('dialog', { name: title })
     await expect(dialog).toBeVisible()
     await expect(dialog.getByRole('button', { name: 'Close', exact: true }).first()).toBeVisible()
+    // A menu that it was chosen from is still closing.
+    await expect(page.getByRole('menu')).toHaveCount(0)
     faults.push(...(await accessibilityFaults(page, `dialog ${title}`)))
     await press(page, 'Escape')
     await expect(dialog).toBeHidden()
