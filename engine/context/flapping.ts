@@ -50,11 +50,7 @@ export function flappingOf(lines: readonly Timed[], entity: string): Flapping[] 
 function stateOf({ type, text, labels }: ContextRow): string | undefined {
   const first =
     text.startsWith('FIRING:') || text.startsWith('RESOLVED:') ? text.slice(0, text.indexOf(':')) : ''
-  return stateIn(labels.status) ?? stateIn(labels.state) ?? stateIn(type) ?? stateIn(first)
-}
-
-function stateIn(word: string | number | undefined): string | undefined {
-  if (typeof word !== 'string' || word === '') return undefined
-  const state = word.toLowerCase()
-  return FIRING.has(state) || RESOLVED.has(state) ? state : undefined
+  return [labels.status, labels.state, type, first]
+    .map((word) => String(word ?? '').toLowerCase())
+    .find((word) => FIRING.has(word) || RESOLVED.has(word))
 }

@@ -16,10 +16,6 @@ const NAMING = /(^|[_.-])(id|ids|port|pid|line|seq|number|version|pr|issue|build
 interface Labelled {
   type: string
   labels: Record<string, string | number>
-  /** Which of the two signals that say what a text measures it is of. */
-  signal: 'metrics' | 'traces' | null
-  /** Value of the label that is asked about. */
-  own: string | undefined
 }
 
 /**
@@ -35,17 +31,17 @@ export function contextRows(
   const labelled = (hex: string): Labelled => {
     const found = known.get(hex)
     if (found) return found
-    const made = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary, label)
+    const made = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary)
     known.set(hex, made)
     return made
   }
   return (stored) => {
-    const { type, labels: strings, signal, own: named } = labelled(stored.labels)
+    const { type, labels: strings } = labelled(stored.labels)
     const numbers = stored.numbers === null ? null : (JSON.parse(stored.numbers) as Record<string, number>)
     const labels = numbers ? { ...strings, ...numbers } : strings
-    const own = numbers?.[label] ?? named
+    const own = labels[label]
     const entity = stored.entity === null ? '' : dictionary.label(stored.entity).value
-    const { values, isSample, series } = measured(stored.text, signal, numbers)
+    const { values, isSample, series } = measured(stored.text, labels.signal, numbers)
     // Of one shape, since there are 100,000 of them.
     const row: ContextRow = {
       id: eventId(stored.id),
@@ -63,7 +59,7 @@ export function contextRows(
   }
 }
 
-function labelsOf(ids: Uint32Array, dictionary: Dictionary, label: string): Labelled {
+function labelsOf(ids: Uint32Array, dictionary: Dictionary): Labelled {
   const labels: Record<string, string> = {}
   let type = ''
   for (const id of ids) {
@@ -71,8 +67,7 @@ function labelsOf(ids: Uint32Array, dictionary: Dictionary, label: string): Labe
     if (name === TYPE_LABEL) type = value
     else if (!name.startsWith('@')) labels[name] = value
   }
-  const { signal, [label]: own } = labels
-  return { type, labels, own, signal: signal === 'metrics' || signal === 'traces' ? signal : null }
+  return { type, labels }
 }
 
 type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series'>
@@ -80,11 +75,7 @@ type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series'>
 const NOTHING: Measured = { values: {}, isSample: false }
 
 /** What a row measures. A span that failed is looked at for what it says. */
-function measured(
-  text: string,
-  signal: Labelled['signal'],
-  numbers: Record<string, number> | null,
-): Measured {
+function measured(text: string, signal: unknown, numbers: Record<string, number> | null): Measured {
   if (signal === 'metrics') {
     const point = POINT.exec(text)
     return point

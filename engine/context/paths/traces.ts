@@ -83,10 +83,9 @@ function labelOf(labels: Timed['row']['labels'], names: readonly string[]): stri
  */
 export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => string | null): Trace[] {
   const traces = new Map<string, Building>()
-  const labelled = new Map<Labels, TraceIds | null>()
   for (const line of lines) {
     if (line.t < -BACK) continue
-    const ids = idsOf(line, labelled)
+    const ids = idsOf(line)
     if (!ids) continue
     const trace = valueAt(
       traces,
@@ -103,33 +102,16 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
     .sort((a, b) => a.begin - b.begin)
 }
 
-type Labels = Timed['row']['labels']
-
-interface TraceIds {
-  trace: string
-  span?: string
-}
-
-/** @param labelled what labels say, which many rows share: each set is looked at once */
-function idsOf({ row, cls }: Timed, labelled: Map<Labels, TraceIds | null>): TraceIds | null {
+function idsOf({ row, cls }: Timed): { trace: string; span?: string } | null {
   const { labels, text, isSample } = row
   if (row.span) return { trace: row.span.trace, span: row.span.id }
-  let said = labelled.get(labels)
-  if (said === undefined) {
-    said = idsIn(labels)
-    labelled.set(labels, said)
-  }
-  if (said) return said
+  const trace = labelOf(labels, TRACE_ID_LABELS)
+  const span = labelOf(labels, SPAN_ID_LABELS)
+  if (trace !== undefined) return { trace, ...(span === undefined ? {} : { span }) }
   const found = isSample || cls?.mayTrace === false ? null : TRACE_IN_TEXT.exec(text)
   if (!found) return null
   const inText = SPAN_IN_TEXT.exec(text)?.[1]
   return { trace: found[1]!, ...(inText === undefined ? {} : { span: inText }) }
-}
-
-function idsIn(labels: Labels): TraceIds | null {
-  const trace = labelOf(labels, TRACE_ID_LABELS)
-  const span = labelOf(labels, SPAN_ID_LABELS)
-  return trace === undefined ? null : { trace, ...(span === undefined ? {} : { span }) }
 }
 
 /** A span that does not say when it began is an event of its end. */
