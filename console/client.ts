@@ -78,7 +78,7 @@ export async function call(
     })
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
-    throw new ApiError('The daemon does not answer. Is it running?', 0)
+    throw new ApiError('Can’t reach svc. Is the daemon running?', 0)
   }
   if (answer.ok) return answer
   if (answer.status === 401 && path !== '/api/session') window.dispatchEvent(new CustomEvent(LOGIN_NEEDED))

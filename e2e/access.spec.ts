@@ -180,7 +180,7 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
     operations: [{ op: 'patch', kind: 'trigger', name: 'errs', spec: { cooldown: '1h' } }],
     why: 'It wakes too often',
   })
-  await visit('/proposals', () => expect(page.getByText(/It would have fired/)).toBeVisible())
+  await visit('/proposals', () => expect(page.getByText(/Backtest: fired/)).toBeVisible())
   await visit('/nowhere', heading('Not found'))
   expect(faults).toEqual([])
 })

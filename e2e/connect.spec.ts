@@ -81,7 +81,7 @@ test('an agent is connected: its key, the text to copy, and the moment it lists 
   await page.getByRole('radio', { name: 'Read', exact: true }).check()
   await page.getByLabel('Name of the key').fill('my-editor')
   await page.getByRole('button', { name: 'Make the key' }).click()
-  await expect(page.getByText('my-editor: the key is shown this once')).toBeVisible()
+  await expect(page.getByText('my-editor: the key is shown once')).toBeVisible()
   await expect(page.getByText('Waiting for the client.')).toBeVisible()
   await page.clock.fastForward(31_000)
   await expect(page.getByText('No client yet')).toBeVisible()

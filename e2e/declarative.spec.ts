@@ -51,7 +51,7 @@ test('two people change the same field, and the second chooses; a change is undo
   await daemon.call('POST', '/api/sources', { name: 'gw', connector: 'webhook' })
   await daemon.call('POST', '/api/triggers', { name: 'errs', sources: ['gw'], condition })
   await goTo(page, `${daemon.url}/triggers/errs?tab=edit`)
-  await page.getByLabel('Wait before waking again').fill('1h')
+  await page.getByLabel('Cooldown', { exact: true }).fill('1h')
   await daemon.call('PUT', '/api/triggers/errs', { name: 'errs', sources: ['gw'], condition, cooldown: '2h' })
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Somebody else changed the same field')).toBeVisible()
@@ -68,7 +68,7 @@ test('two people change the same field, and the second chooses; a change is undo
   await page.getByRole('button', { name: 'Undo…' }).first().click()
   await expect(page.getByText('cooldown: 1h → 2h')).toBeVisible()
   await page.getByRole('button', { name: 'Undo', exact: true }).click()
-  await expect(page.getByText('It is undone')).toBeVisible()
+  await expect(page.getByText('Undone; the undo')).toBeVisible()
   expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('2h')
 })
 
@@ -140,7 +140,7 @@ test('an agent outside records a finding with a project key, and a person marks 
   await goTo(page, `${daemon.url}/projects/${project.id}?tab=keys`)
   await page.getByLabel('Name of a new key').fill('scout')
   await page.getByRole('button', { name: 'Make key' }).click()
-  await expect(page.getByText('scout: shown this once')).toBeVisible()
+  await expect(page.getByText('scout: shown once')).toBeVisible()
   await daemon.call('POST', `/api/projects/${project.id}/findings`, {
     entity: 'checkout',
     finding: '# Payments time out\n\nSince the deploy.\n\nNext step: roll back',

@@ -59,7 +59,7 @@ test('of what is set up: keys, sources, triggers, skills, projects, settings', a
   await look('Delete trigger errs?', '/triggers/errs?tab=edit', button('Delete…'))
   await look(/^Tell an address/, '/triggers/errs?tab=subscriptions', button('Subscribe a webhook'))
   await look('Unsubscribe own?', '/triggers/errs?tab=subscriptions', button('Unsubscribe own'))
-  await look('Which span?', `/projects/${id}/replay`, async () => {
+  await look('Time range', `/projects/${id}/replay`, async () => {
     await button('Another span')()
     await page.getByRole('menuitem', { name: 'Another span…' }).click()
   })

@@ -94,7 +94,7 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
 
   await node(page, 'trigger:errs').dblclick()
-  await page.getByLabel('Wait before waking again').fill('1h')
+  await page.getByLabel('Cooldown', { exact: true }).fill('1h')
   await page.getByRole('button', { name: 'Change in the draft' }).click()
   await page.getByRole('tab', { name: 'Plan' }).click()
   await expect(page.getByText('cooldown: not set → 1h')).toBeVisible()

@@ -62,7 +62,7 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   await expect(steps(page).filter({ hasText: 'sent back' })).toHaveCount(1)
 
   await page.getByRole('link', { name: 'the firing' }).click()
-  const toldOf = page.getByRole('region', { name: 'Told' })
+  const toldOf = page.getByRole('region', { name: 'Notified' })
   await toldOf.getByRole('link', { name: 'Run of triage for pay' }).click()
   await expect(page.getByRole('heading', { name: 'triage: pay' })).toBeVisible()
   await page.getByRole('link', { name: 'Default' }).click()
@@ -88,7 +88,7 @@ test('a run is repeated with another prompt, and both are looked at side by side
   await page.getByRole('button', { name: 'Rerun…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('switch', { name: 'Practice' }).press('Space')
-  await dialog.getByRole('switch', { name: 'With another prompt, for this run alone' }).press('Space')
+  await dialog.getByRole('switch', { name: 'Override the prompt' }).press('Space')
   await dialog.getByRole('textbox', { name: 'Prompt' }).fill('Say whether it is worth a person’s time.')
   await dialog.getByRole('button', { name: 'Rerun', exact: true }).click()
   await dialog.getByRole('link', { name: 'Compare both' }).click()
@@ -96,7 +96,7 @@ test('a run is repeated with another prompt, and both are looked at side by side
   const both = page.getByRole('table', { name: 'Both runs' })
   await expect(both.getByRole('row', { name: /^Status/ })).toContainText('succeeded, practice')
   await expect(both.getByRole('row', { name: /^Cost/ })).toContainText('$0.0055')
-  const prompts = page.getByRole('region', { name: 'What they were told' })
+  const prompts = page.getByRole('region', { name: 'Timelines received' })
   await expect(prompts.locator('del').first()).toHaveText('looking')
   await expect(prompts.locator('ins').first()).toHaveText('a')
   await expect(page.getByText('pay fails, said another way')).toBeVisible()
@@ -121,11 +121,11 @@ test('a run is followed while it is at work, and ended by hand', async ({ page, 
   await trip(daemon, url)
   try {
     await page.getByRole('link', { name: 'Run of triage for pay, running' }).click()
-    await expect(page.getByText('It is at work. This page follows it.')).toBeVisible()
+    await expect(page.getByText('Running. This page follows it.')).toBeVisible()
     await expect(steps(page).last()).toContainText('Round 1: the model is asked')
     await expect(steps(page).last()).toContainText('so far')
     await page.getByRole('button', { name: 'Cancel the run' }).click()
-    await expect(page.getByText('It is cancelled')).toBeVisible()
+    await expect(page.getByText('Run cancelled')).toBeVisible()
     await expect(page.getByText('This page follows it')).toHaveCount(0)
     await expect(page.getByText('cancelled', { exact: true }).first()).toBeVisible()
     await expect(page.getByText('cancelled by somebody, without signing in')).toBeVisible()
@@ -157,7 +157,7 @@ test('a run that failed says why, and the run of an outside agent is one to look
   await goTo(page, `${daemon.url}/runs`)
   await page.getByRole('link', { name: 'Run of scout for pay, succeeded' }).click()
   await expect(page.getByText('an outside agent')).toBeVisible()
-  await expect(page.getByText('No steps are kept of it.')).toBeVisible()
+  await expect(page.getByText('Steps expired.')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Rerun…' })).toHaveCount(0)
 })
 
@@ -178,7 +178,7 @@ test('an agent says what it costs and what it would be told, and its form keeps 
   await expect(rows(page, 'Runs')).toHaveCount(2)
 
   await page.getByRole('tab', { name: 'Preview' }).click()
-  const told = page.getByRole('region', { name: 'What it would be told' })
+  const told = page.getByRole('region', { name: 'Prompt', exact: true })
   await expect(told.getByRole('region', { name: 'Instructions' })).toContainText('worth looking into')
   await expect(told.getByRole('region', { name: 'First message' })).toContainText('fired for service=pay')
   await expect(told).toContainText(/About [\d,]+ tokens/)
@@ -186,7 +186,7 @@ test('an agent says what it costs and what it would be told, and its form keeps 
   await page.getByRole('tab', { name: 'Edit' }).click()
   await page.getByRole('textbox', { name: 'Budget of one run' }).fill('0.5')
   await page.getByRole('textbox', { name: 'Runs at the same time' }).fill('2')
-  await page.getByRole('checkbox', { name: 'Keeps observations for later runs' }).check()
+  await page.getByRole('checkbox', { name: 'Keep observations for later runs' }).check()
   await page.getByRole('combobox', { name: 'Agent of handoff 1' }).click()
   await expect(page.getByRole('option')).toHaveText(['digger'])
   await press(page, 'Escape')
@@ -260,7 +260,7 @@ test('a model provider is added, tested and deleted; its key is not shown again;
 
   await goTo(page, `${daemon.url}/usage`)
   await expect(page.getByText(/^\d+ of \d+ calls have no known price/)).toBeVisible()
-  await expect(rows(page, 'By what asked').filter({ hasText: 'agents' })).toContainText(
+  await expect(rows(page, 'By surface').filter({ hasText: 'agents' })).toContainText(
     '$0.0055, and 4 calls without a price',
   )
   await expect(page.getByRole('img', { name: 'Dollars a day: 1 of 30 days had calls' })).toBeVisible()
@@ -304,7 +304,7 @@ test('runs, agents, settings and usage have no accessibility fault, light or dar
   await page.getByText('Result').first().click()
   await check('a run')
   await page.getByRole('button', { name: 'Rerun…' }).click()
-  await page.getByRole('switch', { name: /^With another prompt/ }).press('Space')
+  await page.getByRole('switch', { name: /^Override the prompt/ }).press('Space')
   await page.getByRole('textbox', { name: 'Prompt' }).waitFor()
   await check('the dialog that repeats a run')
   await goTo(page, `${daemon.url}/runs/${triage!.id}`)
@@ -316,7 +316,7 @@ test('runs, agents, settings and usage have no accessibility fault, light or dar
   )
   await visit('/agents', () => page.getByRole('table', { name: 'Agents' }).waitFor())
   await visit('/agents/triage', () => text(/At the pace of the last seven days/))
-  await visit('/agents/triage?tab=edit', () => text('Who takes over'))
+  await visit('/agents/triage?tab=edit', () => text('Handoffs'))
   await visit('/agents/triage?tab=preview', () => text(/^About/))
   await visit('/settings', () => text('environment: PROVIDERA_API_KEY'))
   expect(await page.getByRole('main').getByRole('tab').allTextContents()).toEqual([

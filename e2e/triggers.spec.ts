@@ -74,10 +74,10 @@ test('a trigger is made in the editor, which says what it would have done, and i
   const evidence = page.getByRole('region', { name: 'Evidence' })
   await expect(evidence.getByRole('button', { name: /, evidence$/ })).toHaveCount(3)
   await expect(evidence.getByRole('button', { name: /^pay answered/ })).toHaveCount(4)
-  await evidence.getByRole('switch', { name: 'Only what tripped it' }).press('Space')
+  await evidence.getByRole('switch', { name: 'Evidence only' }).press('Space')
   await expect(evidence.getByRole('button', { name: /^pay answered 200/ })).toHaveCount(0)
-  await expect(page.getByText('Nobody is told: no agent is woken')).toBeVisible()
-  await expect(page.getByRole('region', { name: 'The timeline it carries' })).toContainText(
+  await expect(page.getByText('No subscribers: no agent is woken')).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Timeline', exact: true })).toContainText(
     'why: 3 events in 5m, above 2',
   )
   await page.getByRole('link', { name: 'Open in Explore' }).click()
@@ -132,7 +132,7 @@ test('an address is subscribed, told of a firing once and again by hand, with a 
     await expect(page.getByRole('table', { name: /^Attempts of dlv_/ })).toContainText('204')
     await expect(page.getByRole('region', { name: /^What is posted as dlv_/ })).toContainText('"key": "pay"')
     await page.getByRole('button', { name: 'Redeliver to pager for pay' }).click()
-    await expect(page.getByText('It is sent again, under the same id')).toBeVisible()
+    await expect(page.getByText('Redelivered with the same id')).toBeVisible()
     await expect.poll(() => receiver.posts.length).toBe(2)
     expect(receiver.posts[1]!.headers['webhook-id']).toBe(headers['webhook-id'])
     expect(receiver.posts[1]!.body).toBe(body)
@@ -142,12 +142,12 @@ test('an address is subscribed, told of a firing once and again by hand, with a 
     expect(page.url()).toContain('status=failed')
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('link', { name: 'gateway-errors: pay' }).click()
-    await expect(page.getByRole('region', { name: 'Told' })).toContainText('delivered')
+    await expect(page.getByRole('region', { name: 'Notified' })).toContainText('delivered')
 
     await goTo(page, `${daemon.url}/triggers/gateway-errors?tab=subscriptions`)
     await page.getByRole('button', { name: 'Unsubscribe pager' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Unsubscribe', exact: true }).click()
-    await expect(page.getByText('No address is subscribed')).toBeVisible()
+    await expect(page.getByText('No subscriptions')).toBeVisible()
   } finally {
     await receiver.stop()
   }
@@ -164,7 +164,7 @@ test('an event that fired nothing says why, and firings are narrowed by what the
   await expect(page.getByRole('table', { name: 'Records' })).toContainText('threshold not met')
   await page
     .getByRole('radiogroup', { name: 'Only this reason' })
-    .getByText(/^fired, nobody is told/)
+    .getByText(/^fired, no subscribers/)
     .click()
   await expect(cell(page, 'Records')).toHaveCount(2)
   expect(page.url()).toContain('reason=no_subscriber')
@@ -186,7 +186,7 @@ test('an event that fired nothing says why, and firings are narrowed by what the
   await goTo(page, `${daemon.url}/firings`)
   await expect(cell(page, 'Firings')).toHaveCount(2)
   await page.getByRole('textbox', { name: 'Key' }).fill('cart')
-  await expect(page.getByText('No firing fits')).toBeVisible()
+  await expect(page.getByText('No firings match')).toBeVisible()
   await expect(page).toHaveURL(/key=cart/)
   await goTo(page, `${daemon.url}/firings?key=pay&trigger=gateway-errors&state=fired&since=1h`)
   await expect(page.getByRole('link', { name: 'pay', exact: true })).toBeVisible()
@@ -209,7 +209,7 @@ test('triggers at work have no accessibility fault, light or dark', async ({ pag
     const url = await gateway(daemon)
     await daemon.call('POST', '/api/triggers', ERRORS)
     const trigger = '/triggers/gateway-errors'
-    await visit(`${trigger}?tab=subscriptions`, () => page.getByText('No address is subscribed').waitFor())
+    await visit(`${trigger}?tab=subscriptions`, () => page.getByText('No subscriptions').waitFor())
     await visit(`${trigger}?tab=why`, () => page.getByText('Nothing is recorded yet').waitFor())
     await goTo(page, `${daemon.url}${trigger}?tab=subscriptions`)
     await page.getByRole('button', { name: 'Subscribe a webhook' }).click()
@@ -221,7 +221,7 @@ test('triggers at work have no accessibility fault, light or dark', async ({ pag
     await send(daemon, url, ['pay', 200], ['pay', 500], ['pay', 500], ['pay', 500])
     await expect.poll(() => receiver.posts.length).toBe(1)
     await visit(trigger, () => page.getByRole('link', { name: 'pay', exact: true }).waitFor())
-    await visit(`${trigger}?tab=edit`, () => page.getByText('It would have fired').waitFor())
+    await visit(`${trigger}?tab=edit`, () => page.getByRole('heading', { name: 'Backtest' }).waitFor())
     await visit(`${trigger}?tab=why&event=evt_1`, () =>
       page.getByRole('status', { name: 'What came of evt_1' }).waitFor(),
     )

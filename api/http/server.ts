@@ -6,7 +6,6 @@ import fastifyCookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { type Clock, type Engine, nouns, type Operation, SvcError, systemClock } from '../../engine/index.ts'
-import { allSchemas } from '../../schemas/index.ts'
 import { otlpRoutes } from '../otlp/routes.ts'
 import { startOtlpGrpc } from '../otlp/start.ts'
 import { Authenticator, type Identity, requireScope } from './auth.ts'
@@ -39,7 +38,7 @@ import { type Scope, scopeOf } from './scopes.ts'
 import { sendSecurityHeaders } from './security-headers.ts'
 import { registerConsole } from './static.ts'
 import { refuseUnasked, refuseUnread } from './unread.ts'
-import { shaping, validatorCompiler } from './validate.ts'
+import { schemaController } from './validate.ts'
 
 /** Routes in the order of the API document: tables of operations, and between them those made by hand. */
 const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doors) => void))[] = [
@@ -68,6 +67,7 @@ export async function buildServer({
   clock?: Clock
 }): Promise<FastifyInstance> {
   const app = Fastify({
+    schemaController: schemaController as never,
     // Each body has a time of its own: see body-time.ts.
     requestTimeout: 0,
     keepAliveTimeout: 75_000,
@@ -81,11 +81,7 @@ export async function buildServer({
     // A request without a Host is refused by the guard: Node's own answer has no body.
     http: { maxHeaderSize: 16_384, headersTimeout: 10_000, requireHostHeader: false },
   })
-  // Those of tools are for models and the other door.
-  for (const schema of allSchemas()) if (!/^(mcp|ask)-call-/.test(schema.$id)) app.addSchema(schema)
   takeJson(app)
-  app.setValidatorCompiler(validatorCompiler as never)
-  app.setSerializerCompiler(({ schema }) => shaping(schema as object))
   app.setErrorHandler(problemHandler(log) as never)
 
   const auth = new Authenticator(engine, config.rootToken, () => clock.now())

@@ -17,8 +17,8 @@ export function PollInput({ connector, value, onChange, fault, w = 220 }: Props)
   if (connector.mode !== 'poll') return null
   return (
     <DurationInput
-      label="Asks every"
-      description={connector.poll ? `Blank: ${connector.poll}.` : 'Such as 5m.'}
+      label="Poll interval"
+      description={connector.poll ? `Default: ${connector.poll}` : 'For example 5m'}
       value={value}
       onChange={onChange}
       fault={fault}

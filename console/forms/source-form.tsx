@@ -77,7 +77,7 @@ export function SourceForm({
           <Grid.Col span={{ base: 12, lg: 4 }}>
             <Textarea
               label="Paste a sample event"
-              description="Suggests fields and shows what each label would be. It is not stored."
+              description="Used to suggest labels; never stored"
               placeholder={'{"service": "checkout", "level": "error"}'}
               value={sample}
               onChange={(event) => setSample(event.currentTarget.value)}

@@ -45,7 +45,7 @@ const differs = ({ firings, before }: KeyChange): number => (before === null ? 0
 /** Reasons in words that follow a number of events. */
 export const REASON_WORDS: Record<WhyRecord['reason'], string> = {
   fired: 'fired',
-  no_subscriber: 'fired, nobody is told',
+  no_subscriber: 'fired, no subscribers',
   folded: 'joined a firing',
   held: 'held back by a limit',
   dropped: 'too few for a burst',

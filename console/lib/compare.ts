@@ -31,7 +31,7 @@ export function compareRows(left: RunDetail, right: RunDetail): ComparedRow[] {
     row('Tokens out', (run) => count(run.output_tokens)),
     row('From the cache', (run) => count(run.cache_read_input_tokens)),
     row('Cost', (run) => (run.cost_usd === null ? '— not priced' : money(run.cost_usd))),
-    row('Took', (run) => took(run.duration_ms)),
+    row('Duration', (run) => took(run.duration_ms)),
   ]
 }
 

@@ -33,12 +33,12 @@ export function firingMark({ state, failed, pending }: Firing): { tone: Tone; wo
 export const isUnderWay = ({ state, pending }: Firing): boolean =>
   state === 'gathering' || state === 'held' || pending > 0
 
-/** "2 delivered, 1 failed", or that nobody is told. */
+/** "2 delivered, 1 failed", or that there are no subscribers. */
 export function deliveredWords({ subscribers, delivered, pending, failed }: Firing): string {
-  if (subscribers === 0) return 'nobody is told'
+  if (subscribers === 0) return 'no subscribers'
   const told = [
     delivered && `${delivered} delivered`,
-    pending && `${pending} under way`,
+    pending && `${pending} sending`,
     failed && `${failed} failed`,
   ]
   return told.filter(Boolean).join(', ')
@@ -57,6 +57,6 @@ export const DELIVERY_TONES: Record<Delivery['status'], Tone> = {
   failed: 'bad',
 }
 
-/** "under way" is what waits or is being sent. */
+/** "sending" is what waits or is being sent. */
 export const statusWord = ({ status }: Pick<Delivery, 'status'>): string =>
-  status === 'running' ? 'under way' : status
+  status === 'running' ? 'sending' : status

@@ -53,7 +53,7 @@ export function testWords({ ok, model, ms, failed, error }: ModelProviderTested)
 } {
   if (ok) return { title: 'It answers', text: `${model ?? 'It'} answered within ${ms} ms.` }
   return {
-    title: failed ? LOOK_AT[failed] : 'It does not answer',
+    title: failed ? LOOK_AT[failed] : 'No answer',
     text: error ?? `${model ?? 'It'} gave no answer within ${ms} ms.`,
   }
 }
@@ -169,5 +169,5 @@ export function limitsWrite(draft: LimitsDraft, before: LimitsDraft): AgentSetti
 
 /** "50, the default" or where else the cap of a day is from. */
 export function capWords({ default: fallback, env }: Pick<AgentSettings, 'default' | 'env'>): string {
-  return env === null ? `Blank: ${fallback}.` : `Blank: ${env}, of SVC_AGENT_DAILY_CAP.`
+  return env === null ? `Default: ${fallback}` : `Default: ${env}, of SVC_AGENT_DAILY_CAP`
 }

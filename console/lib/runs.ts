@@ -29,12 +29,12 @@ export const RUN_TONES: Record<Run['status'], Tone> = {
 }
 
 export const STATUS_HINTS: Record<Run['status'], string> = {
-  queued: 'It waits for its turn',
-  running: 'It is at work',
+  queued: 'Queued',
+  running: 'Running',
   parked: 'Its model is not to be had; it goes on when that is tried again',
-  succeeded: 'It came to an end of its own',
-  exhausted: 'Its rounds were used up; what it had written is kept',
-  failed: 'It could not go on',
+  succeeded: 'Succeeded',
+  exhausted: 'Round limit reached; partial note kept',
+  failed: 'Failed',
   cancelled: 'A person ended it',
   capped: 'A budget, or the runs of a day, were used up',
   empty: 'It ended without a text and without a conclusion',
@@ -148,7 +148,7 @@ export function writeBackWords({
 }: Pick<Run, 'delivery' | 'delivery_error'>): { tone: Tone; words: string } | null {
   if (delivery === null) return null
   if (delivery === 'pending')
-    return { tone: 'busy', words: delivery_error ? `tried again: ${delivery_error}` : 'under way' }
+    return { tone: 'busy', words: delivery_error ? `tried again: ${delivery_error}` : 'sending' }
   if (delivery === 'failed')
     return { tone: 'bad', words: delivery_error ? `failed: ${delivery_error}` : 'failed' }
   return {
@@ -164,7 +164,7 @@ export function slackWords({
 }: Pick<Run, 'slack' | 'slack_error'>): { tone: Tone; words: string } | null {
   if (slack === null) return null
   if (slack === 'pending')
-    return { tone: 'busy', words: slack_error ? `tried again: ${slack_error}` : 'under way' }
+    return { tone: 'busy', words: slack_error ? `tried again: ${slack_error}` : 'sending' }
   if (slack === 'failed') return { tone: 'bad', words: slack_error ? `failed: ${slack_error}` : 'failed' }
   return { tone: 'good', words: 'posted' }
 }

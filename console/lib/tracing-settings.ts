@@ -70,5 +70,5 @@ const LOOK_AT: Record<NonNullable<TracingTested['failed']>, string> = {
 
 export function testedWords({ ok, ms, failed, error }: TracingTested): { title: string; text: string } {
   if (ok) return { title: 'The receiver took a test span', text: `Within ${ms} ms.` }
-  return { title: failed ? LOOK_AT[failed] : 'It was not taken', text: error ?? `No answer within ${ms} ms.` }
+  return { title: failed ? LOOK_AT[failed] : 'Not accepted', text: error ?? `No answer within ${ms} ms.` }
 }

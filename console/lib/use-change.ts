@@ -47,7 +47,8 @@ export function useChange<Input, Result>(
       onDone?.(result, input)
     },
     onError: (error) => {
-      if (!quiet) notifications.show({ color: 'red', title: 'That did not work', message: error.message })
+      if (!quiet)
+        notifications.show({ color: 'red', title: 'Couldn’t make the change', message: error.message })
     },
     onSettled: () =>
       Promise.all([

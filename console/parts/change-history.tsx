@@ -106,7 +106,7 @@ function UndoChange({ set, onClose }: { set: ChangeSet; onClose: () => void }) {
     gcTime: 0,
   })
   const undo = useChange(() => declared.undo(set.id, false), {
-    said: () => 'It is undone; the undo is in the history, too',
+    said: () => 'Undone; the undo is in the history, too',
     onDone: onClose,
   })
   return (

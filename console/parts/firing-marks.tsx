@@ -10,7 +10,7 @@ export function FiringMarks({ firing }: { firing: Firing }) {
     <Group gap={4} wrap="nowrap">
       <Mark tone={tone}>{word}</Mark>
       {firing.resolves && (
-        <Mark tone="good" title="It says that an earlier firing is over">
+        <Mark tone="good" title="Resolves an earlier firing">
           resolved
         </Mark>
       )}

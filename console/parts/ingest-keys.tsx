@@ -5,7 +5,7 @@ import { CopyBlock } from './copy.tsx'
 
 export function IngestKeysOnce({ keys }: { keys: IngestKeys }) {
   return (
-    <Alert color="yellow" title={keys.length === 1 ? 'Its key, shown this once' : 'Keys, shown this once'}>
+    <Alert color="yellow" title={keys.length === 1 ? 'Ingest key (shown once)' : 'Ingest keys (shown once)'}>
       <Stack gap="sm">
         <Text size="sm">
           Whoever sends events needs one. Each only writes to its source; it can be revoked under API keys.

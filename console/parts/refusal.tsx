@@ -6,7 +6,7 @@ import { fieldName, valueText } from '../lib/fields.ts'
 
 export function Refusal({
   error,
-  title = 'It was not saved',
+  title = 'Couldn’t save',
   onTakeTheirs,
   onKeepMine,
 }: {

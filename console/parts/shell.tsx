@@ -168,7 +168,7 @@ function HealthBanner() {
       <Alert
         color={isError ? 'red' : 'yellow'}
         icon={<TriangleAlert size={18} aria-hidden />}
-        title={isError ? 'No connection' : data?.ingest_paused ? 'Ingest is refused' : 'Degraded'}
+        title={isError ? 'No connection' : data?.ingest_paused ? 'Storage full: ingest paused' : 'Degraded'}
         role="status"
       >
         {text.charAt(0).toUpperCase() + text.slice(1)}

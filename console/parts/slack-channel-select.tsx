@@ -39,7 +39,7 @@ export function SlackChannelSelect({ value, onChange, error }: Props) {
   return (
     <Select
       label={LABEL}
-      description="Blank: none."
+      description="Optional"
       data={value && !rows.some((row) => row.value === value) ? [...rows, { value, label: value }] : rows}
       value={value || null}
       onChange={(id) => onChange(id ?? '')}

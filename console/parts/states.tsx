@@ -16,7 +16,7 @@ export function LoadingRows({ rows = 6 }: { rows?: number }) {
 
 export function Failed({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   return (
-    <Alert color="red" icon={<CircleAlert size={18} aria-hidden />} title="That did not work" role="alert">
+    <Alert color="red" icon={<CircleAlert size={18} aria-hidden />} title="Couldn’t load this" role="alert">
       <Text size="sm">{error.message}</Text>
       {onRetry && (
         <Button mt="sm" size="xs" variant="default" onClick={onRetry}>

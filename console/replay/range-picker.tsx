@@ -79,7 +79,7 @@ function SpanDialog({
         ? 'The end must be after the start.'
         : null
   return (
-    <Modal opened onClose={onClose} title="Which span?">
+    <Modal opened onClose={onClose} title="Time range">
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -109,7 +109,7 @@ function SpanDialog({
           )}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Leave it
+              Cancel
             </Button>
             <Button type="submit" disabled={fault !== null}>
               Replay it

@@ -143,7 +143,7 @@ function Subtitle({ replay }: { replay: Replay }) {
 
 function NothingThen() {
   return (
-    <Empty title="Nothing happened here then">
+    <Empty title="Nothing in this span">
       <Text c="dimmed" maw={520}>
         No event came, nothing fired and no agent was at work in this span. The graph below is how the project
         was configured. Pick another span above.

@@ -184,7 +184,7 @@ function takeStep(to: Standing, { run_id, nodes, phase, cost_usd, practice }: Re
 function stepWords(phase: string, calls: number): string {
   if (phase === 'model') return `running: model call ${calls}`
   if (phase === 'tool') return 'running: calls a tool'
-  if (phase === 'prompt') return 'running: told what happened'
+  if (phase === 'prompt') return 'running: received the timeline'
   return phase === 'conclude' ? 'running: concludes' : 'running'
 }
 

@@ -96,8 +96,8 @@ function isOfSame(a: ReplayMoment, b: ReplayMoment): boolean {
 
 function nodeState(node: GraphNode, frame: Frame): string[] {
   const said: string[] = []
-  if (node.state === 'paused') said.push('It is paused, so it does not act.')
-  if (node.state === 'missing') said.push('It is named by the wiring, and was not there.')
+  if (node.state === 'paused') said.push('Paused, so nothing is done.')
+  if (node.state === 'missing') said.push('Named by the wiring, but did not exist.')
   if (node.state === 'off') said.push('No wire that is switched on reaches it.')
   for (const { node: of, key, until } of frame.cooldowns)
     if (of === node.id)
@@ -125,7 +125,7 @@ function edgeState(edge: GraphEdge, frame: Frame): string[] {
   for (const id of paused) said.push(`${capital(partWords(id, frame.graph))} is paused.`)
   for (const { node, key, until } of frame.cooldowns)
     if (node === edge.id || (edge.kind !== 'hands_off' && (node === edge.from || node === edge.to)))
-      said.push(`It waits for ${key || 'all'} until ${clockOf(Date.parse(until))}.`)
+      said.push(`Cooling down for ${key || 'all'} until ${clockOf(Date.parse(until))}.`)
   if (edge.kind === 'hands_off')
     said.push(`${capital(from)} hands over to ${to} when its verdict is ${edge.verdict}.`)
   return said

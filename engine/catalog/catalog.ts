@@ -17,7 +17,7 @@ import { describeConnectorSchemas } from '../connectors/index.ts'
 import type { Declared } from '../declared/declared.ts'
 import type { WriteBy } from '../declared/write.ts'
 import { type CatalogRead, checkFile, importFile, readFile } from './apply.ts'
-import { catalogFileSchema, readCatalog, renderCatalog, updateCatalog } from './document/index.ts'
+import { catalogFileSchema, readTree, renderCatalog, updateCatalog } from './document/index.ts'
 import { driftOf } from './drift.ts'
 import { exportCatalog } from './export.ts'
 import { refuse } from './import.ts'
@@ -67,9 +67,9 @@ export function openCatalog(declared: Declared): CatalogFiles {
       return kept ? updateCatalog(kept.text, current(), sameEntry) : renderCatalog(current())
     },
     update: (yaml) => {
-      const { catalog, problems } = readCatalog(yaml)
-      refuse(problems)
-      return updateCatalog(yaml, masked(declared, catalog!, current()), sameEntry)
+      const reading = readTree(yaml)
+      refuse(reading.problems)
+      return updateCatalog(yaml, masked(declared, reading.catalog!, current()), sameEntry, reading)
     },
     check: (body, compares) => checkFile(declared, body, compares),
     import: (body, by, read = readFile(declared, body)) =>

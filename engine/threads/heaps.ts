@@ -7,6 +7,12 @@ import { setFlagsFromString } from 'node:v8'
 /** In MB. The young one is three semi-spaces, each of four. */
 export const THREAD_HEAP = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1_024 }
 
+/**
+ * Of the thread of wide reads: a catalog file that is parsed lives for as long as the plan made of it, and a small
+ * young heap would copy most of it into the old one. It is larger only while such work is done.
+ */
+export const WIDE_HEAP = { ...THREAD_HEAP, maxYoungGenerationSizeMb: 48 }
+
 /** Of the thread that copies pages and makes next to nothing. */
 export const SMALL_HEAP = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb: 256 }
 

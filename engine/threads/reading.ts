@@ -2,6 +2,7 @@
 import type { ReadRequest } from '../../schemas/types.ts'
 import type { Timers } from '../clock.ts'
 import type { Asked, ReadAnswer } from '../engine.ts'
+import { THREAD_HEAP, WIDE_HEAP } from './heaps.ts'
 import type { SharedOptions } from './protocol.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
 import type { Answering } from './who-answers.ts'
@@ -23,16 +24,15 @@ export function startReading(parts: {
   timers: Timers
 }): Reading {
   const { entry, options, events, timers } = parts
-  const open = (events: ThreadEvents) => new EngineThread(entry, { role: 'reader', ...options }, events)
+  const open = (events: ThreadEvents, heap = THREAD_HEAP) =>
+    new EngineThread(entry, { role: 'reader', ...options }, events, [], heap)
   const thread = open(events)
   const wide: WideReads = new WideReads(() => {
-    const begun = open({
-      ...events,
-      onFatal: (error) => {
-        events.onFault('wide reads', error.stack ?? error.message)
-        wide.lost()
-      },
-    })
+    const onFatal = (error: Error) => {
+      events.onFault('wide reads', error.stack ?? error.message)
+      wide.lost()
+    }
+    const begun = open({ ...events, onFatal }, WIDE_HEAP)
     begun.send({ t: 'open' })
     return {
       call: async (method, args) => {

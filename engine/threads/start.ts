@@ -38,7 +38,7 @@ import { createTracing } from '../tracing/tracing.ts'
 import { type AgentsAtWork, startAgents } from './agents.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { packCalls } from './call-bytes.ts'
-import { limitHeaps } from './heaps.ts'
+import { limitHeaps, SMALL_HEAP } from './heaps.ts'
 import { performOver } from './performing.ts'
 import { startPlanning } from './planning.ts'
 import { startPolling } from './polling.ts'
@@ -168,6 +168,7 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
       { role: 'checkpointer', dataFile: options.dataFile, log: log.port2 },
       events,
       [log.port2],
+      SMALL_HEAP,
     )
     thread.ready.catch(options.onFatal)
     thread.send({ t: 'open' })

@@ -1,11 +1,11 @@
 /** One engine thread as the main thread sees it: calls by id, answers by promise. */
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
-import { type MessagePort, Worker } from 'node:worker_threads'
+import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
 import type { TailMessage } from '../engine.ts'
 import { StartError, SvcError } from '../errors.ts'
 import type { Tally } from '../tallies.ts'
-import { SMALL_HEAP, THREAD_HEAP } from './heaps.ts'
+import { THREAD_HEAP } from './heaps.ts'
 import type { FromThread, ThreadOptions, ToReader, ToThread } from './protocol.ts'
 
 export interface ThreadEvents {
@@ -39,18 +39,19 @@ export class EngineThread {
   readonly ready: Promise<void>
   private readonly worker: Worker
 
-  /** Starts a thread. @param transfer what of the options is handed over. */
+  /** Starts a thread. @param transfer what of the options is handed over. @param heap its bounds, in MB. */
   constructor(
     entry: URL,
     private readonly options: ThreadOptions,
     private readonly events: ThreadEvents,
     transfer: MessagePort[] = [],
+    heap: ResourceLimits = THREAD_HEAP,
   ) {
     this.worker = new Worker(entry, {
       workerData: options,
       transferList: transfer,
       name: `svc-${options.role}`,
-      resourceLimits: options.role === 'checkpointer' ? SMALL_HEAP : THREAD_HEAP,
+      resourceLimits: heap,
       env: threadEnv(),
     })
     this.ready = new Promise((resolve, reject) => this.listenToWorker(resolve, reject))

@@ -79,11 +79,11 @@ describe('a firing in words', () => {
     expect(valueWords(firing())).toBe('6, above 5 within 5m')
     expect(valueWords(firing({ value: 1.2345, predicate: null, window: null }))).toBe('1.23')
     expect(valueWords(firing({ value: null }))).toBeNull()
-    expect(deliveredWords(firing())).toBe('nobody is told')
+    expect(deliveredWords(firing())).toBe('no subscribers')
     expect(deliveredWords(firing({ subscribers: 4, delivered: 2, pending: 1, failed: 1 }))).toBe(
-      '2 delivered, 1 under way, 1 failed',
+      '2 delivered, 1 sending, 1 failed',
     )
-    expect(statusWord({ status: 'running' })).toBe('under way')
+    expect(statusWord({ status: 'running' })).toBe('sending')
     expect(statusWord({ status: 'failed' })).toBe('failed')
   })
 

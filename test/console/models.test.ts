@@ -162,8 +162,8 @@ describe('prices and bounds', () => {
       daily_budget_usd: 4,
     })
     expect(limitsDraft({ ...stored, daily_cap_source: 'env' }).daily_cap).toBeNull()
-    expect(capWords(stored)).toBe('Blank: 50.')
-    expect(capWords({ ...stored, env: 7 })).toBe('Blank: 7, of SVC_AGENT_DAILY_CAP.')
+    expect(capWords(stored)).toBe('Default: 50')
+    expect(capWords({ ...stored, env: 7 })).toBe('Default: 7, of SVC_AGENT_DAILY_CAP')
   })
 })
 
@@ -227,7 +227,7 @@ describe('what an agent may cost', () => {
     expect(forecastWords(forecast({ budget_usd: null, days_left: null }))).toMatch(/it has no budget\.$/)
     expect(forecastWords(forecast({ spent_usd: 5, days_left: 0 }))).toMatch(/its budget is used up\.$/)
     expect(forecastWords(forecast({ days_left: 0.4 }))).toMatch(/lasts less than a day\.$/)
-    expect(forecastWords(forecast({ runs_per_day: 0 }))).toMatch(/did not run/)
+    expect(forecastWords(forecast({ runs_per_day: 0 }))).toMatch(/No runs in the last seven days/)
     expect(forecastWords(forecast({ cost_per_run_usd: null }))).toMatch(/not known/)
   })
 

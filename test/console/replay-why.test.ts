@@ -24,7 +24,7 @@ describe('why a part did or did not act', () => {
     expect(why(NODES.feeds, 2)).toMatchObject({ title: 'gateway to errs', trigger: 'errs', event: 'evt_2' })
     const woken = why(NODES.wakes, 6)
     expect(woken.now.map(({ moment }) => moment.title)).toContain('errs fired for pay')
-    expect(woken.state.join(' ')).toMatch(/It waits for pay until/)
+    expect(woken.state.join(' ')).toMatch(/Cooling down for pay until/)
   })
 
   it('says when nothing is recorded, and when the part was not there', () => {
@@ -35,7 +35,7 @@ describe('why a part did or did not act', () => {
   it('says that a part is paused, that a wire is off, and what a handoff waits for', () => {
     const paused = replayOf([moment(1, { kind: 'state', phase: 'paused', nodes: [NODES.trigger] })])
     const frame = frameAt(paused, { index: 0 })
-    expect(whyOf(NODES.trigger, frame, paused.moments).state[0]).toBe('It is paused, so it does not act.')
+    expect(whyOf(NODES.trigger, frame, paused.moments).state[0]).toBe('Paused, so nothing is done.')
     const off = {
       ...frame,
       graph: { ...frame.graph, edges: frame.graph.edges.map((edge) => ({ ...edge, enabled: false })) },

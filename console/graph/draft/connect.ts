@@ -53,7 +53,7 @@ function fromSource(graph: ProjectGraph, { from, to }: Ends): string | null {
 }
 
 function fromTrigger(graph: ProjectGraph, { from, to }: Ends): string | null {
-  if (to.kind === 'source') return 'It is the source that feeds the trigger: begin at the source.'
+  if (to.kind === 'source') return 'A source feeds a trigger: start at the source.'
   if (to.kind !== 'agent') return 'A trigger wakes an agent.'
   if (findEdge(graph, wakesId(from.name, to.name)))
     return `${from.name} wakes ${to.name} already; it can be switched on and off.`

@@ -54,7 +54,7 @@ export function changeHandoff(
 /** Why a connection cannot be taken away, in a sentence; null: it can. */
 export function disconnectRefusal(graph: ProjectGraph, edge: GraphEdge): string | null {
   if (edge.kind === 'tells')
-    return `Where ${nameOf(edge.from)} is told is set in its own fields and subscriptions.`
+    return `The subscribers of ${nameOf(edge.from)} are set in its own fields and subscriptions.`
   if (edge.kind === 'feeds' && sourcesOf(graph, nameOf(edge.to)).length < 2)
     return `A trigger watches at least one source: connect ${nameOf(edge.to)} with another first.`
   return null

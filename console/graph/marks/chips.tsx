@@ -11,9 +11,9 @@ const CHANGES: Record<Change, { icon: typeof Plus; word: string }> = {
 }
 const STATES = { paused: 'Paused', off: 'Off', missing: 'Missing' } as const
 const OFF_HINTS = {
-  paused: 'It is paused',
-  off: 'No wire that is on reaches it',
-  missing: 'It is named here and does not exist',
+  paused: 'Paused',
+  off: 'Not connected',
+  missing: 'Named here, but does not exist',
 }
 
 export function ChangeChip({ change }: { change: Change }) {

@@ -75,7 +75,7 @@ export function AgentEditor({ start, stored, save, onSaved, warnings, onTakeThei
           wokenBy={
             <Select
               label="Woken by"
-              description="Blank: only a handoff starts it."
+              description="Without one, only a handoff starts the agent"
               data={(triggers.data ?? []).map(({ name }) => name)}
               value={draft.trigger || null}
               onChange={(value) => set('trigger', value ?? '')}

@@ -32,7 +32,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
     <>
       <Textarea
         label="Prompt"
-        description={`What it is told. ${draft.prompt.length} of ${PROMPT_MAX} characters.`}
+        description={`Instructions for the agent. ${draft.prompt.length} of ${PROMPT_MAX} characters.`}
         value={draft.prompt}
         onChange={(e) => set('prompt', e.currentTarget.value)}
         autosize
@@ -45,8 +45,8 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
       <Group grow align="flex-start" preventGrowOverflow={false}>
         {wokenBy}
         <MultiSelect
-          label="Tools of these MCP servers"
-          description="What it can do beyond reading."
+          label="MCP servers"
+          description="Tools beyond reading events"
           data={[...new Set([...draft.mcp_servers, ...(servers.data ?? []).map(({ name }) => name)])]}
           error={faultAt(errors, 'mcp_servers')}
           value={draft.mcp_servers}
@@ -65,12 +65,12 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
       {handoffs}
       <Group gap="lg">
         <Checkbox
-          label="Ends every run with a conclusion"
+          label="Require a conclusion"
           checked={draft.concludes}
           onChange={(e) => set('concludes', e.currentTarget.checked)}
         />
         <Checkbox
-          label="Keeps observations for later runs"
+          label="Keep observations for later runs"
           checked={draft.remembers}
           onChange={(e) => set('remembers', e.currentTarget.checked)}
         />
@@ -93,7 +93,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
       />
       <ModelPicker
         names={{ provider: 'Fallback provider', model: 'Fallback model' }}
-        blank="That of the settings"
+        blank="From the settings"
         value={{ provider: draft.fallback_provider, model: draft.fallback_model }}
         onChange={({ provider, model }) => {
           set('fallback_provider', provider)
@@ -111,7 +111,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
       />
       <Group grow align="flex-start" preventGrowOverflow={false}>
         <TextInput
-          label="Write each finding back to"
+          label="Write-back URL"
           description="An address that takes a POST."
           value={draft.webhook_url}
           onChange={(e) => set('webhook_url', e.currentTarget.value)}
@@ -119,7 +119,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
         />
         <PasswordInput
           label="Bearer token of that address"
-          description={tokenStored ? 'One is stored; blank keeps it.' : 'Blank: none.'}
+          description={tokenStored ? 'Stored. Leave empty to keep it' : 'Optional'}
           value={draft.webhook_token}
           onChange={(e) => set('webhook_token', e.currentTarget.value)}
           autoComplete="off"

@@ -98,7 +98,7 @@ function Wakes({
           <Text size="sm" lineClamp={3} style={{ whiteSpace: 'pre-line' }}>
             {prompt}
           </Text>
-          <Link to="?tab=edit">Edit</Link> · <Link to="?tab=preview">See what it would be told</Link>
+          <Link to="?tab=edit">Edit</Link> · <Link to="?tab=preview">Preview the prompt</Link>
         </dd>
       </div>
     </dl>
@@ -158,7 +158,7 @@ function LastRuns({ agent }: { agent: string }) {
     return (
       <Stack gap="xs" align="flex-start">
         <Text size="sm" c="dimmed">
-          It has not run yet. Preview shows what it would be told of a past firing.
+          No runs yet. Preview shows the prompt for a past firing.
         </Text>
         <Button component={Link} to="?tab=preview" variant="default" size="xs">
           Preview

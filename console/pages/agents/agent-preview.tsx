@@ -40,7 +40,7 @@ export function AgentPreview({ agent }: { agent: Agent }) {
     <Stack maw={980}>
       <Select
         label="Firing"
-        description="What it would be told, had this firing woken it. No model is asked."
+        description="Prompt for this firing; no model call"
         data={
           options.some(({ value }) => value === chosen)
             ? options
@@ -66,7 +66,7 @@ function Told({ agent, firing }: { agent: string; firing: string }) {
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   const { system, message, tools, tokens } = data
   return (
-    <Stack gap="sm" component="section" aria-label="What it would be told">
+    <Stack gap="sm" component="section" aria-label="Prompt">
       <Text size="sm">
         About {count(tokens)} tokens before it says a word, of{' '}
         <Link to={firingPath(firing)}>this firing</Link>.

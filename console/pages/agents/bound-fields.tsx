@@ -21,7 +21,7 @@ export function BoundFields({ draft, set, rounds }: Props) {
     <div className="field-grid">
       <NumberInput
         label="Rounds"
-        description={`Model calls of one run. Blank: ${rounds.plain}, or ${rounds.withMcp} with tools.`}
+        description={`Model calls of one run. Default: ${rounds.plain}, or ${rounds.withMcp} with tools`}
         {...number('max_rounds')}
         min={1}
         max={rounds.limit}
@@ -29,19 +29,19 @@ export function BoundFields({ draft, set, rounds }: Props) {
       />
       <NumberInput
         label="Budget of one run"
-        description="US dollars. Blank: none."
+        description="US dollars. Optional"
         {...number('run_budget_usd')}
         prefix="$"
       />
       <NumberInput
-        label="Budget, US dollars"
-        description="For its whole life; blank: none."
+        label="Lifetime budget (USD)"
+        description="Optional"
         {...number('budget_usd')}
         prefix="$"
       />
       <NumberInput
         label="Runs a day"
-        description="Blank: the instance’s cap."
+        description="Default: the instance’s cap"
         {...number('daily_cap')}
         min={1}
         max={10_000}
@@ -49,7 +49,7 @@ export function BoundFields({ draft, set, rounds }: Props) {
       />
       <NumberInput
         label="Runs at the same time"
-        description="Blank: 4."
+        description="Default: 4"
         {...number('concurrency')}
         min={1}
         max={200}

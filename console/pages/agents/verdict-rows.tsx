@@ -14,7 +14,7 @@ export function VerdictRows({ rows, onChange }: { rows: Verdicts; onChange: (row
   return (
     <Stack gap="xs">
       <Text fw={600} size="sm">
-        Verdicts it may give
+        Verdicts
       </Text>
       {rows.map((row, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
@@ -62,7 +62,7 @@ export function HandoffRows({ rows, onChange, verdicts, agents }: HandoffProps) 
   return (
     <Stack gap="xs">
       <Text fw={600} size="sm">
-        Who takes over
+        Handoffs
       </Text>
       {rows.map((row, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
@@ -100,7 +100,7 @@ export function HandoffRows({ rows, onChange, verdicts, agents }: HandoffProps) 
       ))}
       {verdicts.length === 0 && rows.length === 0 ? (
         <Text size="sm" c="dimmed">
-          It hands over by its verdicts: add one first.
+          Handoffs follow verdicts: add a verdict first.
         </Text>
       ) : (
         <Add

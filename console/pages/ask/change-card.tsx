@@ -66,7 +66,7 @@ export function ChangeCard({ proposal, applied, isAdmin, onApplied }: Props) {
               <PasswordInput
                 key={field}
                 label={field}
-                description="Typed by you alone; it is not told to the model."
+                description="Never sent to the model"
                 value={typed[field] ?? ''}
                 onChange={(event) => setTyped({ ...typed, [field]: event.currentTarget.value })}
                 autoComplete="off"
@@ -74,7 +74,7 @@ export function ChangeCard({ proposal, applied, isAdmin, onApplied }: Props) {
             ))}
           </Stack>
         )}
-        <Refusal error={apply.error} title="It was not applied" />
+        <Refusal error={apply.error} title="Couldn’t apply the change" />
         {applied !== undefined ? (
           <Group>
             <Button component={Link} to={madePath(proposal, applied)} variant="default" size="xs">
@@ -121,7 +121,7 @@ function LeaveToOthers({ proposal }: { proposal: AskProposal }) {
   const leave = useChange(
     () => ask.propose(operations, proposal.reasoning.replace(/\s+/g, ' ').slice(0, 500)),
     {
-      said: () => 'It waits under Proposals',
+      said: () => 'Added to Proposals',
       quiet: true,
     },
   )
@@ -133,7 +133,7 @@ function LeaveToOthers({ proposal }: { proposal: AskProposal }) {
     )
   return (
     <>
-      <Refusal error={leave.error} title="It was not proposed" />
+      <Refusal error={leave.error} title="Couldn’t propose the change" />
       <Group>
         <Button
           variant="default"
@@ -141,7 +141,7 @@ function LeaveToOthers({ proposal }: { proposal: AskProposal }) {
           disabled={leave.isSuccess}
           onClick={() => leave.mutate(undefined)}
         >
-          {leave.isSuccess ? 'It waits under Proposals' : 'Leave it to an admin'}
+          {leave.isSuccess ? 'Under Proposals' : 'Propose to an admin'}
         </Button>
       </Group>
     </>

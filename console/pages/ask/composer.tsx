@@ -36,7 +36,7 @@ export function Composer({ asking, given, isAdmin }: Props) {
   }
   const stop = () =>
     asking.stop().catch((error: Error) => {
-      notifications.show({ color: 'red', title: 'It was not stopped', message: error.message })
+      notifications.show({ color: 'red', title: 'Couldn’t stop the answer', message: error.message })
     })
   return (
     <form
@@ -49,7 +49,7 @@ export function Composer({ asking, given, isAdmin }: Props) {
       <Textarea
         ref={field}
         aria-label="Question"
-        placeholder={isBusy ? 'It is answering…' : 'Ask about what happened, and why'}
+        placeholder={isBusy ? 'Answering…' : 'Ask about what happened, and why'}
         value={question}
         onChange={(event) => setQuestion(event.currentTarget.value)}
         onKeyDown={(event) => {

@@ -105,7 +105,7 @@ function useSessionChange(change: () => Promise<unknown>, { onClose, onDone }: O
       onClose()
     },
     onError: (error) =>
-      notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+      notifications.show({ color: 'red', title: 'Couldn’t change the chat', message: error.message }),
   })
 }
 

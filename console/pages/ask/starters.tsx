@@ -33,7 +33,7 @@ export function Starters({ isAdmin, onAsk }: Props) {
       <div>
         <Title order={2}>What do you want to know?</Title>
         <Text size="sm" c="dimmed" mt={4}>
-          It reads events, firings, runs and findings as you may, shows what it looked at, and changes
+          Ask reads events, firings, runs and findings as you may, shows what it looked at, and changes
           nothing: what it proposes, you apply.
         </Text>
       </div>

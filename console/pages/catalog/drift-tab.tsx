@@ -17,7 +17,7 @@ export function DriftTab() {
   if (isPending) return <LoadingRows />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   if (data.files.length === 0)
-    return <Text c="dimmed">No file was imported yet; drift is told against the files that were.</Text>
+    return <Text c="dimmed">No file was imported yet. Drift compares the instance with imported files.</Text>
   return (
     <Stack>
       {data.files.map((file) => (

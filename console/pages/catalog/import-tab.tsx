@@ -89,7 +89,8 @@ export function ImportTab() {
         <Checkbox
           checked={prune}
           onChange={(event) => setPrune(event.currentTarget.checked)}
-          label="Delete what the file does not name"
+          label="Delete missing parts"
+          description="Parts the file does not name"
         />
         {prune && (
           <NumberInput
@@ -135,7 +136,7 @@ export function ImportTab() {
         </Alert>
       )}
       {plan && <PlanView plan={plan} />}
-      <Refusal error={apply.error} title="It was not imported" />
+      <Refusal error={apply.error} title="Couldn’t import the file" />
       {fingerprint && changes > 0 && (
         <Group align="flex-end">
           <TextInput

@@ -109,7 +109,7 @@ function Approval({
           keys.
         </Text>
         {approve.error && (
-          <Alert color="red" role="alert" title="It was not approved">
+          <Alert color="red" role="alert" title="Couldn’t approve the login">
             {approve.error.message}
           </Alert>
         )}

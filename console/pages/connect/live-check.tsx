@@ -71,7 +71,7 @@ function NothingYet({ keyId, via, command }: { keyId: string | null; via: Via; c
   return (
     <Alert color="yellow" title="No client yet">
       <Stack gap="xs">
-        <Text size="sm">It is still waited for. Look at these:</Text>
+        <Text size="sm">Still waiting. Check these:</Text>
         <List size="sm" spacing={4}>
           {lastUsed && (
             <List.Item>The key was used, so it is right; but no client spoke MCP with it.</List.Item>

@@ -40,7 +40,7 @@ export function SnippetPanel({
             label="Address of svc mcp"
             description={
               publicUrl === null
-                ? 'Where it listens unless it is told otherwise.'
+                ? 'Its default address'
                 : 'SVC_PUBLIC_URL with /mcp; the proxy leads it to svc mcp.'
             }
             value={mcp}
@@ -56,7 +56,7 @@ export function SnippetPanel({
         </>
       )}
       {made && (
-        <Alert color="yellow" title={`${made.name}: the key is shown this once`}>
+        <Alert color="yellow" title={`${made.name}: the key is shown once`}>
           Copy the text now; only the first characters of the key are kept. Who has the text may do what you
           chose, until you revoke the key under API keys.
         </Alert>

@@ -90,8 +90,8 @@ function Deliveries({ query, isNarrowed }: { query: DeliveryQuery; isNarrowed: b
       <Empty title={isNarrowed ? 'No delivery fits' : 'No deliveries yet'}>
         <Text c="dimmed" maw={540}>
           {isNarrowed
-            ? 'Nothing is left by these filters; take one away.'
-            : 'When a trigger fires, each agent and address that is told of it shows here. Addresses are subscribed on the page of a trigger.'}
+            ? 'Remove a filter to see more.'
+            : 'When a trigger fires, each delivery to an agent or an address shows here. Addresses are subscribed on the page of a trigger.'}
         </Text>
       </Empty>
     )

@@ -23,7 +23,7 @@ export function DeliveryDetail({ delivery }: { delivery: Delivery }) {
             <Table.Tr>
               <Table.Th>When</Table.Th>
               <Table.Th>Answer</Table.Th>
-              <Table.Th ta="right">Took</Table.Th>
+              <Table.Th ta="right">Duration</Table.Th>
               <Table.Th>What went wrong</Table.Th>
             </Table.Tr>
           </Table.Thead>

@@ -35,7 +35,7 @@ export function DeliveryTable({ deliveries, without }: Props) {
               {hasFiring && <Table.Th>Fired</Table.Th>}
               <Table.Th>Status</Table.Th>
               <Table.Th>Attempts</Table.Th>
-              <Table.Th>Last word</Table.Th>
+              <Table.Th>Result</Table.Th>
               <Table.Th>
                 <VisuallyHidden>Actions</VisuallyHidden>
               </Table.Th>
@@ -95,7 +95,7 @@ function Row({
           </Text>
           {run_id ? (
             <Link to={runPath(run_id)} aria-label={`Run of ${recipient.name} for ${key || trigger}`}>
-              its run
+              View run
             </Link>
           ) : (
             <Text size="xs" c="dimmed" className="mono">
@@ -147,7 +147,7 @@ function LastWord({ delivery: { status, delivered_at, due_at, reason, run_id } }
     <Text size="sm">
       {status === 'delivered' && (
         <>
-          {run_id ? 'its run succeeded' : 'delivered'} <When at={delivered_at} />
+          {run_id ? 'Run succeeded' : 'delivered'} <When at={delivered_at} />
         </>
       )}
       {status === 'running' && due_at && (
@@ -157,16 +157,13 @@ function LastWord({ delivery: { status, delivered_at, due_at, reason, run_id } }
         </>
       )}
       {status !== 'delivered' && reason}
-      {status === 'running' &&
-        !due_at &&
-        !reason &&
-        (run_id ? 'its run is under way' : 'is sent now, or waits for its turn')}
+      {status === 'running' && !due_at && !reason && (run_id ? 'Run in progress' : 'Queued')}
     </Text>
   )
 }
 
 function Redeliver({ id, label }: { id: string; label: string }) {
-  const again = useChange(() => work.redeliver(id), { said: () => 'It is sent again, under the same id' })
+  const again = useChange(() => work.redeliver(id), { said: () => 'Redelivered with the same id' })
   return (
     <Button
       size="compact-sm"

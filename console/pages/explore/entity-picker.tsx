@@ -30,7 +30,7 @@ export function EntityPicker({ value, onChange }: Props) {
       <Combobox.DropdownTarget>
         <PillsInput
           label="Entity"
-          description="Labels that all must hold, such as service=checkout"
+          description="Matches all labels, for example service=checkout"
           onClick={() => combobox.openDropdown()}
         >
           <Pill.Group>

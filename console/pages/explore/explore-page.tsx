@@ -243,7 +243,7 @@ function Controls({
         type="datetime-local"
         step={1}
         label="As of"
-        title="Only what had been stored by this instant"
+        title="As of: ignore events stored later"
         value={state.asOf ? toLocalInput(state.asOf) : ''}
         onChange={(event) => change({ asOf: fromLocalInput(event.currentTarget.value), live: false })}
       />

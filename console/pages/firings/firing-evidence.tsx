@@ -24,7 +24,7 @@ export function FiringEvidence({ firing }: { firing: FiringDetail }) {
         {entity && (
           <Switch
             size="sm"
-            label="Only what tripped it"
+            label="Evidence only"
             checked={isNarrow}
             onChange={(event) => setNarrow(event.currentTarget.checked)}
           />
@@ -36,9 +36,7 @@ export function FiringEvidence({ firing }: { firing: FiringDetail }) {
         <Failed error={error} onRetry={reload} />
       ) : shown.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {events === 0
-            ? 'It carries no events: the clock alone tripped it.'
-            : 'The events it carries are not stored any more.'}
+          {events === 0 ? 'No events: fired on schedule' : 'Events expired'}
         </Text>
       ) : (
         <Rows rows={shown} marked={marked} />

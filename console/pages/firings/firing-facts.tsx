@@ -26,8 +26,8 @@ export function FiringFacts({ firing }: { firing: FiringDetail }) {
           <When at={fired_at ?? opened_at} />
         </Fact>
         <Fact title="Events">{count(events)}</Fact>
-        <Fact title="Keys">{count(key_count)}</Fact>
-        <Fact title="Told">{deliveredWords(firing)}</Fact>
+        <Fact title="Entities">{count(key_count)}</Fact>
+        <Fact title="Notified">{deliveredWords(firing)}</Fact>
       </SimpleGrid>
       <Group gap="md">
         <Text size="sm">
@@ -70,7 +70,7 @@ function Waiting({ firing: { state, due_at } }: { firing: FiringDetail }) {
     <Alert color={state === 'dropped' ? 'gray' : 'yellow'} p="xs" role="status">
       {state === 'gathering' && <>A burst is still coming in.{when}</>}
       {state === 'held' && <>A limit holds it back.{when}</>}
-      {state === 'dropped' && 'It came to fewer events than its trigger asks for: nobody was told.'}
+      {state === 'dropped' && 'Dropped: fewer events than the minimum'}
     </Alert>
   )
 }

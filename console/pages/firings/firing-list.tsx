@@ -52,7 +52,7 @@ export function FiringList({ query, since = '', without, newest, isNarrowed = fa
                 <Table.Th>Value</Table.Th>
                 <Table.Th ta="right">Events</Table.Th>
                 <Table.Th ta="right">Keys</Table.Th>
-                <Table.Th>Told</Table.Th>
+                <Table.Th>Notified</Table.Th>
                 <Table.Th>State</Table.Th>
               </Table.Tr>
             </Table.Thead>
@@ -103,11 +103,11 @@ function Row({ firing, hasTrigger }: { firing: Firing; hasTrigger: boolean }) {
 
 function NoFirings({ isNarrowed }: { isNarrowed: boolean }) {
   return (
-    <Empty title={isNarrowed ? 'No firing fits' : 'No firings yet'}>
+    <Empty title={isNarrowed ? 'No firings match' : 'No firings yet'}>
       <Text c="dimmed" maw={540}>
         {isNarrowed
-          ? 'Nothing is left by these filters; take one away.'
-          : 'When the condition of a trigger holds, its firing shows here by itself, with what tripped it and who was told.'}
+          ? 'Remove a filter to see more.'
+          : 'When the condition of a trigger holds, its firing shows here, with its evidence and whom it notified.'}
       </Text>
     </Empty>
   )

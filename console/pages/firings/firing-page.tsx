@@ -72,17 +72,17 @@ function Firing({ firing }: { firing: FiringDetail }) {
         <FiringFacts firing={firing} />
         {firing.key_count > 1 && <FiringKeys firing={firing} />}
         <FiringEvidence firing={firing} />
-        <Section title="Told">
+        <Section title="Notified">
           {deliveries.length > 0 ? (
             <DeliveryTable deliveries={deliveries} without="firing" />
           ) : (
             <Text size="sm" c="dimmed">
-              {fired_at ? 'Nobody is told: no agent is woken and no address is subscribed.' : 'Nobody yet.'}
+              {fired_at ? 'No subscribers: no agent is woken and no address is subscribed.' : 'Nobody yet.'}
             </Text>
           )}
         </Section>
         {payload !== null && (
-          <Section title="The timeline it carries">
+          <Section title="Timeline">
             <CopyBlock value={payload} label="Copy the timeline" />
           </Section>
         )}

@@ -90,7 +90,7 @@ function Key({ value, onChange }: { value: string; onChange: (value: string) => 
     <TextInput
       size="xs"
       label="Key"
-      placeholder="The whole key: checkout"
+      placeholder="Whole entity: checkout"
       leftSection={<Search size={13} aria-hidden />}
       value={text}
       onChange={(event) => {

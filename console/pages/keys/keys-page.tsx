@@ -81,7 +81,7 @@ function KeyRow({ entry }: { entry: Key }) {
     mutationFn: () => api.revokeKey(entry.id),
     onSuccess: (result) => notifications.show({ message: result.note }),
     onError: (error) =>
-      notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+      notifications.show({ color: 'red', title: 'Couldn’t revoke the key', message: error.message }),
     onSettled: () => {
       setAsking(false)
       return queries.invalidateQueries({ queryKey: keys.apiKeys })

@@ -122,7 +122,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         />
         <TextInput
           label="Header of the credential"
-          description="Blank: Authorization."
+          description="Default: Authorization"
           value={header}
           onChange={(e) => setHeader(e.currentTarget.value)}
         />

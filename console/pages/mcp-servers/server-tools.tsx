@@ -63,7 +63,7 @@ export function TestOutcome({
         </Text>
       )}
       {!isPending && result && !result.ok && (
-        <Alert color="red" title="It did not answer with its tools">
+        <Alert color="red" title="Couldn’t list tools">
           {result.error}
         </Alert>
       )}
@@ -191,7 +191,7 @@ function Review({ server, tool, onClose }: { server: string; tool: McpTool; onCl
         />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Leave it off
+            Cancel
           </Button>
           <Button loading={approve.isPending} onClick={() => approve.mutate(change.hash)}>
             Approve

@@ -40,7 +40,8 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
     <Stack>
       {candidates.length > 0 && (
         <Checkbox.Group
-          label="These go with it; what you leave unpicked stays"
+          label="Also delete"
+          description="Parts that are not picked stay"
           value={picked}
           onChange={setPicked}
         >

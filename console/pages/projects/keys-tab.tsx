@@ -85,7 +85,7 @@ export function KeysTab({ project }: { project: Project }) {
         </Paper>
       )}
       {create.data ? (
-        <Alert color="yellow" title={`${create.data.name}: shown this once`}>
+        <Alert color="yellow" title={`${create.data.name}: shown once`}>
           <Stack gap="xs">
             <CopyBlock value={create.data.secret} label="Copy the key" />
             <Group>

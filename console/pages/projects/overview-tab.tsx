@@ -48,8 +48,8 @@ function Numbers({ project }: { project: Project }) {
           {count(project.counts[kind] ?? 0)}
         </Fact>
       ))}
-      <Fact title="Looked at today">{data ? count(data.today.looked_at) : '…'}</Fact>
-      <Fact title="Found today">{data ? foundWords(data.today) : '…'}</Fact>
+      <Fact title="Runs today">{data ? count(data.today.looked_at) : '…'}</Fact>
+      <Fact title="Findings today">{data ? foundWords(data.today) : '…'}</Fact>
       <Fact title="Spent today">{data ? money(data.today.spent_usd) : '…'}</Fact>
     </SimpleGrid>
   )
@@ -86,7 +86,7 @@ function Outline({ project }: { project: Project }) {
           </Line>
         ))}
       </Card>
-      <Card title="Agents" none="No agent yet: nobody looks into it.">
+      <Card title="Agents" none="No agents yet.">
         {data.agents.map(({ name, sentence, enabled }) => (
           <Line
             key={name}

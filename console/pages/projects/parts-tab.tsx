@@ -42,7 +42,7 @@ function PartsOfKind({
   parts: readonly ProjectObject[]
 }) {
   const repair = useChange((key: string) => declared.repairProject(project.id, key), {
-    said: () => 'It is as planned again',
+    said: () => 'As planned again',
   })
   return (
     <Paper withBorder radius="md" p="sm">

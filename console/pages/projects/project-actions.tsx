@@ -65,7 +65,7 @@ function ActionDialog({
             )}
           </Text>
         )}
-        <Refusal error={run.error} title="It was not done" />
+        <Refusal error={run.error} title="Couldn’t run the action" />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Close

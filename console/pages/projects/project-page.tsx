@@ -164,7 +164,8 @@ function Moves({ project }: { project: Project }) {
           <Checkbox
             checked={sources}
             onChange={(event) => setSources(event.currentTarget.checked)}
-            label="Pause its sources, too: what is sent to them is then refused"
+            label="Also pause sources"
+            description="Sent events are refused"
           />
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>

@@ -89,7 +89,7 @@ export function ResultRow({
             loading={mark.isPending}
             onClick={() => mark.mutate(!result.handled)}
           >
-            {result.handled ? 'Not handled after all' : 'Mark as handled'}
+            {result.handled ? 'Reopen' : 'Mark as handled'}
           </Button>
         </Group>
         <FindingMarks project={project.id} run={result.id} mark={result.mark} name={result.headline} />

@@ -21,7 +21,7 @@ const TONES: Record<Proposal['state'], Tone> = {
 export function ProposalCard({ proposal }: { proposal: Proposal }) {
   const [declining, setDeclining] = useState(false)
   const approve = useChange(() => declared.approveProposal(proposal.id), {
-    said: () => 'It is written; undo it under Change history',
+    said: () => 'Applied. Undo is under Change history',
     quiet: true,
   })
   return (
@@ -52,7 +52,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
               )}
             />
           ))}
-        <Refusal error={approve.error} title="It was not approved" />
+        <Refusal error={approve.error} title="Couldn’t approve the proposal" />
         {proposal.state === 'open' ? (
           <Group>
             <Button loading={approve.isPending} onClick={() => approve.mutate(undefined)}>
@@ -89,7 +89,7 @@ function Decision({ proposal }: { proposal: Proposal }) {
 function Decline({ proposal, onClose }: { proposal: Proposal; onClose: () => void }) {
   const [reason, setReason] = useState('')
   const decline = useChange(() => declared.declineProposal(proposal.id, reason.trim()), {
-    said: () => 'It is declined; nothing was written',
+    said: () => 'Declined; nothing was changed',
     onDone: onClose,
   })
   return (

@@ -39,7 +39,7 @@ export function ProposalTrial({ name, definition, isNew }: Props) {
       {data && (
         <Stack gap={4}>
           <Text size="sm" role="status">
-            It would have fired {count(data.result.firings)} {data.result.firings === 1 ? 'time' : 'times'}
+            Backtest: fired {count(data.result.firings)} {data.result.firings === 1 ? 'time' : 'times'}
             {data.compare && `; as it is now ${count(data.compare.firings)}`}. {data.sentence}
           </Text>
           <FiringChart

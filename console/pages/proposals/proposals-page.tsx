@@ -50,7 +50,7 @@ function ProposalList({ state }: { state: string }) {
   const proposals = data.pages.flatMap((page) => page.proposals)
   if (proposals.length === 0)
     return (
-      <Empty title={state === 'open' ? 'Nothing waits for you' : 'None'}>
+      <Empty title={state === 'open' ? 'No open proposals' : 'None'}>
         <Text c="dimmed" maw={560}>
           An agent that may only read can propose a change: it is planned, tried against stored events, and
           written when you approve it here. Exactly what you see is written, or nothing.

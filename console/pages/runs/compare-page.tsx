@@ -68,7 +68,7 @@ function Both({ left, right }: { left: RunDetail; right: RunDetail }) {
       <Section title="At a glance">
         <ComparedFacts left={left} right={right} />
       </Section>
-      <Section title="What they were told">
+      <Section title="Timelines received">
         <Paper withBorder p="md" radius="md">
           <Stack>
             <TextDiff title="Prompt of the agent" from={before.prompt} to={after.prompt} same="The same." />

@@ -32,7 +32,7 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
       {made ? (
         <Stack>
           <Text size="sm" role="status">
-            It waits for its turn. Both can be looked at side by side.
+            The new run is queued. Both can be compared side by side.
           </Text>
           <Group>
             <Button component={Link} to={comparePath(run.id, made)}>
@@ -46,23 +46,23 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
       ) : (
         <Stack>
           <Radio.Group
-            label="It reads"
+            label="Data"
             value={asOf}
             onChange={(value) => setAsOf(value === 'now' ? 'now' : 'same')}
           >
             <Stack gap={6} mt={6}>
-              <Radio value="same" label="what the run could read: the same instant" />
-              <Radio value="now" label="what there is now" />
+              <Radio value="same" label="As of the original run" />
+              <Radio value="now" label="As of now" />
             </Stack>
           </Radio.Group>
           <Switch
             label="Practice"
-            description="Told to nobody, and in no total. Otherwise it counts, and its finding is told, as of any run."
+            description="On: the run is not sent anywhere and in no total. Off: a run like any other"
             checked={practice}
             onChange={(event) => setPractice(event.currentTarget.checked)}
           />
           <Switch
-            label="With another prompt, for this run alone"
+            label="Override the prompt"
             checked={other}
             onChange={(event) => setOther(event.currentTarget.checked)}
           />
@@ -79,10 +79,10 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
             />
           )}
           <ModelPicker value={choice} onChange={setChoice} blank="As the agent says" />
-          <Refusal error={rerun.error} title="It was not repeated" />
+          <Refusal error={rerun.error} title="Couldn’t repeat the run" />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Leave it
+              Cancel
             </Button>
             <Button
               loading={rerun.isPending}

@@ -30,7 +30,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
         <Fact title="Woken">
           <When at={run.made_at} />
         </Fact>
-        <Fact title="Took">{durationOf(run, now)}</Fact>
+        <Fact title="Duration">{durationOf(run, now)}</Fact>
         <Fact title="Rounds">
           {count(run.rounds)} of {count(run.max_rounds)}
         </Fact>
@@ -39,7 +39,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
         <Fact title="Cost">{run.cost_usd === null ? '— not priced' : money(run.cost_usd)}</Fact>
       </SimpleGrid>
       <dl className="facts">
-        <Line title="What woke it">
+        <Line title="Woken by">
           <Origin run={run} />
         </Line>
         <Line title="Entity">

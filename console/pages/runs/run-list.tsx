@@ -56,8 +56,8 @@ function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
     <Empty title={isNarrowed ? 'No run fits' : 'No runs yet'}>
       <Text c="dimmed" maw={540}>
         {isNarrowed
-          ? 'Nothing is left by these filters; take one away.'
-          : 'When a firing wakes an agent, its run shows here by itself: what it was told, each step it took, what it found and what that cost.'}
+          ? 'Remove a filter to see more.'
+          : 'When a firing wakes an agent, its run shows here: the timeline it received, each step, the finding and the cost.'}
       </Text>
     </Empty>
   )

@@ -79,7 +79,7 @@ function Story({ run }: { run: RunDetail }) {
         <RunFacts run={run} />
         <RunFinding run={run} />
         {(run.chain.length > 1 || run.handoffs.length > 0) && <RunChain run={run} />}
-        <Section title="What it did">
+        <Section title="Steps">
           <RunStory run={run} chapters={chaptersOf(run.steps)} />
         </Section>
       </Stack>
@@ -104,7 +104,7 @@ const ENDED: Record<RunDetail['status'], string> = {
 
 function Parked({ parked: { reason, since, until, tries } }: { parked: NonNullable<RunDetail['parked']> }) {
   return (
-    <Alert color="yellow" title="It waits for its model">
+    <Alert color="yellow" title="Waiting for the model">
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {reason}. Since <When at={since} />; tried again <When at={until} />
         {tries > 1 && `, for the ${tries}th time`}. What it did so far stays.
@@ -115,7 +115,7 @@ function Parked({ parked: { reason, since, until, tries } }: { parked: NonNullab
 
 function Moves({ run }: { run: RunDetail }) {
   const [rerunning, setRerunning] = useState(false)
-  const cancel = useChange((_: undefined) => runs.cancel(run.id), { said: () => 'It is cancelled' })
+  const cancel = useChange((_: undefined) => runs.cancel(run.id), { said: () => 'Run cancelled' })
   const canCancel = run.accepts.includes('cancel')
   const canRerun = !isOpen(run) && run.woken_by !== 'external'
   return (

@@ -17,7 +17,7 @@ export function RunStory({ run, chapters }: Props) {
   if (chapters.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        {isOpen(run) ? 'It has taken no step yet.' : 'No steps are kept of it.'}
+        {isOpen(run) ? 'No steps yet.' : 'Steps expired.'}
       </Text>
     )
   const entity = { label: run.label, value: run.key }

@@ -31,7 +31,7 @@ export function RunTable({ runs, without }: Props) {
               <Table.Th>Woken by</Table.Th>
               <Table.Th ta="right">Rounds</Table.Th>
               <Table.Th ta="right">Cost</Table.Th>
-              <Table.Th ta="right">Took</Table.Th>
+              <Table.Th ta="right">Duration</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

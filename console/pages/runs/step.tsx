@@ -47,7 +47,7 @@ export function StepText({ step, entity }: { step: Chapter; entity: Entity }) {
 function Told({ step: { system, message, tools, shown }, entity }: Of<'prompt'>) {
   return (
     <Stack gap={4}>
-      <Text fw={600}>It was told what happened</Text>
+      <Text fw={600}>Received the timeline</Text>
       <FoldedText title="First message" hint={`${count(message.length)} characters`} text={message} />
       <Unfold folds={foldsIn(message)} request={unfolding(null, entity)} entity={entity} />
       <FoldedText title="Instructions" hint={`${count(system.length)} characters`} text={system} />
@@ -114,7 +114,7 @@ function Called({ step: { call, server, result, isError, shown }, entity }: Of<'
       <Arguments call={call} />
       {result === null ? (
         <Text size="sm" c="dimmed">
-          No answer is kept: it is under way, or the daemon stopped while it was.
+          No answer yet, or the daemon stopped during the call.
         </Text>
       ) : (
         <>
@@ -154,10 +154,10 @@ function Concluded({ step: { call, fault, claims, sentBack }, entity }: Of<'conc
   return (
     <Stack gap={4}>
       <Group gap="xs">
-        <Text fw={600}>It concluded</Text>
+        <Text fw={600}>Conclusion</Text>
         {fault && <Mark tone="bad">refused</Mark>}
         {!fault && sentBack && (
-          <Mark tone="quiet" title="Not all its claims held: it was asked to look again">
+          <Mark tone="quiet" title="Sent back: not all claims held">
             sent back
           </Mark>
         )}

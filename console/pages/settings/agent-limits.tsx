@@ -51,7 +51,7 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
         />
         <NumberInput
           label="Dollars of all agents in a day"
-          description="What Ask spends counts too. A call that could pass it is not made: the run is capped. Blank: no bound."
+          description="Ask counts too. Runs over this limit are capped. Optional"
           min={0}
           max={1_000_000}
           prefix="$"
@@ -59,7 +59,7 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
         />
         <NumberInput
           label="Runs of all agents at the same time"
-          description="More wait for their turn. Blank: the default."
+          description="Further runs are queued"
           min={1}
           max={200}
           allowDecimal={false}

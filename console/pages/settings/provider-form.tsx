@@ -32,8 +32,8 @@ interface Props {
 }
 
 const ADDRESS_HINTS: Record<ModelProvider['kind'], string> = {
-  providera: 'Blank: the provider’s own. Or a gateway that speaks its format.',
-  providerb: 'Blank: the provider’s own. Or a proxy, with the version in it.',
+  providera: 'Default: the provider’s own. Or a gateway that speaks its format',
+  providerb: 'Default: the provider’s own. Or a proxy, with the version in its path',
   compatible: 'With the version in it, such as http://127.0.0.1:11434/v1.',
 }
 
@@ -60,7 +60,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
     <Modal opened onClose={onClose} title={stored ? `Edit ${stored.name}` : 'Add a model provider'} size="lg">
       {unlisted ? (
         <Stack>
-          <Alert color="yellow" title="It is saved, but listed no models" role="status">
+          <Alert color="yellow" title="Saved, but no models were listed" role="status">
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
               {unlisted}
             </Text>
@@ -89,7 +89,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
             )}
             <TextInput
               label="Name"
-              description={draft.kind === 'compatible' ? 'Its id is made of it.' : 'Blank: its kind.'}
+              description={draft.kind === 'compatible' ? 'The id is made from the name' : 'Default: the kind'}
               value={draft.name}
               onChange={(event) => set('name', event.currentTarget.value)}
               required={draft.kind === 'compatible'}
@@ -110,7 +110,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
                 stored?.stored
                   ? 'Never shown again; blank keeps what is stored.'
                   : draft.kind === 'compatible'
-                    ? 'Blank: it is called without one. Never shown again.'
+                    ? 'Optional. Never shown again'
                     : 'Never shown again.'
               }
               value={draft.key}
@@ -130,7 +130,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
                 description={
                   stored?.gateway_token_stored
                     ? 'One is stored, and wins over the key; blank keeps it.'
-                    : 'Wins over the key. Blank: none.'
+                    : 'Optional. Used instead of the key'
                 }
                 value={draft.gateway_token}
                 onChange={(event) => set('gateway_token', event.currentTarget.value)}
@@ -152,7 +152,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
                 </Text>
               )}
               <Button variant="default" onClick={onClose}>
-                Leave it
+                Cancel
               </Button>
               <Button type="submit" loading={save.isPending} disabled={fault !== null}>
                 Save

@@ -22,7 +22,7 @@ export function ConnectStep({ setup }: { setup: Setup }) {
     <Stack mt="md" maw={900}>
       <Text>
         Everything is made. Now let events in; this page shows the first of each source as it comes.
-        {once && hasKeys(once) && ' Keys are shown this once: copy them before you leave.'}
+        {once && hasKeys(once) && ' Keys are shown once: copy them before you leave.'}
       </Text>
       {connect.sources.map((source) => (
         <SourceCard

@@ -66,7 +66,7 @@ function StepList({ planning: { steps } }: { planning: SetupPlanning }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: sub-steps are only added, behind the others.
         <li key={`${at} ${i}`} data-state={state}>
           {state === 'running' ? (
-            <Loader role="img" size={14} aria-label="under way" />
+            <Loader role="img" size={14} aria-label="In progress" />
           ) : state === 'done' ? (
             <Check size={15} aria-label="done" />
           ) : (
@@ -93,7 +93,7 @@ function NotPlanned({ setup, planning }: { setup: Setup; planning: SetupPlanning
           role="status"
         >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {planning.error ?? 'It goes on when you ask for it.'}
+            {planning.error ?? 'Continue when you are ready.'}
           </Text>
           {planning.no_provider && (
             <Button component={Link} to="/settings" size="xs" mt="sm" variant="default">

@@ -61,7 +61,7 @@ export function GoalForm() {
           <Steps at="goal" />
           <Textarea
             label="What do you want?"
-            description="In plain words. A plan is written from it; nothing is made until you have seen it."
+            description="A plan is drafted first; nothing is created until you apply it"
             placeholder={EXAMPLES[0]}
             value={goal}
             onChange={(event) => setGoal(event.currentTarget.value.replace(/[\r\n]+/g, ' '))}
@@ -115,7 +115,7 @@ export function GoalForm() {
                 <Stack>
                   <TextInput
                     label="Name of the project"
-                    description="Blank: the plan names it."
+                    description="Default: named by the plan"
                     value={name}
                     onChange={(event) => setName(event.currentTarget.value)}
                     maxLength={80}
@@ -135,7 +135,7 @@ export function GoalForm() {
             </Accordion.Item>
           </Accordion>
           {hasModel === false && <NoModel />}
-          <Refusal error={start.error ?? byHand.error} title="It was not begun" />
+          <Refusal error={start.error ?? byHand.error} title="Couldn’t start" />
           <Group>
             {hasModel !== false && (
               <Button

@@ -106,7 +106,10 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
             </>
           )
         )}
-        <Refusal error={apply.error ?? error} {...(apply.error ? { title: 'It was not applied' } : {})} />
+        <Refusal
+          error={apply.error ?? error}
+          {...(apply.error ? { title: 'Couldn’t apply the plan' } : {})}
+        />
         <Button
           size="md"
           loading={apply.isPending}
@@ -148,7 +151,7 @@ function Instruct({ setup, plan }: { setup: Setup; plan: Plan }) {
         <Stack gap="sm">
           <Textarea
             label="Change the plan"
-            description="Say what should be otherwise; the rest stays."
+            description="Describe the change; the rest stays"
             placeholder="Only wake at night, and after ten errors"
             value={instruction}
             onChange={(event) => setInstruction(event.currentTarget.value)}
@@ -156,7 +159,7 @@ function Instruct({ setup, plan }: { setup: Setup; plan: Plan }) {
             autosize
             minRows={2}
           />
-          <Refusal error={change.error} title="It was not changed" />
+          <Refusal error={change.error} title="Couldn’t change the plan" />
           <Group>
             <Button
               type="submit"

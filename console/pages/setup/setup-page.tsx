@@ -32,7 +32,7 @@ export default function SetupPage() {
     return (
       <>
         <PageHead title="Guided setup" />
-        <Empty title="This project was not made by guided setup">
+        <Empty title="No guided setup for this project">
           <Button component={Link} to="/projects">
             Projects
           </Button>

@@ -44,7 +44,7 @@ function TestEvents({ setup }: { setup: Setup }) {
         <Title order={2}>Send a test event</Title>
         {sources.length === 0 ? (
           <Text size="sm">
-            Nothing is sent to the sources of this project: they are asked. Practise on what they have
+            Nothing is sent to the sources of this project: they are polled. Run a practice on what they have
             brought.
           </Text>
         ) : (
@@ -93,12 +93,12 @@ function Practice({ setup }: { setup: Setup }) {
   const start = useChange((_: undefined) => setups.practise(setup.project), { quiet: true })
   const run = practice?.run_id ?? practice?.found ?? null
   return (
-    <Paper withBorder p="md" radius="md" component="section" aria-label="Practise">
+    <Paper withBorder p="md" radius="md" component="section" aria-label="Run a practice">
       <Stack gap="sm">
-        <Title order={2}>Practise</Title>
+        <Title order={2}>Run a practice</Title>
         <Text size="sm">
           {who === 'own'
-            ? 'Your agent is told of the newest event, as if a trigger had fired. Its first finding within ten minutes is marked practice.'
+            ? 'Your agent receives the newest event, as if a trigger had fired. Its first finding within ten minutes is marked practice.'
             : 'The agent that looks first looks once at the newest event. It counts for nothing and posts nothing outside.'}
         </Text>
         <Group>
@@ -107,17 +107,17 @@ function Practice({ setup }: { setup: Setup }) {
             loading={start.isPending}
             onClick={() => start.mutate(undefined)}
           >
-            {practice ? 'Practise again' : 'Start practice'}
+            {practice ? 'Repeat the practice' : 'Start practice'}
           </Button>
         </Group>
         {start.error && (
-          <Alert color="yellow" title="It was not started" role="alert">
+          <Alert color="yellow" title="Couldn’t start the practice" role="alert">
             {start.error.message}
           </Alert>
         )}
         {practice && run === null && (
           <Text size="sm" role="status">
-            Your agent was told. Its finding shows here.
+            Your agent received the event. Its finding shows here.
           </Text>
         )}
         {run && <PracticeRun id={run} />}
@@ -152,7 +152,7 @@ function PracticeRun({ id }: { id: string }) {
         )}
       </Group>
       {data.error && (
-        <Alert color="red" title="It did not come to an end">
+        <Alert color="red" title="Practice run timed out">
           {data.error}
         </Alert>
       )}

@@ -27,7 +27,7 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
       <Stack maw={820}>
         <Warnings of={created.warnings} />
         {created.key && (
-          <Alert color="yellow" title="Its key, shown this once">
+          <Alert color="yellow" title="Ingest key (shown once)">
             <Stack gap="xs">
               <Text size="sm">
                 Whoever sends events needs it. It only writes to this source; it can be revoked under API
@@ -69,6 +69,6 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
 function said(arrived: number, polls: SourceHealth | null): string {
   if (polls?.status === 'error') return `The first poll failed: ${polls.reason}. It is tried again.`
   if (arrived > 0) return `Events arrive: ${count(arrived)} so far.`
-  if (polls?.status === 'ok') return 'It was read, and there was nothing to store yet.'
+  if (polls?.status === 'ok') return 'Read; nothing to store yet.'
   return polls ? 'Asking for the first time…' : 'Waiting for the first event…'
 }

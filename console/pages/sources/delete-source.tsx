@@ -37,7 +37,7 @@ export function DeleteSource({
       await queries.invalidateQueries({ queryKey: keys.sources })
     },
     onError: (error) =>
-      notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+      notifications.show({ color: 'red', title: 'Couldn’t delete the source', message: error.message }),
   })
   return (
     <Modal opened={opened} onClose={onClose} title={`Delete ${source.name}?`} centered>

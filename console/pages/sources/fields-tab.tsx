@@ -104,7 +104,7 @@ function AddLabel({ field, source }: { field: string; source: Source }) {
       }),
     onSuccess: () => notifications.show({ message: `New events get the label ${name}` }),
     onError: (error) =>
-      notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+      notifications.show({ color: 'red', title: 'Couldn’t save the fields', message: error.message }),
     onSettled: () => queries.invalidateQueries({ queryKey: keys.sources }),
   })
   return (

@@ -217,7 +217,7 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
         <PollInput connector={connector} value={poll} onChange={setPoll} />
         <SourceForm kind={kind} connector={connector} value={draft} onChange={setDraft} />
         {create.error && (
-          <Alert color="red" title="It was not created" role="alert">
+          <Alert color="red" title="Couldn’t create the source" role="alert">
             {create.error.message}
           </Alert>
         )}

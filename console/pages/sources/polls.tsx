@@ -10,7 +10,7 @@ export function Polls({ source: { health, poll } }: { source: Source }) {
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-        <Fact title="Asks every">{poll}</Fact>
+        <Fact title="Poll interval">{poll}</Fact>
         <Fact title="Last poll">
           <When at={health.last_poll_at} never="none yet" />
         </Fact>
@@ -24,15 +24,12 @@ export function Polls({ source: { health, poll } }: { source: Source }) {
         )}
       </SimpleGrid>
       {health.status === 'refused' && (
-        <Alert color="yellow" title="It waits">
+        <Alert color="yellow" title="Backing off">
           {sentence(health.reason)}
         </Alert>
       )}
       {health.status === 'error' && (
-        <Alert
-          color="red"
-          title={health.last_ok_at ? 'It worked before, and fails now' : 'It could not be read yet'}
-        >
+        <Alert color="red" title={health.last_ok_at ? 'Worked before, fails now' : 'Not read yet'}>
           {sentence(health.reason)}
           {health.last_ok_at && (
             <>

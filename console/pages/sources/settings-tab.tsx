@@ -62,7 +62,7 @@ export function SettingsTab({ source }: { source: Source }) {
         />
         <Warnings of={warningsIn(save.data)} />
         {save.error && (
-          <Alert color="red" title="It was not saved" role="alert">
+          <Alert color="red" title="Couldn’t save the source" role="alert">
             {save.error.message}
           </Alert>
         )}

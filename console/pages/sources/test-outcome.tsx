@@ -24,7 +24,7 @@ export function TestOutcome({ result, error }: Props) {
       </Alert>
     )
   return (
-    <Alert color="teal" title="The settings hold" role="status">
+    <Alert color="teal" title="Test passed" role="status">
       {(events > 0 || note === undefined) && (
         <Text size="sm">{events === 1 ? 'One event' : `${count(events)} events`} would be stored.</Text>
       )}

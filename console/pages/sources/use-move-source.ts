@@ -15,7 +15,7 @@ export function useMoveSource(name: string): (event: 'pause' | 'resume') => void
             : `${name} takes events again`,
       }),
     onError: (error) =>
-      notifications.show({ color: 'red', title: 'That did not work', message: error.message }),
+      notifications.show({ color: 'red', title: 'Couldn’t change the source', message: error.message }),
     onSettled: () => queries.invalidateQueries({ queryKey: keys.sources }),
   })
   return mutate

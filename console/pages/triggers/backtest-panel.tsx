@@ -46,7 +46,7 @@ export function BacktestPanel({ definition, number, window, onWindow, trial }: P
       <Stack gap="sm">
         <Group justify="space-between" gap="xs">
           <Group gap="xs">
-            <Title order={2}>It would have fired</Title>
+            <Title order={2}>Backtest</Title>
             {isRunning && <Loader role="img" size={14} aria-label="Trying it out" />}
           </Group>
           <SegmentedControl
@@ -62,7 +62,7 @@ export function BacktestPanel({ definition, number, window, onWindow, trial }: P
             Name a source and fill in the condition: what is stored is then tried against it as you type.
           </Text>
         ) : error ? (
-          <Alert color="red" role="alert" title="It cannot be tried like this">
+          <Alert color="red" role="alert" title="Backtest failed">
             {error.message}
           </Alert>
         ) : data ? (

@@ -95,11 +95,11 @@ function Threshold({ draft, set, errors, known }: Part) {
       </Group>
       <Group align="flex-start" gap="sm">
         <Select
-          label="Fires again"
+          label="Re-arm"
           data={[
-            { value: 'no', label: 'whenever it holds and the wait is over' },
-            { value: 'over', label: 'only once it is over' },
-            { value: 'when', label: 'only once the value was…' },
+            { value: 'no', label: 'After the cooldown' },
+            { value: 'over', label: 'Once the condition clears' },
+            { value: 'when', label: 'Once the value is…' },
           ]}
           value={draft.resolve}
           onChange={(value) => set('resolve', (value ?? 'no') as TriggerDraft['resolve'])}
@@ -161,8 +161,8 @@ function RateUnit({
 function Silence({ draft, set, errors }: Part) {
   return (
     <DurationInput
-      label="Nothing comes for"
-      description="It counts from the last matching event of each entity, so that what never reported is not missed."
+      label="No events for"
+      description="Starts after an entity’s first event"
       value={draft.absent_for}
       onChange={(value) => set('absent_for', value)}
       fault={faultAt(errors, 'condition.absent_for')}
@@ -209,8 +209,8 @@ function Change({ draft, set, errors, known }: Part) {
 function GroupBy({ draft, set, errors, known }: Part) {
   return (
     <TagsInput
-      label="Each by itself, by"
-      description="Labels that split the events. Blank: each entity by itself."
+      label="Group by"
+      description="Default: the entity"
       data={known.labels}
       value={draft.group_by}
       onChange={(value) => set('group_by', value)}

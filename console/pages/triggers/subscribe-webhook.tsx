@@ -29,7 +29,7 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
     <Modal
       opened={opened}
       onClose={close}
-      title={subscribe.data ? 'It is subscribed' : `Tell an address of ${trigger}`}
+      title={subscribe.data ? 'Subscribed' : `Tell an address of ${trigger}`}
       centered
       size="lg"
     >
@@ -56,7 +56,7 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
             />
             <TextInput
               label="Name"
-              description="What lists call it; blank: made up."
+              description="Shown in lists. Optional"
               value={name}
               onChange={(event) => setName(event.currentTarget.value)}
               maxLength={80}

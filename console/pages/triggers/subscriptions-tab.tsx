@@ -36,7 +36,7 @@ export function SubscriptionsTab({ trigger }: { trigger: Trigger }) {
       {isPending && <LoadingRows rows={3} />}
       {error && <Failed error={error} onRetry={() => void refetch()} />}
       {told?.length === 0 && (
-        <Empty title="No address is subscribed">
+        <Empty title="No subscriptions">
           <Text c="dimmed" maw={540}>
             Each firing is posted to subscribed addresses, signed, and tried again for about 21 hours while a
             recipient does not answer.
@@ -145,7 +145,7 @@ function Row({ subscription }: { subscription: Subscription }) {
 function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { subscription: Subscription }) {
   const [isAsking, setAsking] = useState(false)
   const remove = useChange(() => work.unsubscribe(subscription_id), {
-    said: () => `${name} is told no more`,
+    said: () => `${name} is unsubscribed`,
     onDone: () => setAsking(false),
   })
   return (
@@ -163,7 +163,7 @@ function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { sub
         <Stack>
           <Text size="sm">
             {trigger === null
-              ? 'It is told of every trigger of its project: it hears of none of them any more.'
+              ? 'This address is subscribed to every trigger of the project and will get none of their firings.'
               : 'It hears of no firing any more.'}{' '}
             What waits to be sent to it is withdrawn.
           </Text>

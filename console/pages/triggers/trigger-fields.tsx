@@ -17,7 +17,7 @@ export function TriggerFields(part: Part) {
       <Kinds draft={draft} set={set} />
       <ConditionFields {...part} />
       <FilterRows
-        title="Only events where"
+        title="Filters"
         rows={draft.filters}
         onChange={(rows) => set('filters', rows)}
         known={known.fields}
@@ -27,8 +27,8 @@ export function TriggerFields(part: Part) {
       <WakingFields {...part} />
       {draft.kind !== 'schedule' && <StormFields {...part} />}
       <TextInput
-        label="In plain words"
-        description="What wakes it, to follow “When”. Blank: made from the condition."
+        label="Description"
+        description="Completes “When …”. Default: from the condition"
         value={draft.description}
         onChange={(e) => set('description', e.currentTarget.value)}
         error={faultAt(errors, 'description')}

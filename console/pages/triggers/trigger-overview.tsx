@@ -37,7 +37,7 @@ export function TriggerOverview({ trigger }: { trigger: Trigger }) {
             <Spark days={trigger.spark} />
           </Group>
         </Fact>
-        <Fact title="Told of it">
+        <Fact title="Notifies">
           <Link to={triggerPath(trigger.name, 'subscriptions')}>
             {trigger.subscribers === 0
               ? 'nobody yet'
@@ -60,7 +60,7 @@ export function TriggerOverview({ trigger }: { trigger: Trigger }) {
         )}
         <Row term="Entity">{trigger.key_field || 'the primary label of its sources'}</Row>
         <Row term="Carries">the timeline of the {trigger.emit.context_window ?? '15m'} before</Row>
-        <Row term="Too late after">{trigger.max_late}</Row>
+        <Row term="Ignore events older than">{trigger.max_late}</Row>
         <Row term="Projects">
           <ProjectLinks ids={trigger.projects} none="none" />
         </Row>

@@ -57,7 +57,7 @@ export default function TriggersPage() {
                     <Table.Th>Last fired</Table.Th>
                     <Table.Th ta="right">24 hours</Table.Th>
                     <Table.Th>7 days</Table.Th>
-                    <Table.Th ta="right">Told</Table.Th>
+                    <Table.Th ta="right">Subscribers</Table.Th>
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>

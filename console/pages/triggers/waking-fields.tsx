@@ -11,31 +11,31 @@ export function WakingFields({ draft, set, errors, known }: Part) {
     <div className="field-grid">
       <Autocomplete
         label="Entity label"
-        description="Blank: the primary label of the source."
+        description="Default: the source’s entity key"
         data={known.labels}
         value={draft.key_field}
         onChange={(value) => set('key_field', value)}
         error={faultAt(errors, 'key_field')}
       />
       <DurationInput
-        label="Wait before waking again"
-        description="Per entity, such as 5m."
+        label="Cooldown"
+        description="Per entity, for example 5m"
         value={draft.cooldown}
         onChange={(value) => set('cooldown', value)}
         fault={faultAt(errors, 'cooldown')}
         w="100%"
       />
       <DurationInput
-        label="Timeline it carries"
-        description="How far back, such as 15m."
+        label="Timeline window"
+        description="Sent with each firing, for example 15m"
         value={draft.context_window}
         onChange={(value) => set('context_window', value)}
         fault={faultAt(errors, 'emit.context_window')}
         w="100%"
       />
       <DurationInput
-        label="Too late after"
-        description="Older events trip nothing."
+        label="Ignore events older than"
+        description="Older events never trip this trigger"
         value={draft.max_late}
         onChange={(value) => set('max_late', value)}
         fault={faultAt(errors, 'max_late')}
@@ -54,12 +54,12 @@ export function StormFields({ draft, set, errors }: Part) {
   return (
     <Stack gap="xs">
       <Text fw={600} size="sm">
-        When there is a burst
+        Bursts
       </Text>
       <div className="field-grid">
         <DurationInput
-          label="Gather until it is quiet for"
-          description="One firing carries all of it."
+          label="Wait for quiet"
+          description="The burst becomes one firing"
           value={draft.quiet}
           onChange={(value) => set('quiet', value)}
           fault={faultAt(errors, 'storm.quiet')}
@@ -67,8 +67,8 @@ export function StormFields({ draft, set, errors }: Part) {
           w="100%"
         />
         <DurationInput
-          label="at most for"
-          description="Then it fires anyway."
+          label="Wait at most"
+          description="Then the trigger fires anyway"
           value={draft.max_wait}
           onChange={(value) => set('max_wait', value)}
           fault={faultAt(errors, 'storm.max_wait')}
@@ -76,8 +76,8 @@ export function StormFields({ draft, set, errors }: Part) {
           w="100%"
         />
         <NumberInput
-          label="Only from this many events"
-          description="Fewer are let pass."
+          label="Minimum events"
+          description="Smaller bursts are dropped"
           min={1}
           allowDecimal={false}
           value={draft.min_count === '' ? '' : Number(draft.min_count)}

@@ -30,7 +30,7 @@ export function WhyNot({ trigger, event, onAsk }: Props) {
         <Group align="flex-start" gap="sm">
           <TextInput
             label="Why not?"
-            description="The id of an event, as Explore and sources show it."
+            description="Event id, for example evt_42"
             placeholder="evt_42"
             value={text}
             onChange={(changed) => setText(changed.currentTarget.value)}

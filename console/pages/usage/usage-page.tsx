@@ -76,7 +76,7 @@ function Used({ usage }: { usage: ModelUsageResult }) {
       </Section>
       <Section title="Of all time">
         <Stack>
-          <Split title="By what asked" rows={Object.entries(by_surface)} word={surfaceWord} />
+          <Split title="By surface" rows={Object.entries(by_surface)} word={surfaceWord} />
           <Split title="By provider" rows={Object.entries(by_provider)} word={(id) => id || 'unknown'} />
           <Split
             title="By where the credential was from"

@@ -80,7 +80,7 @@ function Fork({ project, run }: { project: string; run: RunDetail }) {
       </Text>
       <Textarea
         label="Prompt"
-        description="As it was; change it."
+        description="The original, to be changed"
         value={prompt}
         onChange={(event) => setPrompt(event.currentTarget.value)}
         autosize

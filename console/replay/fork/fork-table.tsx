@@ -31,7 +31,7 @@ export function ForkTable({
             <Table.Tr>
               <Table.Th>When</Table.Th>
               <Table.Th>For</Table.Th>
-              <Table.Th>As it was</Table.Th>
+              <Table.Th>Original</Table.Th>
               <Table.Th>With the change</Table.Th>
               <Table.Th ta="right">Events</Table.Th>
               <Table.Th ta="right">Value</Table.Th>

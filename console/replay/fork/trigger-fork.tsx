@@ -59,7 +59,7 @@ function Fork({
       <Paper withBorder p="sm" radius="md">
         <Stack gap="sm">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            <b>As it was:</b> {sentenceOf({ ...then, description: '' })}. {cooldownSentence(then)}.
+            <b>Original:</b> {sentenceOf({ ...then, description: '' })}. {cooldownSentence(then)}.
           </Text>
           <Text size="sm" role="status">
             <b>With the change:</b>{' '}
@@ -67,7 +67,7 @@ function Fork({
           </Text>
           <ConditionFields draft={draft} set={set} errors={errors} known={known} />
           <FilterRows
-            title="Only events where"
+            title="Filters"
             rows={draft.filters}
             onChange={(filters) => set('filters', filters)}
             known={known.fields}
@@ -76,7 +76,7 @@ function Fork({
           />
           {draft.kind !== 'schedule' && (
             <DurationInput
-              label="Wait before waking again"
+              label="Cooldown"
               value={draft.cooldown}
               onChange={(value) => set('cooldown', value)}
               fault={faultAt(errors, 'cooldown')}
@@ -88,7 +88,7 @@ function Fork({
       <section aria-label="What would have fired">
         <Group gap="xs" mb="xs">
           <Title order={2}>What would have fired</Title>
-          <Mark tone="quiet" title="Nothing is saved, and nobody is told">
+          <Mark tone="quiet" title="Nothing is saved or sent">
             practice
           </Mark>
           {trial.isRunning && <Loader role="img" size={14} aria-label="Trying it out" />}
@@ -98,7 +98,7 @@ function Fork({
             Fill in the condition first.
           </Text>
         ) : trial.error ? (
-          <Alert color="red" role="alert" title="It cannot be tried like this">
+          <Alert color="red" role="alert" title="Backtest failed">
             {trial.error.message}
           </Alert>
         ) : trial.data ? (

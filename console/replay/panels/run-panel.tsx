@@ -68,13 +68,13 @@ function UpToHere({
         {work
           ? `${work.words}. ${money(cost)} so far.`
           : run.cost_usd === null
-            ? 'It has ended. What it cost is not priced.'
+            ? 'Ended. The cost is not priced.'
             : `It has ended, and cost ${money(run.cost_usd)}.`}
       </Text>
       {chapters.length > 0 && <RunStory run={run} chapters={chapters} />}
       {chapters.length === 0 && (
         <Text size="sm" c="dimmed">
-          {later === 0 ? 'No steps are kept of it.' : 'It has taken no step yet.'}
+          {later === 0 ? 'Steps expired.' : 'No steps yet.'}
         </Text>
       )}
       {later > 0 && (

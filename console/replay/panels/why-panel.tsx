@@ -44,7 +44,7 @@ export function WhyPanel({ selected, frame, moments, onGo, onClear }: Props) {
         </List>
       )}
       <Moments title="At this moment" told={why.now} index={frame.index} onGo={onGo}>
-        {why.before.length > 0 || why.state.length > 0 ? 'It did nothing then.' : ''}
+        {why.before.length > 0 || why.state.length > 0 ? 'Nothing happened at this moment.' : ''}
       </Moments>
       {why.event && <EventWhy event={why.event} trigger={why.trigger} />}
       {why.before.length > 0 && (

@@ -80,7 +80,7 @@ export function Controls({ playing, stop, onStop, total }: Props) {
       <Switch
         size="sm"
         mb={6}
-        label="Shorten idle time"
+        label="Skip idle time"
         checked={pace === 'compressed'}
         onChange={(event) => playing.setPace(event.currentTarget.checked ? 'compressed' : 'real')}
       />

@@ -86,7 +86,7 @@ function Now({ playing, total }: { playing: Playing; total: number }) {
 function Gaps({ replay: { gaps } }: { replay: Replay }) {
   if (gaps.length === 0) return null
   return (
-    <Fold title="What is not shown" hint={gaps.length === 1 ? gapWords(gaps[0]!) : `${gaps.length} gaps`}>
+    <Fold title="Gaps" hint={gaps.length === 1 ? gapWords(gaps[0]!) : `${gaps.length} gaps`}>
       <ul className="replay-gaps">
         {gaps.map((gap) => (
           <Text key={`${gap.kind} ${gap.from} ${gap.message}`} component="li" size="sm">

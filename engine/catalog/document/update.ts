@@ -18,10 +18,15 @@ import { type Same, targetOf } from './target.ts'
  * @param catalog what the file is to say; entries are matched by name and keep the file's order
  * @param same whether two entries mean the same; then the words of the file stay, field by field.
  *   With it, a section that is absent means the same as one that is empty.
+ * @param reading of the text, where it was read before: of a large file that takes as long as the rest
  * @returns a text that reads back as `catalog`, in the order of the file
  */
-export function updateCatalog(text: string, catalog: Catalog, same?: Same): string {
-  const reading = readTree(text)
+export function updateCatalog(
+  text: string,
+  catalog: Catalog,
+  same?: Same,
+  reading: Reading = readTree(text),
+): string {
   if (!reading.said) return renderCatalog(catalog)
   const target = targetOf(reading.said, catalog, same)
   if (reading.catalog && equal(reading.catalog, target)) return text

@@ -68,7 +68,7 @@ describe('a connection', () => {
     [link('source:gw', 'agent:triage'), 'A source feeds a trigger; a trigger wakes an agent.'],
     [link('source:gw', 'trigger:errs'), 'errs watches gw already.'],
     [link('source:gw', 'source:gw'), 'A part is not connected with itself.'],
-    [link('trigger:errs', 'source:gw'), 'It is the source that feeds the trigger: begin at the source.'],
+    [link('trigger:errs', 'source:gw'), 'A source feeds a trigger: start at the source.'],
     [link('trigger:errs', 'mcp_server:tickets'), 'A trigger wakes an agent.'],
     [link('trigger:errs', 'agent:triage'), 'errs wakes triage already; it can be switched on and off.'],
     [link('agent:triage', 'agent:triage', 'page'), 'triage cannot hand over to itself.'],

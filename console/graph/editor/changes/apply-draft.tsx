@@ -48,7 +48,7 @@ export function ApplyDraft({ editor, onApplied }: { editor: Editor; onApplied: (
       }}
     >
       <Stack gap="xs">
-        {apply.error && !hasConflicts && <Refusal error={apply.error} title="It was not applied" />}
+        {apply.error && !hasConflicts && <Refusal error={apply.error} title="Couldn’t apply the draft" />}
         {hasConflicts && (
           <Text size="sm" role="alert">
             Somebody changed the same fields just now; the conflict is shown above in a moment.

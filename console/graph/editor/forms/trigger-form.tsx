@@ -52,7 +52,7 @@ export function TriggerForm({ name, spec, isNew, errors, onEdit }: FormProps) {
       <TriggerFields draft={draft} set={set} errors={errors} known={known} />
       <TextInput
         label="Kind of its firings"
-        description="Blank: the name of the trigger."
+        description="Default: the name of the trigger"
         value={emitKind}
         onChange={(event) => {
           setEmitKind(event.currentTarget.value)

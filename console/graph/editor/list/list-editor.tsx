@@ -55,7 +55,7 @@ export function ListEditor(props: ListProps) {
           {(node) => <NodeRow key={node.id} {...props} node={node} />}
         </Section>
       ))}
-      <Section title="Told" rows={nodes.filter((node) => node.kind === 'destination')} none="">
+      <Section title="Subscribers" rows={nodes.filter((node) => node.kind === 'destination')} none="">
         {(node) => <NodeRow key={node.id} {...props} node={node} />}
       </Section>
       {props.isEditing && <ConnectForm {...props} />}

@@ -41,7 +41,7 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
         <Title order={2}>New {KIND_WORDS[kind]!.one}</Title>
         <TextInput
           label="Name"
-          description="It does not change later."
+          description="Can’t be renamed"
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           error={(isTried || name !== '') && fault}

@@ -37,7 +37,7 @@ export function NodePanel({ editor, actions, node }: Props & { node: GraphNode }
     <Stack gap="md">
       <Head editor={editor} actions={actions} node={node} part={part} />
       {node.state === 'missing' ? (
-        <Text size="sm">It is not there any more. Repair it on the tab Parts, or take it out.</Text>
+        <Text size="sm">This part no longer exists. Repair it on the tab Parts, or remove it.</Text>
       ) : (
         <ExistingPart key={node.id} editor={editor} actions={actions} part={part} />
       )}
@@ -137,7 +137,7 @@ function ExistingPart({ editor, actions, part }: Props & { part: PartRef }) {
   const [edited, setEdited] = useState<Edited | null>(null)
   if (isPending) return <LoadingRows rows={4} />
   if (error) return <Failed error={error} />
-  if (!spec) return <Text size="sm">The draft deletes it.</Text>
+  if (!spec) return <Text size="sm">Deleted in this draft</Text>
   return (
     <form
       onSubmit={(event) => {

@@ -42,7 +42,7 @@ export function CredentialForm({ stored, onClose }: Props) {
     >
       {warning ? (
         <Stack>
-          <Alert color="yellow" title="It is stored, but does not work yet" role="status">
+          <Alert color="yellow" title="Stored, but not working yet" role="status">
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
               {warning}
             </Text>
@@ -84,7 +84,7 @@ export function CredentialForm({ stored, onClose }: Props) {
             />
             <TextInput
               label="API address"
-              description="Blank: GitHub. Of GitHub Enterprise https://HOST/api/v3."
+              description="Default: GitHub. For GitHub Enterprise: https://HOST/api/v3"
               value={address}
               onChange={(event) => setAddress(event.currentTarget.value)}
               maxLength={2_000}
@@ -92,7 +92,7 @@ export function CredentialForm({ stored, onClose }: Props) {
             <Refusal error={save.error} />
             <Group justify="flex-end">
               <Button variant="default" onClick={onClose}>
-                Leave it
+                Cancel
               </Button>
               <Button
                 type="submit"

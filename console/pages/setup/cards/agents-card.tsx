@@ -66,8 +66,8 @@ export function AgentsCard(edited: EditedPlan) {
           }
         >
           {agent.prompt && (
-            <Fold title="What it is told">
-              <TextBlock text={agent.prompt} label="Copy: What it is told" />
+            <Fold title="Prompt">
+              <TextBlock text={agent.prompt} label="Copy: Prompt" />
             </Fold>
           )}
         </Entry>
@@ -167,7 +167,7 @@ function AgentDialog({ plan, agent: start, onClose, onKeep }: DialogProps) {
       />
       {!agent.existing && (
         <Textarea
-          label="What it is told"
+          label="Prompt"
           value={agent.prompt}
           onChange={(event) => set({ prompt: event.currentTarget.value })}
           maxLength={8_000}

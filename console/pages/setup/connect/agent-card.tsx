@@ -38,7 +38,7 @@ export function AgentCard({ agent, secret, check, project }: AgentProps) {
           </div>
         </Group>
         {secret ? (
-          <Alert color="yellow" title="Its key, shown this once">
+          <Alert color="yellow" title="Key (shown once)">
             <CopyBlock value={secret} label="Copy the key" />
           </Alert>
         ) : (

@@ -42,7 +42,7 @@ export function SourceCard({ source, secret, check }: SourceProps) {
           </div>
         </Group>
         {url && secret && (
-          <Alert color="yellow" title="Its key, shown this once">
+          <Alert color="yellow" title="Ingest key (shown once)">
             <CopyBlock value={secret} label={`Copy the key of ${source.name}`} />
           </Alert>
         )}
@@ -80,7 +80,7 @@ export function SourceCard({ source, secret, check }: SourceProps) {
           </Text>
         )}
         {check?.state === 'error' && (
-          <Alert color="red" title="It is in error">
+          <Alert color="red" title="In error">
             {check.detail}
           </Alert>
         )}
