@@ -4,7 +4,7 @@ import '@mantine/spotlight/styles.css'
 import './styles/app.css'
 import './styles/runs.css'
 import './styles/setup.css'
-import { createTheme, MantineProvider } from '@mantine/core'
+import { createTheme, DEFAULT_THEME, type MantineColorsTuple, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
@@ -13,7 +13,13 @@ import { BrowserRouter } from 'react-router'
 import { App } from './app.tsx'
 import { ApiError } from './client.ts'
 
+const CLOSE = { 'aria-label': 'Close' }
+
+/** Words on what is filled with red are read: the shade of its buttons is as dark as the darkest. */
+const RED = DEFAULT_THEME.colors.red.with(7, DEFAULT_THEME.colors.red[9]) as unknown as MantineColorsTuple
+
 const theme = createTheme({
+  colors: { red: RED },
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 7 },
   autoContrast: true,
@@ -23,9 +29,12 @@ const theme = createTheme({
     'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace',
   components: {
-    // The head of a dialog is no banner of the page.
+    // The head of a dialog or a drawer is no banner of the page, and what closes it says so.
     ModalHeader: { defaultProps: { role: 'presentation' } },
-    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    DrawerHeader: { defaultProps: { role: 'presentation' } },
+    Modal: { defaultProps: { closeButtonProps: CLOSE } },
+    Drawer: { defaultProps: { closeButtonProps: CLOSE } },
+    Notification: { defaultProps: { closeButtonProps: CLOSE } },
   },
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.45rem' }, h2: { fontSize: '1.1rem' } } },
 })

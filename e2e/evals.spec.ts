@@ -57,6 +57,11 @@ test('reports that the command handed in are listed and shown; a cell opens its 
   writeFileSync(file, JSON.stringify(asModel(JSON.parse(readFileSync(file, 'utf8')) as Report)))
   await page.reload()
   await page.getByRole('link', { name: /ago|now/ }).click()
+  const levels = page.getByRole('region', { name: 'By level' })
+  await expect(levels.getByRole('row', { name: /script rules scripted 200/ })).toContainText('1.00 of')
+  await expect(
+    levels.getByText(/^level \d, 200 events around: the rules name all causes of/).first(),
+  ).toBeVisible()
   await expect(page.getByRole('columnheader', { name: /script rules scripted/ })).toBeVisible()
   const cell = page.getByRole('button', { name: /^a-certificate-ends, script told: pass/ })
   await cell.focus()
@@ -65,6 +70,7 @@ test('reports that the command handed in are listed and shown; a cell opens its 
   await expect(drawer.getByText('A program answered, no model.')).toBeVisible()
   await expect(drawer.getByRole('row', { name: /certificate.*cause.*cited as cause/ }).first()).toBeVisible()
   await expect(drawer.getByText(/^conclude/)).toBeVisible()
+  expect(await accessibilityFaults(page, 'a run over its timeline')).toEqual([])
   await press(page, 'Escape')
   await page.getByRole('button', { name: /^a-certificate-ends, script newest: failed/ }).click()
   await expect(drawer.getByText('missed').first()).toBeVisible()

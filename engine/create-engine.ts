@@ -107,7 +107,7 @@ export function createEngine(options: EngineOptions): LocalEngine {
 }
 
 function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: WriterState): LocalEngine {
-  const cursorSecret = metaSecret(store)
+  const cursorSecret = metaSecret(store, options.fixedSecret)
   const ctx = createReadContext(store.db, true, cursorSecret)
   const stamp = new Stamp(clock, lastIngest(store), state)
   const appender = new Appender(store.db, ctx.dictionary, ctx.index.tail)
@@ -225,6 +225,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     stamp,
     findings,
     secret: cursorSecret,
+    markerSeed: options.fixedSecret,
     limits: () => {
       const { daily_cap, daily_budget_usd, concurrency } = stored.agents()
       return { dailyCap: daily_cap, dailyBudgetUsd: daily_budget_usd, concurrency }
@@ -294,7 +295,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     ...fetches,
     fetchFiring: fetchFiringBy({ ...triggerReads, ...fetches }, waiting),
     ...runReads,
-    ...evalCalls(store, clock, ctx, { ...runReads, ...triggerReads }),
+    ...evalCalls(store, clock, ctx, { ...runReads, ...triggerReads }, createEngine),
     ...runWrites({
       ...runs,
       making,

@@ -23,6 +23,12 @@ export interface EngineOptions {
   /** Path of the data file; null keeps everything in memory (tests). */
   dataFile: string | null
   clock?: Clock
+  /**
+   * In place of the secret that a new file is given by chance, in hexadecimal: what signs the cursors of reads and names
+   * the markers around data, which are then the same for every run. For evals and tests, whose stores are to tell an agent
+   * the same to the byte; no configuration of the daemon reaches it, since whoever knows it could make markers up.
+   */
+  fixedSecret?: string
   /** Storage limit in bytes; null: the volume's size. */
   maxDbSize?: number | null
   retention?: Retention

@@ -101,6 +101,7 @@ export function createReadingEngine(parts: {
   const env = options.env ?? {}
   const runs = runsParts({
     ...{ declared, ctx, clock, findings, secret, tallies: new Tallies(), stamp: UNUSED as Stamp },
+    markerSeed: undefined,
     ...{ limits: never, usage: never, onPending: never },
   })
   const settings = openSlackSettings({

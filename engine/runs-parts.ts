@@ -31,11 +31,13 @@ export function runsParts(parts: {
   findings: FindingsParts
   tallies: Tallies
   secret: string
+  markerSeed: string | undefined
   limits(): RunLimits
   usage(entry: UsageEntry): void
   onPending(): void
 }): RunsParts & Pick<Parameters<typeof import('./runs/calls.ts').runWrites>[0], 'firingId' | 'ctx'> {
-  const { declared, ctx, clock, stamp, findings, tallies, secret, limits, usage, onPending } = parts
+  const { declared, ctx, clock, stamp, findings, tallies, secret, markerSeed, limits, usage, onPending } =
+    parts
   const { store, kinds } = declared
   const firings = triggerQueries(store.db)
   const projectDocs = (ids: readonly string[]) =>
@@ -78,6 +80,7 @@ export function runsParts(parts: {
     usage,
     append: findings.append,
     secret,
+    markerSeed,
     onPending,
   }
 }

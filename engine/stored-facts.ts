@@ -5,11 +5,11 @@ import { fail } from './errors.ts'
 import type { OpenStore } from './store/open.ts'
 import type { Stamp } from './store/stamp.ts'
 
-/** What cursors of reads are signed with; made with the file. */
-export function metaSecret(store: OpenStore): string {
+/** What cursors of reads are signed with; made with the file. @param given in place of a random one, of a new file */
+export function metaSecret(store: OpenStore, given?: string): string {
   store.db
     .prepare("INSERT OR IGNORE INTO meta VALUES ('cursor_secret', ?)")
-    .run(randomBytes(32).toString('hex'))
+    .run(given ?? randomBytes(32).toString('hex'))
   return store.db.prepare("SELECT value FROM meta WHERE key = 'cursor_secret'").pluck().get() as string
 }
 

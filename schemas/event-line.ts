@@ -38,3 +38,21 @@ export function foldText(fold: Fold | undefined): string {
     )
   return ` (×${fold.count} ${fold.cursor} since ${fold.first}${ranges.join('')})`
 }
+
+export interface FoldInText {
+  /** Events it stands for. */
+  count: number
+  /** The first and last of them: the cursor that gives all. */
+  cursor: string
+}
+
+/** As `foldText` writes them. */
+const FOLD = /\(×(\d{1,9}) (evt_\d{1,15}\.\.evt_\d{1,15}) since /g
+
+/** Folds in a text of such lines, each once, in the order of the text. */
+export function foldsIn(text: string): FoldInText[] {
+  const found = new Map<string, FoldInText>()
+  for (const [, count, cursor] of text.matchAll(FOLD))
+    found.set(cursor!, { count: Number(count), cursor: cursor! })
+  return [...found.values()]
+}

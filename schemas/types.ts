@@ -105,6 +105,23 @@ export type AskFrame =
        * First 400 characters of what it answered.
        */
       preview: string
+      /**
+       * Lines of all that it answered that stand for several events; absent: there are none.
+       *
+       * @maxItems 200
+       *
+       * Items: Fold.
+       */
+      folds?: {
+        /**
+         * Events it stands for.
+         */
+        count: number
+        /**
+         * Gives all of them, as cursor of a read with the same selector and sources.
+         */
+        cursor: string
+      }[]
     }
   | {
       /**
@@ -6213,6 +6230,10 @@ export interface ScenarioPreview {
      */
     names: number
   }[]
+  /**
+   * How it was looked whether it is fit. runs: as svc evals check does, scripted agents ran over it; first_message: it has more than 20,000 events, and they only guessed from its first message; none: no cause is known.
+   */
+  checked: 'runs' | 'first_message' | 'none'
   /**
    * Why the scenario cannot tell a good agent from a bad one; empty: it can.
    *

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { compareReports, figuresByVariant, type VariantFigures } from '../../schemas/eval-figures.ts'
+import { figuresByLevel, levelName, rulesByLevel, rulesLine } from '../../schemas/eval-levels.ts'
 import { type MeasuredFigures, measuredFigures } from '../../schemas/eval-measured.ts'
 import { grouped } from '../../schemas/grouped.ts'
 import { check } from '../../schemas/index.ts'
@@ -48,9 +49,12 @@ export async function tellReport(
   }
   const figures = figuresByVariant(report.runs)
   const comparisons = against ? compareReports(against, report) : []
-  if (json) return printJson(io, JSON.stringify({ report, figures, comparisons }))
+  const levels = figuresByLevel(report.runs)
+  const rules = rulesByLevel(report)
+  if (json) return printJson(io, JSON.stringify({ report, figures, levels, rules, comparisons }))
   if (report.measured.length) io.out(`${measuredTable(io, report.measured)}\n${missedOf(report.measured)}`)
-  if (report.runs.length) io.out(figuresTable(io, figures))
+  if (report.runs.length) io.out(`${figuresTable(io, figures)}\n${levelsTable(io, report)}\n`)
+  for (const one of rules) io.out(`${escapeLine(rulesLine(one))}\n`)
   if (report.stopped) io.out(`Stopped before the end: $${report.spent_usd.toFixed(2)} were spent.\n`)
   for (const { variant, difference, verdict, scenarios } of comparisons) {
     const { mean, low, high } = difference
@@ -110,6 +114,30 @@ const FIGURES: Column<VariantFigures>[] = [
 
 /** Figures of each agent at each level of noise. */
 const figuresTable = (io: Io, figures: readonly VariantFigures[]): string => table(io, FIGURES, [...figures])
+
+/** Scores for the cause by how hard the scenarios were: a line an agent, a column a level. */
+function levelsTable(io: Io, { runs }: EvalReport): string {
+  const figures = figuresByLevel(runs)
+  const levels = [...new Set(figures.map(({ level }) => level))].sort((a, b) => (a ?? 0) - (b ?? 0))
+  const lines = [...grouped(figures, ({ noise, variant }) => `${noise} ${variant}`).values()]
+  return table(
+    io,
+    [
+      { title: 'noise', cell: ([one]) => String(one!.noise) },
+      { title: 'cause by level', cell: ([one]) => one!.variant },
+      ...levels.map(
+        (level): Column<(typeof lines)[number]> => ({
+          title: levelName(level),
+          cell: (of) => {
+            const one = of.find((figure) => figure.level === level)
+            return one ? `${one.cause.toFixed(2)} (${one.scenarios})` : '–'
+          },
+        }),
+      ),
+    ],
+    lines,
+  )
+}
 
 interface MeasuredLine {
   noise: number

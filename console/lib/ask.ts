@@ -1,4 +1,5 @@
 /** An answer of Ask as it is shown: its pieces put together, and its words made into links. */
+import type { FoldInText } from '../../schemas/event-line.ts'
 import type { AskFrame, AskProposal, AskRequest } from '../../schemas/types.ts'
 
 export type AskBlock =
@@ -12,6 +13,7 @@ export type AskBlock =
       ms: number | null
       ok: boolean | null
       preview: string
+      folds: readonly FoldInText[]
     }
   | { kind: 'proposal'; id: string; proposal: AskProposal }
 
@@ -45,11 +47,11 @@ export function withFrame(before: AskView, frame: AskFrame): AskView {
       const { id, name, input } = frame
       return {
         ...view,
-        blocks: [...blocks, { kind: 'tool', id, name, input, ms: null, ok: null, preview: '' }],
+        blocks: [...blocks, { kind: 'tool', id, name, input, ms: null, ok: null, preview: '', folds: [] }],
       }
     }
     case 'tool_done': {
-      const { id, ms, ok, preview } = frame
+      const { id, ms, ok, preview, folds = [] } = frame
       // Models name calls anew in each round: the newest of that name is meant that is not answered yet.
       const at = blocks.findLastIndex(
         (block) => block.kind === 'tool' && block.id === id && block.ok === null,
@@ -57,7 +59,7 @@ export function withFrame(before: AskView, frame: AskFrame): AskView {
       return {
         ...view,
         blocks: blocks.map((block, i) =>
-          i === at && block.kind === 'tool' ? { ...block, ms, ok, preview } : block,
+          i === at && block.kind === 'tool' ? { ...block, ms, ok, preview, folds } : block,
         ),
       }
     }

@@ -1,23 +1,5 @@
-/** Folds in a text that a model was shown: lines that stand for several events, and what gives all of those. */
+/** What gives the events that lines of a text stand for, which a model was shown. */
 import type { ReadRequest } from '../../schemas/types.ts'
-
-export interface FoldInText {
-  /** Events it stands for. */
-  count: number
-  /** The first and last of them: the cursor that gives all. */
-  cursor: string
-}
-
-/** As `foldText` of schemas/event-line.ts writes them. */
-const FOLD = /\(×(\d{1,9}) (evt_\d{1,15}\.\.evt_\d{1,15}) since /g
-
-/** Each once, in the order of the text. */
-export function foldsIn(text: string): FoldInText[] {
-  const found = new Map<string, FoldInText>()
-  for (const [, count, cursor] of text.matchAll(FOLD))
-    found.set(cursor!, { count: Number(count), cursor: cursor! })
-  return [...found.values()]
-}
 
 /**
  * What is read to unfold them: as a call of `read` said, else the entity of the run.
@@ -27,10 +9,24 @@ export function unfolding(
   args: Record<string, unknown> | null,
   entity: { label: string; value: string },
 ): ReadRequest {
-  const { selector, sources, event_types, text } = (args ?? {}) as Partial<ReadRequest>
-  const narrowed = { ...(event_types ? { event_types } : {}), ...(text ? { text } : {}) }
+  return readOf(args) ?? { ...narrowing(args), selector: { [entity.label]: entity.value } }
+}
+
+/** The same of a call alone; null: it names neither labels nor sources, as a call with a cursor need not. */
+export function readOf(args: Record<string, unknown> | null): ReadRequest | null {
+  const { selector, sources } = (args ?? {}) as Partial<ReadRequest>
   if (selector && Object.keys(selector).length)
-    return { selector, ...(sources ? { sources } : {}), ...narrowed }
-  if (sources?.length) return { sources, ...narrowed }
-  return { selector: { [entity.label]: entity.value }, ...narrowed }
+    return { selector, ...(sources ? { sources } : {}), ...narrowing(args) }
+  return sources?.length ? { sources, ...narrowing(args) } : null
+}
+
+function narrowing(
+  args: Record<string, unknown> | null,
+): Pick<ReadRequest, 'event_types' | 'text' | 'project'> {
+  const { event_types, text, project } = (args ?? {}) as Partial<ReadRequest>
+  return {
+    ...(event_types ? { event_types } : {}),
+    ...(text ? { text } : {}),
+    ...(project ? { project } : {}),
+  }
 }

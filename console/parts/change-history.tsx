@@ -110,14 +110,7 @@ function UndoChange({ set, onClose }: { set: ChangeSet; onClose: () => void }) {
     onDone: onClose,
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Undo this change?"
-      size="lg"
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title="Undo this change?" size="lg" centered>
       <Stack>
         <Text size="sm">{set.summary}</Text>
         {preview.isPending && <LoadingRows />}

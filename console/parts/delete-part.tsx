@@ -37,13 +37,7 @@ export function DeletePart({ kind, name, remove, onDone }: Props) {
       <Button variant="light" color="red" onClick={() => setAsking(true)}>
         Delete…
       </Button>
-      <Modal
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={`Delete ${word} ${name}?`}
-        centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Modal opened={asking} onClose={() => setAsking(false)} title={`Delete ${word} ${name}?`} centered>
         <Stack>
           {data && data.dependents.length > 0 ? (
             <div>

@@ -115,12 +115,7 @@ function MarkDialog({
     })
   }
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Mark the finding as ${MARK_WORDS[word].toLowerCase()}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title={`Mark the finding as ${MARK_WORDS[word].toLowerCase()}`}>
       <form onSubmit={submit}>
         <Stack>
           <TextInput

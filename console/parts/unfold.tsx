@@ -3,10 +3,10 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import type { FoldInText } from '../../schemas/event-line.ts'
 import type { ReadRequest } from '../../schemas/types.ts'
 import { api } from '../client.ts'
 import { eventPath } from '../lib/explore-state.ts'
-import { type FoldInText, foldsIn } from '../lib/folds.ts'
 import { count } from '../lib/time.ts'
 import { Fold } from './fold.tsx'
 import { Failed } from './states.tsx'
@@ -15,16 +15,16 @@ const LISTED = 20
 const PAGE = 50
 
 interface Props {
-  text: string
+  folds: readonly FoldInText[]
   /** What the text was read with. */
   request: ReadRequest
-  entity: { label: string; value: string }
+  /** Whose timeline an event is opened in; absent: its own. */
+  entity?: { label: string; value: string }
 }
 
-/** Nothing where the text has no fold. */
-export function Unfold({ text, request, entity }: Props) {
+/** Nothing where there is no fold. */
+export function Unfold({ folds, request, entity }: Props) {
   const [all, setAll] = useState(false)
-  const folds = foldsIn(text)
   if (folds.length === 0) return null
   const listed = all ? folds : folds.slice(0, LISTED)
   return (
@@ -34,7 +34,7 @@ export function Unfold({ text, request, entity }: Props) {
     >
       <Stack gap={4}>
         {listed.map((fold) => (
-          <Unfolded key={fold.cursor} fold={fold} request={request} entity={entity} />
+          <Unfolded key={fold.cursor} fold={fold} request={request} {...(entity ? { entity } : {})} />
         ))}
         {folds.length > listed.length && (
           <Group>
@@ -51,7 +51,7 @@ export function Unfold({ text, request, entity }: Props) {
 function Unfolded({ fold, request, entity }: Pick<Props, 'request' | 'entity'> & { fold: FoldInText }) {
   return (
     <Fold title={`${count(fold.count)} events`} hint={fold.cursor}>
-      <Events cursor={fold.cursor} request={request} entity={entity} />
+      <Events cursor={fold.cursor} request={request} {...(entity ? { entity } : {})} />
     </Fold>
   )
 }

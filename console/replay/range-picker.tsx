@@ -79,7 +79,7 @@ function SpanDialog({
         ? 'The end must be after the start.'
         : null
   return (
-    <Modal opened onClose={onClose} title="Time range" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title="Time range">
       <form
         onSubmit={(event) => {
           event.preventDefault()

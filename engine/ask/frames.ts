@@ -1,10 +1,13 @@
 /** The answer of a turn in pieces, made again from its steps: what its stream gave, without its breaks. */
+
+import { foldsIn } from '../../schemas/event-line.ts'
 import type { AskFrame, AskTurn } from '../../schemas/types.ts'
+import { waitWords } from '../models/patience.ts'
 import type { Parked, Step } from '../runs/types.ts'
-import { waitWords } from './parked.ts'
 
 /** Characters of a result that are shown. */
 const PREVIEW_MAX = 400
+const FOLDS_MAX = 200
 /** Calls of the model that may look things up; one more is made to answer. */
 export const ROUNDS = 10
 /** Said where the rounds were used up, so that it never ends without a word. */
@@ -16,10 +19,18 @@ export const CUT = '\n\n*The answer was cut off: it was longer than there was ro
 /** Lines that fence data from instructions; they are for the model alone. */
 const FENCE = /^<<<data \w+\n([\s\S]*)\ndata \w+>>>$/
 
-export function previewOf(result: string): string {
+function previewOf(result: string): string {
   const text = FENCE.exec(result.trim())?.[1] ?? result.replace(/^(<<<data \w+|data \w+>>>)$/gm, '').trim()
   return text.length > PREVIEW_MAX ? `${text.slice(0, PREVIEW_MAX - 1)}…` : text
 }
+
+/** What is shown of an answer of a tool: how it begins, and its folds, most of which stand further on. */
+export function shownOf(result: string): Pick<ToolDone, 'preview' | 'folds'> {
+  const folds = foldsIn(result).slice(0, FOLDS_MAX)
+  return { preview: previewOf(result), ...(folds.length ? { folds } : {}) }
+}
+
+type ToolDone = Extract<AskFrame, { type: 'tool_done' }>
 
 /** Its model is not to be had for now. */
 export const waitFrame = (parked: Parked): AskFrame => ({
@@ -43,14 +54,14 @@ export function framesOf(steps: readonly Step[], rest: string): AskFrame[] {
         id: call.id,
         ms: step.ms ?? 0,
         ok: !is_error,
-        preview: previewOf(result),
+        ...shownOf(result),
       })
       if (proposal) frames.push({ type: 'proposal', kind: proposal.kind, id: call.id, payload: proposal })
     } else if (step.kind === 'note' && step.data.parked) frames.push(waitFrame(step.data.parked))
     else if (step.kind === 'refused') {
       const { call, reason } = step.data
       frames.push({ type: 'tool', id: call.id, name: call.name, input: call.arguments })
-      frames.push({ type: 'tool_done', id: call.id, ms: 0, ok: false, preview: previewOf(reason) })
+      frames.push({ type: 'tool_done', id: call.id, ms: 0, ok: false, ...shownOf(reason) })
     }
   }
   if (rest) frames.push({ type: 'text', text: rest })

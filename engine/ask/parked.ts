@@ -16,14 +16,6 @@ export function waitsNow(steps: readonly Step[]): Parked | null {
   return last?.kind === 'note' ? (last.data.parked ?? null) : null
 }
 
-/** For who reads: until when, and why. */
-export function waitWords({ until, asked, reason }: Parked): string {
-  const at = `${new Date(until).toISOString().slice(11, 19)} UTC`
-  return asked
-    ? `the provider asks to wait until ${at} (${reason})`
-    : `the provider is not to be had; it is asked again at ${at} (${reason})`
-}
-
 /** Of a turn that a stop came between: nobody reads it any more, so that it is not gone on with. */
 export function interruptedIn(steps: readonly Step[]): string {
   const parked = waitsNow(steps)

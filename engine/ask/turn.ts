@@ -18,7 +18,7 @@ import { AT_ONCE } from '../runs/answering.ts'
 import { isCut, Tape } from '../runs/tape.ts'
 import { callInText } from '../runs/text-call.ts'
 import type { Step, StepData, StepKind, StepWrite } from '../runs/types.ts'
-import { CLOSING, CUT, previewOf, ROUNDS, waitFrame } from './frames.ts'
+import { CLOSING, CUT, ROUNDS, shownOf, waitFrame } from './frames.ts'
 import { parkedOf } from './parked.ts'
 import { joined } from './present.ts'
 import { callTool } from './tools/index.ts'
@@ -271,7 +271,7 @@ export class Turn {
     parts.tell({ type: 'tool', id: call.id, name: call.name, input: call.arguments })
     const at = parts.clock.now()
     const done = (ok: boolean, text: string) =>
-      parts.tell({ type: 'tool_done', id: call.id, ms: parts.clock.now() - at, ok, preview: previewOf(text) })
+      parts.tell({ type: 'tool_done', id: call.id, ms: parts.clock.now() - at, ok, ...shownOf(text) })
     const refusal = call.cut
       ? 'cut off: the reply was longer than there was room for; call it again, there is more room now'
       : i >= CALLS_MAX

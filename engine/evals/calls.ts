@@ -4,11 +4,16 @@ import type { StoreHandle } from '../store/handle.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { createEvalReports } from './reports.ts'
 import { createScenarioReads } from './scenario-of-run.ts'
+import type { OpenEngine } from './world.ts'
 
-/** @param reads of the runs that scenarios are made from, and of their firings */
+/**
+ * @param reads of the runs that scenarios are made from, and of their firings
+ * @param open engines in memory, in which scenarios are checked
+ */
 export const evalCalls = (
   store: StoreHandle,
   clock: Clock,
   ctx: ReadContext,
   reads: Parameters<typeof createScenarioReads>[1],
-) => ({ ...createScenarioReads(ctx, reads), ...createEvalReports(store, clock) })
+  open: OpenEngine,
+) => ({ ...createScenarioReads(ctx, reads, async () => open), ...createEvalReports(store, clock) })

@@ -63,7 +63,7 @@ export interface Truth {
   /** A finding when absent. */
   outcome?: Outcome
   decoys?: Decoy[]
-  /** How hard it is, from 1, one clear signal, to 4, several causes or one that is missing. */
+  /** How hard it is, from 1, one clear signal, to 4, several causes or one that is missing; as levels.ts says when absent. */
   level?: number
 }
 
@@ -140,6 +140,8 @@ function checkedIncident(id: string, read: () => Incident): Incident {
     const { truth, events } = read()
     if (typeof truth?.entity !== 'string' || !Array.isArray(truth.facts) || !Array.isArray(events))
       throw new Error('the truth needs entity and facts, and there must be events')
+    if (truth.level !== undefined && ![1, 2, 3, 4].includes(truth.level))
+      throw new Error('level must be 1, 2, 3 or 4')
     counted(events)
     return { truth, events }
   } catch (error) {

@@ -3,6 +3,7 @@
  * that each part of a first message does its work; how good the whole is, incidents of others tell better.
  */
 import type { Decoy, Fact, Incident, IncidentEvent, NoisePool, Pack } from './incident.ts'
+import { levelOf } from './levels.ts'
 import { randomOf } from './noise.ts'
 import { scenarios } from './scenarios/index.ts'
 import { did, log, type Scenario, spread, type World } from './scenarios/world.ts'
@@ -64,8 +65,10 @@ function incidentOf({ id, kind, entity, outcome = 'finding', make }: Scenario, s
   }
   background(world.add, random)
   usualTrouble(world, entity)
+  const usual = decoys.length
   make(world)
-  return { truth: { ...{ id, kind, entity, facts, decoys, outcome }, fired_at: FIRED_AT }, events }
+  const truth = { ...{ id, kind, entity, facts, decoys, outcome }, fired_at: FIRED_AT }
+  return { truth: { ...truth, level: levelOf({ truth, events }, decoys.slice(usual)) }, events }
 }
 
 /** What goes on in any case: numbers of each service, and changes elsewhere that cause nothing. */

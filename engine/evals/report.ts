@@ -1,8 +1,9 @@
 /** What runs over a pack came to, as JUnit and as one page of HTML. */
 import { cellOf, figuresByVariant } from '../../schemas/eval-figures.ts'
+import { figuresByLevel, levelName, rulesByLevel, rulesLine } from '../../schemas/eval-levels.ts'
 import { grouped } from '../../schemas/grouped.ts'
 import { escapeText } from '../../schemas/plain-text.ts'
-import type { EvalReport } from '../../schemas/types.ts'
+import type { EvalReport, EvalRun } from '../../schemas/types.ts'
 
 /** One test case for each scenario and variant; what passes now and then, and what has a tape that no longer fits, is skipped with its reason. */
 export function junitOf({ runs, at }: EvalReport): string {
@@ -35,9 +36,8 @@ export function junitOf({ runs, at }: EvalReport): string {
 /** One file without scripts or addresses: a grid of scenarios and variants, and why each does not pass. */
 export function htmlOf(report: EvalReport): string {
   const columns = [...new Set(report.runs.map(({ variant, noise }) => `${variant}\0${noise}`))]
-  const rows = grouped(report.runs, ({ scenario }) => scenario)
   const head = columns.map((column) => `<th>${xml(column.replace('\0', ' · '))}</th>`).join('')
-  const body = [...rows].map(([scenario, of]) => {
+  const row = ([scenario, of]: [string, EvalRun[]]) => {
     const cells = columns.map((column) => {
       const some = of.filter(({ variant, noise }) => `${variant}\0${noise}` === column)
       const { state, passed, judged, why } = cellOf(some)
@@ -45,7 +45,20 @@ export function htmlOf(report: EvalReport): string {
       return `<td class="${state}">${said}${why ? `<small>${xml(why)}</small>` : ''}</td>`
     })
     return `<tr><th>${xml(scenario)}<small>${xml(of[0]!.kind)}${of[0]!.held_out ? ', held out' : ''}</small></th>${cells.join('')}</tr>`
-  })
+  }
+  const levels = figuresByLevel(report.runs)
+  const causeAt = (level: number | null) =>
+    columns.map((column) => {
+      const one = levels.find((of) => of.level === level && `${of.variant}\0${of.noise}` === column)
+      return `<td>${one ? `cause ${one.cause.toFixed(2)}` : ''}</td>`
+    })
+  const body = [...grouped(report.runs, ({ level }) => level)]
+    .sort(([a], [b]) => (a ?? 0) - (b ?? 0))
+    .flatMap(([level, of]) => [
+      `<tr class="level"><th>${levelName(level)}</th>${causeAt(level).join('')}</tr>`,
+      ...[...grouped(of, ({ scenario }) => scenario)].map(row),
+    ])
+  const rules = rulesByLevel(report).map((one) => `<li>${xml(rulesLine(one))}</li>`)
   const figures = figuresByVariant(report.runs).map(
     ({ variant, noise, cause, pass, input_tokens, usd }) =>
       `<li>${xml(variant)}, ${noise.toLocaleString('en')} events around: cause ${cause.mean.toFixed(2)} (${cause.low.toFixed(2)}–${cause.high.toFixed(2)}), ${Math.round(pass * 100)} % pass, ${input_tokens.toLocaleString('en')} tokens a run${usd === null ? '' : `, $${usd.toFixed(4)}`}</li>`,
@@ -58,11 +71,11 @@ body { margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
 table { border-collapse: collapse; display: block; overflow-x: auto }
 th, td { border: 1px solid #8886; padding: .35rem .6rem; text-align: left; vertical-align: top }
 small { display: block; font-weight: normal; opacity: .75 }
-.pass { background: #2f9e4433 } .fail { background: #e0313133 } .flaky, .stale { background: #f08c0033 }
+.pass { background: #2f9e4433 } .fail { background: #e0313133 } .flaky, .stale { background: #f08c0033 } .level { background: #8882 }
 </style>
 <h1>svc evals</h1>
 <p>${xml(report.pack)}, svc ${xml(report.release)}, ${xml(report.at)}${report.stopped ? '. Stopped before the end: the money was spent' : ''}</p>
-<ul>${figures.join('\n')}</ul>
+<ul>${[...figures, ...rules].join('\n')}</ul>
 <table><thead><tr><th>Scenario</th>${head}</tr></thead><tbody>
 ${body.join('\n')}
 </tbody></table>

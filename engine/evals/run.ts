@@ -4,6 +4,7 @@ import { systemTimers } from '../clock.ts'
 import type { Models } from '../models/types.ts'
 import { startRunner } from '../runs/runner.ts'
 import type { Pack } from './incident.ts'
+import { levelOf } from './levels.ts'
 import { recordOf, sceneOf } from './scene.ts'
 import { scoreRun } from './score.ts'
 import { type ScriptedName, scriptedModels, silentModels, type Told } from './scripted.ts'
@@ -58,7 +59,8 @@ export async function runEvals(
   let stopped = false
   for (const { id, heldOut = false, load } of pack.incidents) {
     const incident = load()
-    const { kind, level = null, outcome = 'finding' } = incident.truth
+    const { kind, outcome = 'finding' } = incident.truth
+    const level = levelOf(incident)
     for (const noise of levels) {
       const loaded = loadedWith(incident, pack.noise, noise)
       const world = await openEvalWorld(open, loaded, [...agentsOf(variants).values()])

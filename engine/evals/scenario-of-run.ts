@@ -1,7 +1,6 @@
 /** A run of the past as a scenario, of what the run could read: shown first, and given away when somebody asks. */
 import { grouped } from '../../schemas/grouped.ts'
 import type { RunDetail, ScenarioAsk, ScenarioFile, ScenarioPreview } from '../../schemas/types.ts'
-import type { Asked } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { RunReads } from '../runs/run-reads.ts'
 import type { ReadContext } from '../timeline/context.ts'
@@ -9,6 +8,9 @@ import { projectScope } from '../timeline/project-scope.ts'
 import type { TriggerReads } from '../triggers/reads.ts'
 import { guessedFaults, statedFaults } from './fitness.ts'
 import { type Frozen, type FrozenRow, freezeRun, proposedCauses } from './freeze.ts'
+import type { Incident } from './incident.ts'
+import type { ScenarioReads } from './scenario-reads.ts'
+import type { OpenEngine } from './world.ts'
 
 /** Of the past of a firing so much is taken, ms; of events at most so many, the newest of them. */
 const BACK_MS = 36 * 3_600_000
@@ -19,17 +21,17 @@ const SOURCES_MAX = 100
 const FILE_MAX = 20_000_000
 /** Characters of an event's text in what is shown. */
 const TEXT = 200
-
-export interface ScenarioReads {
-  /** What a scenario made from a run would hold. @throws SvcError not_found; invalid; conflict */
-  previewScenario(run: string, asked: ScenarioAsk, by?: Asked): Promise<ScenarioPreview>
-  /** The scenario itself, which leaves. @throws SvcError as of the preview, and invalid where no cause is said */
-  scenarioOfRun(run: string, asked: ScenarioAsk, by?: Asked): Promise<ScenarioFile>
-}
+/** Events up to which scripted agents run over a scenario here: some seconds of one processor, and 100 MB. */
+const RUN_MAX = 20_000
 
 type Reads = Pick<RunReads, 'getRun' | 'readFor'> & Pick<TriggerReads, 'getFiring'>
 
-export function createScenarioReads(ctx: ReadContext, reads: Reads): ScenarioReads {
+/** @param open gives an engine of its own in memory, in which a scenario is checked */
+export function createScenarioReads(
+  ctx: ReadContext,
+  reads: Reads,
+  open: () => Promise<OpenEngine>,
+): ScenarioReads {
   async function make(id: string, asked: ScenarioAsk) {
     const run = await reads.getRun(id)
     const asOf = run.as_of ?? fail('conflict', `run ${id} was not started: it read nothing`)
@@ -81,7 +83,8 @@ export function createScenarioReads(ctx: ReadContext, reads: Reads): ScenarioRea
   return {
     previewScenario: async (id, asked) => {
       const { frozen, from, rows } = await make(id, asked)
-      return previewOf(frozen, { from, events: rows.length })
+      const fitness = from === 'none' ? NOT_CHECKED : await fitnessOf(frozen, open)
+      return { ...previewOf(frozen, { from, events: rows.length }), ...fitness }
     },
     scenarioOfRun: async (id, asked) => {
       const { frozen, from } = await make(id, asked)
@@ -102,10 +105,26 @@ const fileOf = ({ truth, events }: Frozen): ScenarioFile =>
 
 const bytesOf = (frozen: Frozen): number => Buffer.byteLength(JSON.stringify(fileOf(frozen)))
 
-function previewOf(frozen: Frozen, { from, events }: { from: CauseFrom; events: number }): ScenarioPreview {
+type Fitness = Pick<ScenarioPreview, 'checked' | 'unfit'>
+
+const NOT_CHECKED: Fitness = { checked: 'none', unfit: [] }
+
+/** What svc evals check says of it; of one too large to be run over here, what is seen without that. */
+async function fitnessOf({ truth, events }: Frozen, open: () => Promise<OpenEngine>): Promise<Fitness> {
+  const incident: Incident = { truth, events }
+  if (events.reduce((sum, { count = 1 }) => sum + count, 0) > RUN_MAX)
+    return { checked: 'first_message', unfit: [...statedFaults(incident, {}, 0), ...guessedFaults(incident)] }
+  const { checkPack } = await import('./check.ts')
+  const pack = { incidents: [{ id: truth.id, load: () => incident }], noise: {} }
+  const unfit = await checkPack(await open(), pack, { noise: 0 })
+  return { checked: 'runs', unfit: unfit.map(({ why }) => why) }
+}
+
+function previewOf(
+  frozen: Frozen,
+  { from, events }: { from: CauseFrom; events: number },
+): Omit<ScenarioPreview, keyof Fitness> {
   const { truth, causes, replaced } = frozen
-  const incident = { truth, events: frozen.events }
-  const isNamed = from !== 'none'
   return {
     ...{ id: truth.id, entity: truth.entity, fired_at: truth.fired_at, cause_from: from, events },
     causes: causes.map((some) => some.map(({ id, text }) => ({ id, text: text.slice(0, TEXT) }))),
@@ -116,7 +135,6 @@ function previewOf(frozen: Frozen, { from, events }: { from: CauseFrom; events: 
       events: some.reduce((sum, { count = 1 }) => sum + count, 0),
     })),
     replaced: Object.entries(replaced).map(([kind, names]) => ({ kind, names })),
-    unfit: isNamed ? [...statedFaults(incident, {}, 0), ...guessedFaults(incident)] : [],
   }
 }
 

@@ -13,6 +13,8 @@ const BODY_ITEMS = 1_000
 /** Runs of one agent in its day: as many as are asked for. */
 const RUNS_MAX = 10_000
 const TRIGGER = 'paged'
+/** The same in every world: what an agent is told of a scenario is the same to the byte, cursors and markers with it. */
+const SECRET = '0'.repeat(64)
 export const EVALS: Caller = { id: 'evals', name: 'evals' }
 const BY = { caller: EVALS, origin: 'api' as const }
 
@@ -41,7 +43,7 @@ export async function openEvalWorld(
   const began = loaded.now + Math.min(0, ...loaded.events.map(({ t }) => t)) * 1000
   let now = began
   const clock = { now: () => now }
-  const engine = open({ dataFile: null, clock })
+  const engine = open({ dataFile: null, clock, fixedSecret: SECRET })
   try {
     const { id: project } = await engine.createProject({ template: 'custom', name: 'Evals', objects: [] }, BY)
     const keys = await makeSources(engine, loaded, project)

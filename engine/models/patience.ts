@@ -1,6 +1,6 @@
 /**
- * How long a model that is not to be had is waited for, by a run and by an answer of Ask alike: as long as
- * its provider says, else by backoff, and an hour at most. Written for users in docs/agents.md, section "A
+ * How long a model that is not to be had is waited for, by a run, an answer of Ask and the planning of setup alike: as
+ * long as its provider says, else by backoff, and an hour at most. Written for users in docs/agents.md, section "A
  * model that is not to be had".
  */
 
@@ -40,6 +40,25 @@ export function nextTry(
     }
   const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries)
   return { since, until: Math.min(now + Math.max(backoff, asked ?? 0), end) }
+}
+
+/**
+ * For who reads: until when it is waited, and why.
+ * @param until epoch ms. @param asked whether the provider said how long
+ */
+export function waitWords({
+  until,
+  asked,
+  reason,
+}: {
+  until: number
+  asked: boolean
+  reason: string
+}): string {
+  const at = `${new Date(until).toISOString().slice(11, 19)} UTC`
+  return asked
+    ? `the provider asks to wait until ${at} (${reason})`
+    : `the provider is not to be had; it is asked again at ${at} (${reason})`
 }
 
 const minutes = (ms: number): string => {

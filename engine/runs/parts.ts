@@ -42,6 +42,8 @@ export interface RunsParts {
   append(item: FindingItem, alongside: (eventId: string) => void): Promise<void>
   /** Fences data with it. */
   secret: string
+  /** What every marker is made from where runs of several stores are to be told the same; else each has its own. */
+  markerSeed: string | undefined
   /** After a commit that left something to be started or sent. */
   onPending(): void
 }

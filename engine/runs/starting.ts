@@ -54,7 +54,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
             }
           : null,
       skills: parts.skills(projects),
-      marker: told?.marker ?? markerOf(parts.secret, row.dispatch_id ?? row.root_run_id),
+      marker: told?.marker ?? markerOf(parts.secret, parts.markerSeed ?? row.dispatch_id ?? row.root_run_id),
       steps: steps.map(stepOf),
       tape:
         row.tape && row.rerun_of !== null

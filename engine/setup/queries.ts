@@ -63,6 +63,9 @@ function prepare(db: Database) {
      VALUES (?, (SELECT coalesce(max(n), 0) + 1 FROM setup_steps WHERE setup = ?), ?, 'running', ?)`,
   )
   const retell = db.prepare("UPDATE setup_steps SET text = ? WHERE setup = ? AND state = 'running'")
+  const running = db
+    .prepare<[string], string>("SELECT text FROM setup_steps WHERE setup = ? AND state = 'running'")
+    .pluck()
   const ownKey = db.prepare('UPDATE setups SET own_key = ? WHERE id = ?')
   const practised = db.prepare(
     'UPDATE setups SET practised_at = ?, practice_run = ?, practice_dispatch = ?, practice_found = NULL WHERE id = ?',
@@ -84,6 +87,8 @@ function prepare(db: Database) {
     addStep: (id: string, text: string, at: number) => addStep.run(id, id, text, at),
     /** Says of the sub-step under way what it came to. */
     retell: (id: string, text: string) => retell.run(text, id),
+    /** What the sub-step under way says. */
+    running: (id: string) => running.get(id),
     steps: db.prepare<[string], StepRow>(
       'SELECT n, text, state, at FROM setup_steps WHERE setup = ? ORDER BY n',
     ),

@@ -35,7 +35,11 @@ export function readerCalls(db: Database, options: SharedOptions, clock: Clock):
     ...createReads(ctx, clock, true, () => figures.countRead()),
     ...triggerReads,
     ...runReads,
-    ...createScenarioReads(ctx, { ...runReads, ...triggerReads }),
+    ...createScenarioReads(
+      ctx,
+      { ...runReads, ...triggerReads },
+      async () => (await import('../create-engine.ts')).createEngine,
+    ),
     ...agentTestReads(db, snapshot),
     ...createReplayReads(ctx, clock, (steps) => inTurns(steps, snapshot)),
     ...models,

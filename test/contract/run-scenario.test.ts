@@ -53,7 +53,7 @@ describe('a scenario made from a run', () => {
   it('proposes the causes of claims that hold, and before them the event that a mark names', async () => {
     expect(await preview()).toMatchObject({ cause_from: 'claims', causes: [[{ id: ids[1] }]] })
     await mark({ mark: 'wrong' })
-    expect(await preview()).toMatchObject({ cause_from: 'none', causes: [] })
+    expect(await preview()).toMatchObject({ cause_from: 'none', causes: [], checked: 'none', unfit: [] })
     expect((await svc.refused('POST', `/api/runs/${run}/scenario/file`, {}))[1]).toContain(
       'no cause is known of this run; say which events show it',
     )
@@ -63,6 +63,7 @@ describe('a scenario made from a run', () => {
 
   it('shows what would leave: counts, size, and what is replaced by stand-ins', async () => {
     expect(await preview({ causes: [[ids[0]]] })).toMatchObject({
+      ...{ checked: 'runs', unfit: [] },
       ...{ events: 63, kept: 63, sources: [{ source: 'app', events: 63 }] },
       replaced: [
         { kind: 'customer', names: 1 },
@@ -71,6 +72,15 @@ describe('a scenario made from a run', () => {
       bytes: expect.any(Number),
     })
     expect(JSON.stringify(await preview())).not.toMatch(/Acme|acme\.example/)
+  })
+
+  it('is refused as svc evals check refuses it, by what scripted agents find in it', async () => {
+    // The change after it began is what an agent names that knows nothing.
+    const newest = await preview({ causes: [['evt_3']] })
+    expect(newest).toMatchObject({
+      checked: 'runs',
+      unfit: expect.arrayContaining(['newest-change finds the cause, which knows nothing']),
+    })
   })
 
   it('holds no name of a customer, and nothing of what was found', async () => {

@@ -16,7 +16,6 @@ export function PasteDialog({ found, onClose, onPaste }: Props) {
       onClose={onClose}
       title={count === 1 ? 'Paste one part' : `Paste ${count} parts`}
       centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

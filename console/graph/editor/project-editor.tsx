@@ -141,14 +141,7 @@ function Frame({ session, marks, empty }: { session: Session; marks: GraphMarks;
           {panel}
         </SidePanel>
       )}
-      <Drawer
-        opened={panel !== null && isNarrow}
-        onClose={close}
-        position="right"
-        size="100%"
-        title="Edit"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Drawer opened={panel !== null && isNarrow} onClose={close} position="right" size="100%" title="Edit">
         {panel}
       </Drawer>
     </div>

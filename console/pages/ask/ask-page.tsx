@@ -52,13 +52,7 @@ export default function AskPage() {
           {sessions}
         </aside>
       </div>
-      <Drawer
-        opened={listed}
-        onClose={close}
-        title="Conversations"
-        position="right"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Drawer opened={listed} onClose={close} title="Conversations" position="right">
         {sessions}
       </Drawer>
     </>

@@ -113,7 +113,7 @@ function Rename({ session, onClose }: DialogProps) {
   const [title, setTitle] = useState(session.title)
   const rename = useSessionChange(() => ask.saveSession(session.id, { title: title.trim() }), { onClose })
   return (
-    <Modal opened onClose={onClose} title="Rename" centered closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title="Rename" centered>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -146,13 +146,7 @@ function Delete({ session, onClose, onDone }: DialogProps) {
     ...(onDone ? { onDone } : {}),
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Delete this conversation?"
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title="Delete this conversation?" centered>
       <Stack>
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           {session.title}: its questions and answers go for good. What was applied from it stays.

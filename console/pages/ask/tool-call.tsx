@@ -2,13 +2,16 @@
 import { Text } from '@mantine/core'
 import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react'
 import type { AskBlock } from '../../lib/ask.ts'
+import { readOf } from '../../lib/folds.ts'
 import { took } from '../../lib/runs.ts'
 import { Fold, TextBlock } from '../../parts/fold.tsx'
+import { Unfold } from '../../parts/unfold.tsx'
 
 type Call = Extract<AskBlock, { kind: 'tool' }>
 
 export function ToolCall({ call }: { call: Call }) {
-  const { name, input, ms, ok, preview } = call
+  const { name, input, ms, ok, preview, folds } = call
+  const request = name === 'read' ? readOf(input) : null
   const Icon = ok === null ? CircleDashed : ok ? CircleCheck : CircleAlert
   return (
     <div className="ask-tool" data-state={ok === null ? 'busy' : ok ? 'good' : 'bad'}>
@@ -27,6 +30,7 @@ export function ToolCall({ call }: { call: Call }) {
               Answered
             </Text>
             <TextBlock text={preview} label={`Copy: what ${name} answered`} />
+            {request && <Unfold folds={folds} request={request} />}
           </>
         )}
       </Fold>

@@ -10,6 +10,7 @@ import '../../styles/evals.css'
 import { Section } from '../../parts/section.tsx'
 import { CompareReports } from './compare-reports.tsx'
 import { FiguresTable } from './figures-table.tsx'
+import { LevelsTable } from './levels-table.tsx'
 import { MeasuredTable } from './measured-table.tsx'
 import { RunOverTimeline } from './run-over-timeline.tsx'
 import { ScenarioGrid } from './scenario-grid.tsx'
@@ -30,6 +31,9 @@ export function ReportView({ report, id }: { report: EvalReport; id?: string }) 
         <>
           <Section title="Agents">
             <FiguresTable figures={figuresByVariant(runs)} />
+          </Section>
+          <Section title="By level">
+            <LevelsTable report={report} />
           </Section>
           <Section title="Compare with another report">
             <CompareReports report={report} {...(id ? { id } : {})} />

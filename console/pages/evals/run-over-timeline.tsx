@@ -20,14 +20,7 @@ export function RunOverTimeline({ row, column, scenes, onClose }: Props) {
   const run = runs.find((one) => String(one.repeat) === repeat) ?? runs[0]!
   const scene = scenes.find((one) => one.scenario === row.scenario && one.noise === column.noise)
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size="xl"
-      title={`${row.scenario}: ${column.variant}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Drawer opened onClose={onClose} position="right" size="xl" title={`${row.scenario}: ${column.variant}`}>
       <Stack>
         {column.scripted && (
           <Text size="sm" component="div">

@@ -106,13 +106,7 @@ export default function ExplorePage() {
       ) : (
         <PickOne onPick={addLabel} onSource={(source) => change({ sources: [source] })} />
       )}
-      <Modal
-        opened={help}
-        onClose={() => setHelp(false)}
-        title="Shortcuts"
-        centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Modal opened={help} onClose={() => setHelp(false)} title="Shortcuts" centered>
         <Table>
           <Table.Tbody>
             {SHORTCUTS.map(([key, what]) => (

@@ -125,13 +125,7 @@ function KeyRow({ entry }: { entry: Key }) {
         ) : (
           'revoked'
         )}
-        <Modal
-          opened={asking}
-          onClose={() => setAsking(false)}
-          title={`Revoke ${entry.name}?`}
-          centered
-          closeButtonProps={{ 'aria-label': 'Close' }}
-        >
+        <Modal opened={asking} onClose={() => setAsking(false)} title={`Revoke ${entry.name}?`} centered>
           <Stack>
             <Text size="sm">
               Whoever uses it is refused from now on, and its live streams close. This cannot be undone.

@@ -51,7 +51,6 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
       title={create.data ? `${create.data.name} is ready` : 'New API key'}
       centered
       size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {create.data ? (
         <Stack>

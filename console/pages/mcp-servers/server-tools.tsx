@@ -174,13 +174,7 @@ function Review({ server, tool, onClose }: { server: string; tool: McpTool; onCl
   const change = tool.change!
   const mark = (is: boolean) => (is ? 'Says that it only reads.' : 'May write.')
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`${tool.name} has changed`}
-      size="xl"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title={`${tool.name} has changed`} size="xl">
       <Stack>
         <Text size="sm">
           Agents are not offered it until the change is approved. A description is an instruction to the

@@ -19,14 +19,7 @@ export function DeleteProject({ project, onClose }: { project: Project; onClose:
     queryFn: () => declared.removal(project.id),
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Delete ${project.name}?`}
-      size="lg"
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title={`Delete ${project.name}?`} size="lg" centered>
       {error && <Failed error={error} />}
       {data ? <Confirm project={project} removal={data} onClose={onClose} /> : !error && <LoadingRows />}
     </Modal>

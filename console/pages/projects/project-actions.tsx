@@ -46,13 +46,7 @@ function ActionDialog({
   const [args, setArgs] = useState(() => defaultsOf(action.params ?? {}))
   const run = useChange(() => declared.runAction(project.id, action.name, args), { quiet: true })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={action.label}
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title={action.label} centered>
       <Stack>
         {action.intro && <Text size="sm">{action.intro}</Text>}
         {action.help && (

@@ -155,13 +155,7 @@ function Moves({ project }: { project: Project }) {
           Resume
         </Button>
       )}
-      <Modal
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={`Pause ${project.name}?`}
-        centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Modal opened={asking} onClose={() => setAsking(false)} title={`Pause ${project.name}?`} centered>
         <Stack>
           <Text size="sm">
             Its triggers and agents stop, unless another running project uses them. Resuming restores exactly

@@ -113,13 +113,7 @@ function Note({
     queryFn: () => declared.result(project.id, result.id),
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={result.headline}
-      size="xl"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title={result.headline} size="xl">
       {error && <Failed error={error} />}
       {data ? <MarkdownText text={data.note} /> : !error && <LoadingRows />}
     </Modal>

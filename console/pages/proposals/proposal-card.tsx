@@ -93,13 +93,7 @@ function Decline({ proposal, onClose }: { proposal: Proposal; onClose: () => voi
     onDone: onClose,
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Decline this proposal?"
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title="Decline this proposal?" centered>
       <form
         onSubmit={(event) => {
           event.preventDefault()

@@ -18,13 +18,7 @@ export function CompareButton({ run }: { run: Run }) {
       <Button variant="default" onClick={() => setOpen(true)}>
         Compare…
       </Button>
-      <Modal
-        opened={open}
-        onClose={() => setOpen(false)}
-        title="Compare it with"
-        size="lg"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Modal opened={open} onClose={() => setOpen(false)} title="Compare it with" size="lg">
         <Candidates run={run} />
       </Modal>
     </>

@@ -30,7 +30,7 @@ function Dialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
   const known = (run.definition.verdicts as { verdict: string }[] | undefined) ?? []
   const verdicts = [...new Set([...known.map((one) => one.verdict), ...(run.verdict ? [run.verdict] : [])])]
   return (
-    <Modal opened onClose={onClose} title="Keep as example" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title="Keep as example">
       {keep.data ? (
         <Stack>
           <span role="status">{run.agent} is tested by it from now on.</span>

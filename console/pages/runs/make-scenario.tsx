@@ -54,13 +54,7 @@ function ScenarioDialog({ run, onClose }: { run: RunDetail; onClose: () => void 
       ...(keep.trim() ? { keep: idsIn(keep) } : {}),
     })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Make a scenario for svc evals"
-      size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title="Make a scenario for svc evals" size="lg">
       <Stack>
         <Text size="sm" c="dimmed">
           The events that the run could read, up to the firing, with stand-ins for names. Nothing leaves svc

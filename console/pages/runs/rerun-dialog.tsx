@@ -28,13 +28,7 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
   }
   const made = rerun.data?.run_id
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Rerun ${run.agent} on ${run.key}`}
-      size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title={`Rerun ${run.agent} on ${run.key}`} size="lg">
       {made ? (
         <Stack>
           <Text size="sm" role="status">

@@ -1,6 +1,7 @@
 /** What one step of a run was: told, asked, called, refused, concluded. */
 import { Group, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
+import { foldsIn } from '../../../schemas/event-line.ts'
 import { unfolding } from '../../lib/folds.ts'
 import { argumentWords, type Call, type Chapter, opening } from '../../lib/run-story.ts'
 import { tokenWords } from '../../lib/runs.ts'
@@ -48,7 +49,7 @@ function Told({ step: { system, message, tools, shown }, entity }: Of<'prompt'>)
     <Stack gap={4}>
       <Text fw={600}>Received the timeline</Text>
       <FoldedText title="First message" hint={`${count(message.length)} characters`} text={message} />
-      <Unfold text={message} request={unfolding(null, entity)} entity={entity} />
+      <Unfold folds={foldsIn(message)} request={unfolding(null, entity)} entity={entity} />
       <FoldedText title="Instructions" hint={`${count(system.length)} characters`} text={system} />
       {tools.length > 0 && (
         <Text size="sm">
@@ -119,7 +120,7 @@ function Called({ step: { call, server, result, isError, shown }, entity }: Of<'
         <>
           <FoldedText title="Result" hint={opening(result)} text={result} />
           {server === null && (
-            <Unfold text={result} request={unfolding(call.arguments, entity)} entity={entity} />
+            <Unfold folds={foldsIn(result)} request={unfolding(call.arguments, entity)} entity={entity} />
           )}
         </>
       )}

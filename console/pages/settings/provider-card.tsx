@@ -180,13 +180,7 @@ function Delete({ provider: { id, name }, onClose }: { provider: ModelProvider; 
     onDone: onClose,
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Delete ${name}?`}
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title={`Delete ${name}?`} centered>
       <Stack>
         <Text size="sm">
           Its address and credential are forgotten here; what the environment says of it holds again. Agents

@@ -57,13 +57,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
   const fault = providerFault(draft, stored)
   const isA = draft.kind === 'providera'
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={stored ? `Edit ${stored.name}` : 'Add a model provider'}
-      size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title={stored ? `Edit ${stored.name}` : 'Add a model provider'} size="lg">
       {unlisted ? (
         <Stack>
           <Alert color="yellow" title="Saved, but no models were listed" role="status">

@@ -98,13 +98,7 @@ function RemoveSkill({
       <Button variant="light" color="red" onClick={() => setAsking(true)}>
         Remove…
       </Button>
-      <Modal
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={`Remove ${name} from ${here}?`}
-        centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Modal opened={asking} onClose={() => setAsking(false)} title={`Remove ${name} from ${here}?`} centered>
         <Stack>
           <Text size="sm">
             {others.length

@@ -130,7 +130,6 @@ function UploadSkill() {
         onClose={() => setFile(null)}
         title={`Upload ${file?.name ?? ''}`}
         centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Stack>
           <Text size="sm">A skill of the same name is replaced in every project that uses it.</Text>

@@ -40,13 +40,7 @@ export function DeleteSource({
       notifications.show({ color: 'red', title: 'Couldn’t delete the source', message: error.message }),
   })
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={`Delete ${source.name}?`}
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened={opened} onClose={onClose} title={`Delete ${source.name}?`} centered>
       <Stack>
         <Text size="sm">
           Its ingest URL and the keys made for it stop working at once. A new source of the same name starts

@@ -32,7 +32,6 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
       title={subscribe.data ? 'Subscribed' : `Tell an address of ${trigger}`}
       centered
       size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {subscribe.data ? (
         <Done secret={subscribe.data.secret} onClose={close} />

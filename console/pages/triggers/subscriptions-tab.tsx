@@ -159,13 +159,7 @@ function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { sub
       >
         Unsubscribe
       </Button>
-      <Modal
-        opened={isAsking}
-        onClose={() => setAsking(false)}
-        title={`Unsubscribe ${name}?`}
-        centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Modal opened={isAsking} onClose={() => setAsking(false)} title={`Unsubscribe ${name}?`} centered>
         <Stack>
           <Text size="sm">
             {trigger === null

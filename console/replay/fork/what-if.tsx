@@ -24,13 +24,7 @@ export function WhatIf({ replay, frame, selected, onInstant, onClose }: Props) {
   const [id, setId] = useState(() => firstOf(parts, then, selected, replay))
   const part = parts.find((one) => one.id === id)
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="What if…"
-      size="min(980px, 100vw)"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title="What if…" size="min(980px, 100vw)">
       <Stack>
         <Text size="sm">
           Change a trigger or an agent as it was at this moment, and see what would have come of the same

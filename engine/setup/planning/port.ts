@@ -42,6 +42,11 @@ export interface PlanningPort {
   /** Notes a sub-step. @throws SvcError wrong_state when the planning is over */
   planningStep(of: PlanningId, step: { look: string } | 'write'): Promise<void>
   /**
+   * Notes that its model is waited for, or no longer: null. One wait is one sub-step, however often it is asked again.
+   * @throws SvcError wrong_state when the planning is over
+   */
+  planningWait(of: PlanningId, words: string | null): Promise<void>
+  /**
    * Checks and keeps what a model proposed. @returns what is to be fixed, and whether the planning is over
    * @throws SvcError wrong_state when the planning is over
    */
@@ -53,6 +58,7 @@ export interface PlanningPort {
 const names: Record<keyof PlanningPort, true> = {
   claimPlannings: true,
   planningStep: true,
+  planningWait: true,
   proposePlan: true,
   failPlanning: true,
 }
@@ -60,6 +66,8 @@ const names: Record<keyof PlanningPort, true> = {
 /** Names of the calls, for what passes them on to the writer thread. */
 export const planningPortNames = Object.keys(names) as (keyof PlanningPort)[]
 
+const WAITS = 'Waiting for the model: '
+const WAITED = 'The model was waited for, and answers again'
 const INTERRUPTED = 'svc was stopped while this was planned; plan it again'
 
 /** @param secret of the instance, for markers nobody outside can make up */
@@ -133,6 +141,15 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
         const event = given === 'write' ? { type: 'write' } : { type: 'look', source: given.look }
         if (acceptedBy('draft', row.snapshot).includes(event.type)) move(row, event)
         step(row.id, given === 'write' ? 'Writing the plan' : `Looking at what ${given.look} sends`)
+      }),
+
+    planningWait: async (of, words) =>
+      store.tx(() => {
+        const row = current(of)
+        const isWaiting = queries.running(row.id)?.startsWith(WAITS)
+        const text = words === null ? WAITED : `${WAITS}${words}`
+        if (isWaiting) queries.retell(row.id, text)
+        else if (words !== null) step(row.id, text)
       }),
 
     proposePlan: async (of, given) =>

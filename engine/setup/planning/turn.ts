@@ -2,8 +2,10 @@
  * How a plan is asked of a model: it may look at what is here first, then it must propose; what the check
  * finds is given back, until there is nothing more to fix or no round is left.
  */
-import type { Clock } from '../../clock.ts'
+import type { Clock, Timers } from '../../clock.ts'
+import { within } from '../../egress/index.ts'
 import { roomAfter } from '../../models/output-bounds.ts'
+import { nextTry, type Waited, waitWords } from '../../models/patience.ts'
 import {
   ModelFault,
   type ModelMessage,
@@ -29,6 +31,7 @@ export interface TurnParts {
   port: PlanningPort & PlanningReads & { recordModelUsage(entry: UsageEntry): Promise<void> }
   models: Models
   clock: Clock
+  timers: Timers
   signal: AbortSignal
 }
 
@@ -140,10 +143,7 @@ class Turn {
       maxTokens: roomAfter(OUTPUT_TOKENS, this.cuts, outputTokens),
       signal,
     }
-    const reply = await models.call({ ...request, messages: this.messages }).catch((error: unknown) => {
-      if (!(error instanceof ModelFault) || error.code !== 'overflow' || !this.compact()) throw error
-      return models.call({ ...request, messages: this.messages })
-    })
+    const reply = await this.patiently(() => models.call({ ...request, messages: this.messages }))
     await port.recordModelUsage({
       id: `setup ${this.job.project} ${this.job.attempt} ${n}`,
       at: clock.now(),
@@ -160,6 +160,38 @@ class Turn {
     })
     signal.throwIfAborted()
     return reply
+  }
+
+  /** Asks again what was too long, once it is shorter, and a model that is not to be had, as long as runs wait for theirs. */
+  private async patiently(call: () => Promise<ModelReply>): Promise<ModelReply> {
+    const { port, signal } = this.parts
+    let waited: Waited = { since: null, tries: 0 }
+    for (;;) {
+      try {
+        const reply = await call()
+        if (waited.since !== null) await port.planningWait(this.job, null)
+        return reply
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!(error instanceof ModelFault)) throw error
+        if (error.code === 'overflow' && this.compact()) continue
+        if (!error.later) throw error
+        waited = await this.wait(error, error.later.waitMs, waited)
+      }
+    }
+  }
+
+  /** @param asked milliseconds, as the provider says. @throws ModelFault where it must not wait any longer; an abort */
+  private async wait(fault: ModelFault, asked: number | null, waited: Waited): Promise<Waited> {
+    const { clock, timers, port, signal } = this.parts
+    const { code, message, provider } = fault
+    const reason = provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
+    const next = nextTry(waited, clock.now(), asked, 'planning')
+    if ('refusal' in next) throw new ModelFault(code, `${reason}; ${next.refusal}`)
+    await port.planningWait(this.job, waitWords({ until: next.until, asked: asked !== null, reason }))
+    await within(timers, next.until - clock.now(), signal, new Promise<never>(() => {}))
+    signal.throwIfAborted()
+    return { since: next.since, tries: waited.tries + 1 }
   }
 
   /** What was said is longer than the model takes. @returns whether it is shorter now */

@@ -49,6 +49,11 @@ it('runs the scripted agents without a provider, and says so', async () => {
   expect(out).toMatch(/^noise +agent +scenarios +runs +cause \(95 %\)/)
   expect(out).toMatch(/\n300 +script newest +1 +1 +0\.00/)
   expect(out).toMatch(/\n300 +script rules +1 +1 +1\.00/)
+  expect(out).toMatch(/cause by level +level \d/)
+  expect(out).toMatch(/\n300 +script rules +1\.00 \(1\)/)
+  expect(out).toMatch(
+    /level \d, 300 events around: the rules name all causes of 1 of 1, [\d,]+ tokens a run \(goal 11 of 12: reached\)/,
+  )
 })
 
 it('runs models of a provider, several times each, within what may be spent; reports are compared', async () => {

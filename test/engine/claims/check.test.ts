@@ -69,6 +69,16 @@ describe('issue 17, 2.5: a claim', () => {
     })
   })
 
+  it('does not hold where it cites what is no event, or what its writer was not shown', () => {
+    const told = new Map([['evt_1', 1]])
+    const claim = (id: string) => [{ text: 'c', events: [id], quote: 'order' }]
+    expect(checkClaims(claim('evt_9'), events, told)).toMatchObject([{ ok: false, why: 'evt_9 is no event' }])
+    expect(checkClaims([{ text: 'c', events: ['evt_3'], number: 1200 }], events, told)).toMatchObject([
+      { ok: false, unproved: false, why: 'evt_3 was not read in this run' },
+    ])
+    expect(checkClaims(claim('evt_1'), events, told)).toMatchObject([{ ok: true, why: null }])
+  })
+
   it('is the cause where it is the first, else context, unless it says so', () => {
     const claims = check(
       { text: 'a', events: ['evt_1'] },

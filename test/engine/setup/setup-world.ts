@@ -15,6 +15,10 @@ export interface SetupWorld extends RunWorld {
   setup(project: string): Promise<Setup>
   /** Resolves once the draft is being planned no more. */
   planned(project: string): Promise<Setup>
+  /** Resolves once what is shown of it is so. */
+  until(project: string, is: (setup: Setup) => boolean): Promise<Setup>
+  /** Moves the time on by milliseconds, for what is read and for what waits. */
+  pass(ms: number): void
 }
 
 /** A plan as a model proposes it: errors of a gateway wake one agent. */
@@ -79,7 +83,7 @@ export async function openSetupWorld(
   const { engine } = world
   const time = manualTime(world.clock.at)
   const out = createEgressFetch({ audience: 'operator' })
-  const writes = ['claimPlannings', 'planningStep', 'proposePlan', 'failPlanning'] as const
+  const writes = ['claimPlannings', 'planningStep', 'planningWait', 'proposePlan', 'failPlanning'] as const
   const watched = Object.fromEntries(
     writes.map((name) => [
       name,
@@ -108,6 +112,14 @@ export async function openSetupWorld(
       told()
     },
   })
+  const until: SetupWorld['until'] = async (project, is) => {
+    for (;;) {
+      const setup = await engine.getSetup(project)
+      if (is(setup)) return setup
+      if (world.errors.length) throw world.errors[0]
+      await new Promise<void>((go) => waiting.push(go))
+    }
+  }
   return {
     ...world,
     planner,
@@ -117,13 +129,11 @@ export async function openSetupWorld(
       return project.id
     },
     setup: (project) => engine.getSetup(project),
-    planned: async (project) => {
-      for (;;) {
-        const setup = await engine.getSetup(project)
-        if (setup.planning?.state !== 'running') return setup
-        if (world.errors.length) throw world.errors[0]
-        await new Promise<void>((go) => waiting.push(go))
-      }
+    planned: (project) => until(project, ({ planning }) => planning?.state !== 'running'),
+    until,
+    pass: (ms) => {
+      world.clock.at += ms
+      time.advance(ms)
     },
     close: async () => {
       await planner.stop()

@@ -81,13 +81,7 @@ export function ApplyDraft({ editor, onApplied }: { editor: Editor; onApplied: (
           </Text>
         )}
       </Stack>
-      <Modal
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title="Discard the draft?"
-        centered
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Modal opened={asking} onClose={() => setAsking(false)} title="Discard the draft?" centered>
         <Stack>
           <Text size="sm">All of its steps are gone then. Nothing of the project changes.</Text>
           <Group justify="flex-end">

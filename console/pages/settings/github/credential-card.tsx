@@ -132,13 +132,7 @@ function Delete({ credential, onClose }: { credential: StoredCredential; onClose
     onDone: onClose,
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Delete ${name}?`}
-      centered
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title={`Delete ${name}?`} centered>
       <Stack>
         {breaks === null ? (
           <Text size="sm">Nothing uses it. Its token is forgotten here; GitHub still takes it.</Text>

@@ -39,7 +39,6 @@ export function CredentialForm({ stored, onClose }: Props) {
       onClose={onClose}
       title={stored ? `Rotate ${stored.name}` : 'Add a GitHub credential'}
       size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {warning ? (
         <Stack>

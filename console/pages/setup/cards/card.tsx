@@ -140,7 +140,7 @@ interface DialogProps {
 /** The fields of one entry; nothing is kept until it is said. */
 export function EntryDialog({ title, onClose, onKeep, isComplete = true, children }: DialogProps) {
   return (
-    <Modal opened onClose={onClose} title={title} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title={title} size="lg">
       {/* What is missing is told by the check, at the card. */}
       <form
         noValidate

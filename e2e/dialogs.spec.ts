@@ -1,0 +1,120 @@
+/** Dialogs and drawers of the console have no accessibility fault, light or dark (issue 17). */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, type Page } from '@playwright/test'
+import { test, wakeChain } from './agents.ts'
+import { accessibilityFaults } from './axe.ts'
+import type { RunningDaemon } from './daemon.ts'
+import { goTo, press } from './go.ts'
+
+// Each dialog is looked through twice, once for each colour scheme.
+test.setTimeout(600_000)
+
+/** Opens dialogs one after another, and keeps what is wrong with each. */
+function looking(page: Page, { url }: RunningDaemon) {
+  const faults: string[] = []
+  const look = async (title: string | RegExp, path: string, open: () => Promise<void>): Promise<void> => {
+    await goTo(page, url + path)
+    await open()
+    const dialog = page.getByRole('dialog', { name: title })
+    await expect(dialog).toBeVisible()
+    await expect(dialog.getByRole('button', { name: 'Close', exact: true }).first()).toBeVisible()
+    // A menu that it was chosen from is still closing.
+    await expect(page.getByRole('menu')).toHaveCount(0)
+    faults.push(...(await accessibilityFaults(page, `dialog ${title}`)))
+    await press(page, 'Escape')
+    await expect(dialog).toBeHidden()
+  }
+  const button =
+    (name: string | RegExp, exact = true) =>
+    () =>
+      page.getByRole('button', { name, exact }).first().click({ timeout: 15_000 })
+  return { faults, look, button }
+}
+
+test('of what is set up: keys, sources, triggers, skills, projects, settings', async ({ page, daemon }) => {
+  const { faults, look, button } = looking(page, daemon)
+  await daemon.source('app', { labels: [{ name: 'service', field: 'service', primary: true }] })
+  await daemon.call('POST', '/api/keys', { name: 'k', scopes: ['read'] })
+  await daemon.call('POST', '/api/triggers', {
+    ...{ name: 'errs', sources: ['app'] },
+    condition: { aggregate: 'count', predicate: '> 5', window: '5m' },
+  })
+  await daemon.call('POST', '/api/proposals', {
+    operations: [{ op: 'patch', kind: 'trigger', name: 'errs', spec: { cooldown: '1h' } }],
+    why: 'It wakes too often',
+  })
+  const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+    ...{ template: 'webhook_watch', params: { service: 'checkout' } },
+  })
+  await daemon.call('POST', `/api/projects/${id}/findings`, { entity: 'checkout', finding: 'It broke.' })
+
+  await daemon.call('POST', '/subscribe', { name: 'own', trigger: 'errs', url: 'https://own.example/' })
+  await daemon.call('PUT', '/api/ask/sessions/0123456789abcdef', { title: 'Why pay fails' })
+
+  await look('New API key', '/keys', button('New key'))
+  await look('Revoke k?', '/keys', button('Revoke k'))
+  await look('Delete app?', '/sources/app?tab=settings', button(/^Delete/, false))
+  await look('Delete trigger errs?', '/triggers/errs?tab=edit', button('Delete…'))
+  await look(/^Tell an address/, '/triggers/errs?tab=subscriptions', button('Subscribe a webhook'))
+  await look('Unsubscribe own?', '/triggers/errs?tab=subscriptions', button('Unsubscribe own'))
+  await look('Time range', `/projects/${id}/replay`, async () => {
+    await button('Another span')()
+    await page.getByRole('menuitem', { name: 'Another span…' }).click()
+  })
+  for (const what of ['Rename', 'Delete'] as const)
+    await look(new RegExp(`^${what}`), '/ask', async () => {
+      await button('Rename or delete Why pay fails')()
+      await page.getByRole('menuitem', { name: `${what}…` }).click()
+    })
+  await look('Shortcuts', '/explore', button(/^Shortcuts/, false))
+  await look('Undo this change?', '/changes', async () => {
+    await button(/^trigger errs created/, false)()
+    // Its panel is still opening: what lies under the pointer moves.
+    await page.getByRole('button', { name: 'Undo…' }).first().press('Enter')
+  })
+  await look('Decline this proposal?', '/proposals', button('Decline…'))
+  await look(/^Pause /, `/projects/${id}`, button('Pause…'))
+  await look(/^Delete /, `/projects/${id}?tab=settings`, button(/^Delete/, false))
+  await look(/It broke/, `/projects/${id}?tab=results`, button(/^Read /, false))
+  await look(/^Remove checkout-runbook/, `/skills/checkout-runbook?project=${id}`, button('Remove…'))
+  const folder = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
+  writeFileSync(join(folder, 'SKILL.md'), '---\nname: own\ndescription: Mine.\n---\nText.\n')
+  await look('Upload SKILL.md', '/skills', () =>
+    page.locator('input[type=file]').setInputFiles(join(folder, 'SKILL.md')),
+  )
+  await look('Add a model provider', '/settings?tab=providers', button(/^Add/, false))
+  await look('Add a GitHub credential', '/settings?tab=github', button(/^Add/, false))
+  expect(faults).toEqual([])
+})
+
+test('of what agents did: runs, marks, scenarios, reports of evals', async ({ page, daemon, models }) => {
+  const { faults, look, button } = looking(page, daemon)
+  const [run] = await wakeChain(daemon, models)
+  const of = `/runs/${run!.id}`
+  await look(/^Rerun triage/, of, button('Rerun…'))
+  await look('Compare it with', of, button('Compare…'))
+  await look('Make a scenario for svc evals', of, button('Make a scenario…'))
+  await look('Keep as example', of, button('Keep as example…'))
+  await look(/^Mark the finding as wrong/, of, button('Wrong…'))
+  expect(faults).toEqual([])
+})
+
+test('drawers of a narrow window: conversations of Ask, and the side of the editor', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  const { faults, look, button } = looking(page, daemon)
+  await look('Conversations', '/ask', button(/Conversations/, false))
+  const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+    template: 'custom',
+    name: 'Shop',
+  })
+  await look('Edit', `/projects/${id}?tab=graph`, async () => {
+    await button('Edit')()
+    await button('New trigger')()
+  })
+  expect(faults).toEqual([])
+})
