@@ -125,6 +125,18 @@ module.exports = {
       { path: '^api/mcp/' },
       { path: '^(engine|api/http|api/cli)/' },
     ),
+    never(
+      'client-anywhere',
+      'the client runs in the browser too: it knows schemas, and nothing else',
+      { path: '^api/client/' },
+      { path: '^(engine|machines|console|api/(?!client/))|node_modules/' },
+    ),
+    never(
+      'client-in-a-browser',
+      'the client runs in the browser too',
+      { path: '^api/client/' },
+      { dependencyTypes: ['core'] },
+    ),
     never('api-without-console', 'the API knows no page', { path: '^api/' }, { path: '^console/' }),
     never(
       'api-without-sql',
@@ -135,9 +147,9 @@ module.exports = {
 
     never(
       'console-outside',
-      'the console talks HTTP',
+      'the console talks HTTP, by the client that all share',
       { path: '^console/', pathNot: '^console/vite\\.config\\.ts$' },
-      { path: '^(engine|api)/' },
+      { path: '^(engine|api)/', pathNot: '^api/client/' },
     ),
     never(
       'console-in-a-browser',

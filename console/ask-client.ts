@@ -1,35 +1,19 @@
 /** Calls about Ask: conversations, and the stream of an answer, which is taken up again where it broke. */
-import type {
-  AskCancelled,
-  AskFrame,
-  AskRequest,
-  AskSessionDetail,
-  AskSessionSaved,
-  AskSessionsResult,
-  AskSessionWrite,
-  ChangeApplied,
-  Proposal,
-} from '../schemas/types.ts'
-import { ApiError, call } from './client.ts'
-
-const name = encodeURIComponent
-const get = async <T>(path: string): Promise<T> => (await call('GET', path)).json() as Promise<T>
-const send = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
-  (await call(method, path, body)).json() as Promise<T>
-const session = (id: string) => `/api/ask/sessions/${name(id)}`
-const turn = (id: string) => `/api/agent/chat/${name(id)}`
+import * as calls from '../api/client/calls.ts'
+import type { AskFrame, AskRequest, AskSessionWrite, ChangeSetCreate } from '../schemas/types.ts'
+import { ApiError, ask as call, send } from './client.ts'
 
 export const ask = {
-  sessions: async () => (await get<AskSessionsResult>('/api/ask/sessions')).sessions,
-  session: (id: string) => get<AskSessionDetail>(session(id)),
-  saveSession: (id: string, body: AskSessionWrite) => send<AskSessionSaved>('PUT', session(id), body),
-  deleteSession: (id: string) => send<{ ok: true }>('DELETE', session(id)),
-  cancel: (id: string) => send<AskCancelled>('POST', `${turn(id)}/cancel`),
+  sessions: async () => (await call(calls.listAskSessions)).sessions,
+  session: (id: string) => call(calls.getAskSession, { id }),
+  saveSession: (id: string, body: AskSessionWrite) => call(calls.saveAskSession, { id, body }),
+  deleteSession: (id: string) => call(calls.deleteAskSession, { id }),
+  cancel: (turn: string) => call(calls.cancelAsk, { turn }),
   /** Applies what was planned. @throws ApiError conflict when others changed it since */
-  change: (body: unknown) => send<ChangeApplied>('POST', '/api/change-sets', body),
+  change: (body: ChangeSetCreate) => call(calls.applyChangeSet, { body }),
   /** Leaves it to somebody who may apply it. */
-  propose: (operations: unknown, why: string) =>
-    send<Proposal>('POST', '/api/proposals', { operations, why }),
+  propose: (operations: ChangeSetCreate['operations'], why: string) =>
+    call(calls.propose, { body: { operations, why } }),
 }
 
 /** Query keys, in one place. */
@@ -49,12 +33,12 @@ export interface Following {
 
 /** Asks, and tells each frame until the last. @throws ApiError; an AbortError */
 export async function askStream(body: AskRequest, following: Following): Promise<void> {
-  await follow(null, () => call('POST', '/api/agent/chat', body, following.signal), following)
+  await follow(null, () => send(calls.ask, { body }, { signal: following.signal }), following)
 }
 
 /** Takes up a turn that is being answered, from its beginning. @throws ApiError; an AbortError */
 export async function resumeStream(id: string, following: Following): Promise<void> {
-  await follow(id, () => call('GET', turn(id), undefined, following.signal), following)
+  await follow(id, () => send(calls.resumeAsk, { turn: id }, { signal: following.signal }), following)
 }
 
 async function follow(
@@ -84,8 +68,8 @@ async function follow(
   }
 }
 
-const again = (id: string, last: number, signal: AbortSignal): Promise<Response> =>
-  call('GET', turn(id), undefined, signal, { 'last-event-id': String(last) })
+const again = (turn: string, last: number, signal: AbortSignal): Promise<Response> =>
+  send(calls.resumeAsk, { turn }, { signal, headers: { 'last-event-id': String(last) } })
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {

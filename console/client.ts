@@ -2,33 +2,20 @@
  * The console's only way to the daemon: typed calls on its own origin, errors as sentences. A 401
  * raises an event that shows the login page, whichever call met it.
  */
+import { type Call, type Given, requestOf } from '../api/client/call.ts'
+import * as calls from '../api/client/calls.ts'
 import type {
   Event as ApiEvent,
-  Capabilities,
   CatalogProblem,
-  Connector,
-  DependentsResult,
   DiscoverRequest,
   EntitiesResult,
-  EnvironmentScan,
-  FieldsResult,
-  Health,
   HistogramRequest,
-  HistogramResult,
-  Identity,
   KeyCreate,
-  KeyCreated,
-  KeysResult,
   LabelFacet,
   LabelsPreview,
-  LabelsPreviewResult,
   MergeConflict,
   Problem,
   ReadRequest,
-  ReadResult,
-  Source,
-  SourceCreated,
-  SourceTestResult,
   SourceWrite,
 } from '../schemas/types.ts'
 
@@ -53,35 +40,43 @@ const ORIGIN = { 'x-svc-origin': 'console' }
 
 export const LOGIN_NEEDED = 'svc:login-needed'
 
-/** @param headers such as If-Match. @throws ApiError */
-export async function call(
-  method: string,
-  path: string,
-  body?: unknown,
-  signal?: AbortSignal,
-  headers: Record<string, string> = {},
+/** A login that is refused is told where it was tried. */
+const SESSION: readonly string[] = [calls.openSession, calls.closeSession]
+
+/** What goes along with the input of a call. */
+export interface More {
+  signal?: AbortSignal | undefined
+  /** That was shown: what others changed since is merged, or told as conflicts. */
+  version?: number | undefined
+  headers?: Record<string, string>
+}
+
+/** One call, its answer as it came: for texts, files and streams. @throws ApiError */
+export async function send<T, Input>(
+  call: Call<T, Input>,
+  ...[input, { signal, version, headers } = {}]: Given<NoInfer<Input>, More>
 ): Promise<Response> {
+  const { method, path, body, type } = requestOf(call as Call<T, object>, input as object)
   let answer: Response
   try {
     answer = await fetch(path, {
       method,
       credentials: 'same-origin',
       signal: signal ?? null,
-      ...(body === undefined
-        ? { headers: { ...ORIGIN, ...headers } }
-        : typeof body === 'string'
-          ? { body, headers: { ...ORIGIN, ...headers } }
-          : {
-              body: JSON.stringify(body),
-              headers: { 'content-type': 'application/json', ...ORIGIN, ...headers },
-            }),
+      body: body as string | undefined,
+      headers: {
+        ...(type === undefined ? {} : { 'content-type': type }),
+        ...(version === undefined ? {} : { 'if-match': `"${version}"` }),
+        ...ORIGIN,
+        ...headers,
+      },
     })
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
     throw new ApiError('Can’t reach svc. Is the daemon running?', 0)
   }
   if (answer.ok) return answer
-  if (answer.status === 401 && path !== '/api/session') window.dispatchEvent(new CustomEvent(LOGIN_NEEDED))
+  if (answer.status === 401 && !SESSION.includes(call)) window.dispatchEvent(new CustomEvent(LOGIN_NEEDED))
   const problem = await answer.json().then(
     (told: Partial<Problem>) => told,
     (): Partial<Problem> => ({}),
@@ -94,59 +89,46 @@ export async function call(
   )
 }
 
-const get = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
-  (await call('GET', path, undefined, signal)).json() as Promise<T>
-const send = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
-  (await call(method, path, body)).json() as Promise<T>
-const name = encodeURIComponent
+/** What a call answers. @throws ApiError */
+export async function ask<T, Input>(call: Call<T, Input>, ...given: Given<NoInfer<Input>, More>): Promise<T> {
+  return (await send(call, ...given)).json() as Promise<T>
+}
 
 export const api = {
-  health: (signal?: AbortSignal) => get<Health>('/health', signal),
-  whoami: () => get<Identity>('/api/whoami'),
-  login: (token: string) => send<{ ok: boolean }>('POST', '/api/session', { token }),
-  logout: () => send<{ ok: boolean }>('DELETE', '/api/session'),
-  capabilities: () => get<Capabilities>('/api/capabilities'),
-  scanContainers: () => get<EnvironmentScan>('/api/discover/environment?provider=docker'),
-  connectors: () => get<Record<string, Connector>>('/api/connectors'),
-  sources: () => get<Source[]>('/api/sources'),
-  source: (source: string) => get<Source>(`/api/sources/${name(source)}`),
-  createSource: (body: SourceWrite) => send<SourceCreated>('POST', '/api/sources', body),
-  updateSource: (source: string, body: SourceWrite) =>
-    send<{ ok: true }>('PUT', `/api/sources/${name(source)}`, body),
-  deleteSource: (source: string, purge: boolean) =>
-    send<{ ok: true; purged_events: number }>(
-      'DELETE',
-      `/api/sources/${name(source)}?cascade=true&purge_events=${purge}`,
-    ),
-  moveSource: (source: string, event: 'pause' | 'resume') =>
-    send<{ ok: true; state: string }>('POST', `/api/sources/${name(source)}/${event}`),
-  testSource: (body: SourceWrite) => send<SourceTestResult>('POST', '/api/sources/test', body),
+  health: (signal?: AbortSignal) => ask(calls.getHealth, {}, { signal }),
+  whoami: () => ask(calls.whoAmI),
+  login: (token: string) => ask(calls.openSession, { body: { token } }),
+  logout: () => ask(calls.closeSession),
+  capabilities: () => ask(calls.getCapabilities),
+  scanContainers: () => ask(calls.discoverEnvironment, { provider: 'docker' }),
+  connectors: () => ask(calls.listConnectors),
+  sources: () => ask(calls.listSources),
+  source: (name: string) => ask(calls.getSource, { name }),
+  createSource: (body: SourceWrite) => ask(calls.createSource, { body }),
+  updateSource: (name: string, body: SourceWrite) => ask(calls.updateSource, { name, body }),
+  deleteSource: (name: string, purge: boolean) =>
+    ask(calls.deleteSource, { name, cascade: true, purge_events: purge }),
+  moveSource: (name: string, event: 'pause' | 'resume') =>
+    ask(event === 'pause' ? calls.pauseSource : calls.resumeSource, { name }),
+  testSource: (body: SourceWrite) => ask(calls.testSource, { body }),
   discoverSource: (body: DiscoverRequest, signal?: AbortSignal) =>
-    call('POST', '/api/sources/discover', body, signal).then(
-      (answer) => answer.json() as Promise<Record<string, unknown>>,
-    ),
-  sourceEvents: (source: string, limit = 50) =>
-    get<ApiEvent[]>(`/api/sources/${name(source)}/events?limit=${limit}`),
-  sourceFields: (source: string) => get<FieldsResult>(`/api/sources/${name(source)}/fields`),
-  dependents: (source: string) =>
-    get<DependentsResult>(`/api/catalog/dependents?kind=source&name=${name(source)}`),
-  previewLabel: (body: LabelsPreview) => send<LabelsPreviewResult>('POST', '/api/labels/preview', body),
+    ask(calls.discoverSource, { body }, { signal }),
+  sourceEvents: (name: string, limit = 50) => ask(calls.listSourceEvents, { name, limit }),
+  sourceFields: (name: string) => ask(calls.listSourceFields, { name }),
+  dependents: (name: string) => ask(calls.listDependents, { kind: 'source', name }),
+  previewLabel: (body: LabelsPreview) => ask(calls.previewLabel, { body }),
   read: (body: ReadRequest, signal?: AbortSignal) =>
-    call('POST', '/read', { client: 'ui', ...body }, signal).then(
-      (answer) => answer.json() as Promise<ReadResult>,
-    ),
-  histogram: (body: HistogramRequest, signal?: AbortSignal) =>
-    call('POST', '/api/histogram', body, signal).then((answer) => answer.json() as Promise<HistogramResult>),
-  entities: (limit = 12) => get<EntitiesResult>(`/api/entities?limit=${limit}`),
+    ask(calls.read, { body: { client: 'ui', ...body } }, { signal }),
+  histogram: (body: HistogramRequest, signal?: AbortSignal) => ask(calls.histogram, { body }, { signal }),
+  /** Without a label there are all of them. */
+  entities: (limit = 12) => ask(calls.listEntities, { limit }) as Promise<EntitiesResult>,
   entityValues: (label: string, prefix = '', limit = 50) =>
-    get<LabelFacet>(
-      `/api/entities?label=${name(label)}&limit=${limit}${prefix ? `&prefix=${name(prefix)}` : ''}`,
-    ),
+    ask(calls.listEntities, { label, limit, prefix: prefix || undefined }) as Promise<LabelFacet>,
   /** The stored item as text, digit for digit: parsing would change large numbers. */
-  rawEvent: async (id: string) => rawOf(await (await call('GET', `/api/events/${name(id)}`)).text()),
-  keys: () => get<KeysResult>('/api/keys'),
-  createKey: (body: KeyCreate) => send<KeyCreated>('POST', '/api/keys', body),
-  revokeKey: (id: string) => send<{ ok: true; note: string }>('DELETE', `/api/keys/${name(id)}`),
+  rawEvent: async (id: string) => rawOf(await (await send(calls.getEvent, { id })).text()),
+  keys: () => ask(calls.listKeys),
+  createKey: (body: KeyCreate) => ask(calls.createKey, { body }),
+  revokeKey: (id: string) => ask(calls.revokeKey, { id }),
 }
 
 /** The daemon writes the payload last: {"event":{…,"raw":<payload>}}. */
@@ -158,10 +140,8 @@ function rawOf(text: string): string {
 
 /** Address of a live tail. */
 export function tailUrl(selector: Record<string, string>, sources: readonly string[]): string {
-  const query = new URLSearchParams()
-  for (const [label, value] of Object.entries(selector)) query.append('label', `${label}=${value}`)
-  for (const source of sources) query.append('source', source)
-  return `/api/tail?${query}`
+  const label = Object.entries(selector).map(([name, value]) => `${name}=${value}`)
+  return requestOf(calls.tail, { label, source: sources }).path
 }
 
 /** Query keys, in one place. */

@@ -1,11 +1,12 @@
 /** Calls about agents and machines that connect from outside. */
-import type { ConnectInfo, LoginApprove, LoginApproved } from '../schemas/types.ts'
-import { call } from './client.ts'
+import { requestOf } from '../api/client/call.ts'
+import * as calls from '../api/client/calls.ts'
+import type { LoginApprove } from '../schemas/types.ts'
+import { ask } from './client.ts'
 
 export const connect = {
-  info: async () => (await call('GET', '/api/connect')).json() as Promise<ConnectInfo>,
-  approveLogin: async (body: LoginApprove) =>
-    (await call('POST', '/api/logins', body)).json() as Promise<LoginApproved>,
+  info: () => ask(calls.getConnect),
+  approveLogin: (body: LoginApprove) => ask(calls.approveLogin, { body }),
   /** Address of the SKILL.md that teaches an agent to use svc. */
-  skillUrl: '/api/connect/skill',
+  skillUrl: requestOf(calls.downloadAgentSkill).path,
 }

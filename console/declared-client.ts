@@ -1,186 +1,127 @@
 /** Calls about what is declared: projects, parts, skills, change-sets, the catalog. */
+import { type InputOf, requestOf } from '../api/client/call.ts'
+import * as calls from '../api/client/calls.ts'
 import type {
-  Agent,
-  AgentsResult,
   AgentUpdate,
   AgentWrite,
   CatalogCheck,
-  CatalogChecked,
-  CatalogDrift,
-  CatalogForgotten,
   CatalogImport,
-  CatalogImported,
-  ChangeApplied,
-  ChangeSet,
-  ChangeSetsResult,
-  DependentsResult,
-  DetectResult,
-  KeyCreated,
-  KeysResult,
   MarkWrite,
-  McpServer,
-  McpServersResult,
   McpServerTest,
   McpServerWrite,
-  McpTestResult,
-  McpTool,
-  McpToolsResult,
-  PartDeleted,
-  PartWritten,
   Project,
   ProjectCreate,
-  ProjectDeleted,
-  ProjectHealth,
-  ProjectOutline,
-  ProjectReport,
-  ProjectSkill,
+  ProjectDeletion,
   ProjectUpdate,
-  Proposal,
-  ProposalsResult,
-  ResultMarked,
-  ResultsResult,
-  Skill,
-  SkillRemoved,
-  SkillSummary,
   SkillUpdate,
   SkillWrite,
-  Template,
-  TemplatesResult,
-  Trigger,
   TriggerWrite,
 } from '../schemas/types.ts'
-import { call } from './client.ts'
+import { ask, send } from './client.ts'
+import { filtered } from './lib/filtered.ts'
 
-const name = encodeURIComponent
-const get = async <T>(path: string): Promise<T> => (await call('GET', path)).json() as Promise<T>
-/** @param version that was shown: what others changed since is merged, or told as conflicts. */
-const send = async <T>(method: string, path: string, body?: unknown, version?: number): Promise<T> =>
-  (
-    await call(method, path, body, undefined, version === undefined ? {} : { 'if-match': `"${version}"` })
-  ).json() as Promise<T>
-const project = (id: string) => `/api/projects/${name(id)}`
+type Dependent = NonNullable<InputOf<typeof calls.listDependents>['kind']>
+type ProposalState = InputOf<typeof calls.listProposals>['state']
+type Marked = Pick<InputOf<typeof calls.listResults>, 'mark' | 'before'>
+type ChangesQuery = InputOf<typeof calls.listChangeSets>
 
-export interface Removal {
-  deletes: { kind: string; name: string }[]
-  releases: { kind: string; name: string }[]
-  shared: { kind: string; name: string; projects: string[] }[]
-  keys: number
-  events: number
-}
+export type Removal = ProjectDeletion
 
 export const declared = {
-  projects: async () => (await get<{ projects: Project[] }>('/api/projects')).projects,
-  project: (id: string) => get<Project>(project(id)),
-  createProject: (body: ProjectCreate) => send<Project>('POST', '/api/projects', body),
+  /** Only a key of a project is told less of them, and that is for programs. */
+  projects: async () => (await ask(calls.listProjects)).projects as Project[],
+  project: (id: string) => ask(calls.getProject, { id }) as Promise<Project>,
+  createProject: (body: ProjectCreate) => ask(calls.createProject, { body }),
   updateProject: (id: string, body: ProjectUpdate, version?: number) =>
-    send<Project & { report: ProjectReport }>('PUT', project(id), body, version),
-  pauseProject: (id: string, sources: boolean) => send<Project>('POST', `${project(id)}/pause`, { sources }),
-  resumeProject: (id: string) => send<Project>('POST', `${project(id)}/resume`),
-  takeOverProject: (id: string) => send<Project>('POST', `${project(id)}/takeover`),
-  releaseProject: (id: string) => send<Project>('POST', `${project(id)}/release`),
-  repairProject: (id: string, key: string) => send<Project>('POST', `${project(id)}/repair`, { key }),
-  removal: (id: string) => get<Removal>(`${project(id)}/deletion`),
+    ask(calls.updateProject, { id, body }, { version }),
+  pauseProject: (id: string, sources: boolean) => ask(calls.pauseProject, { id, body: { sources } }),
+  resumeProject: (id: string) => ask(calls.resumeProject, { id }),
+  takeOverProject: (id: string) => ask(calls.takeOverProject, { id }),
+  releaseProject: (id: string) => ask(calls.releaseProject, { id }),
+  repairProject: (id: string, key: string) => ask(calls.repairProject, { id, body: { key } }),
+  removal: (id: string) => ask(calls.getDeletion, { id }),
   deleteProject: (id: string, picked: readonly string[], purge: boolean) =>
-    send<ProjectDeleted>('DELETE', `${project(id)}?purge_events=${purge}&delete=${name(picked.join(','))}`),
-  outline: (id: string) => get<ProjectOutline>(`${project(id)}/outline`),
-  health: (id: string) => get<ProjectHealth>(`${project(id)}/health`),
+    ask(calls.deleteProject, { id, purge_events: purge, delete: picked.join(',') }),
+  outline: (id: string) => ask(calls.getOutline, { id }),
+  health: (id: string) => ask(calls.getProjectHealth, { id }),
   /**
    * One of each incident: what was found of it so far.
    * @param mark right, wrong, partly, any or none; absent: all
    */
   results: (id: string, { before, mark }: { before?: string | undefined; mark?: string | undefined }) =>
-    get<ResultsResult>(
-      `${project(id)}/results?${new URLSearchParams({ by: 'incident', ...(mark ? { mark } : {}), ...(before ? { before } : {}) })}`,
-    ),
-  result: (id: string, run: string) => get<{ note: string }>(`${project(id)}/results/${name(run)}`),
+    ask(calls.listResults, { id, by: 'incident', ...filtered<Marked>({ mark, before }) }),
+  result: (id: string, run: string) => ask(calls.getResult, { id, run }),
   markHandled: (id: string, run: string, handled: boolean) =>
-    send<{ ok: true }>('POST', `${project(id)}/results/${name(run)}/handled`, { handled }),
-  markFinding: (id: string, run: string, mark: MarkWrite) =>
-    send<ResultMarked>('POST', `${project(id)}/results/${name(run)}/mark`, mark),
-  projectKeys: (id: string) => get<KeysResult>(`${project(id)}/keys`),
+    ask(calls.markHandled, { id, run, body: { handled } }),
+  markFinding: (id: string, run: string, body: MarkWrite) => ask(calls.markFinding, { id, run, body }),
+  projectKeys: (id: string) => ask(calls.listProjectKeys, { id }),
   createProjectKey: (id: string, body: { name: string; scopes: ('read' | 'findings')[] }) =>
-    send<KeyCreated>('POST', `${project(id)}/keys`, body),
-  templates: async () => (await get<TemplatesResult>('/api/projects/templates')).templates,
-  template: (key: string) => get<Template>(`/api/projects/templates/${name(key)}`),
-  runAction: (id: string, action: string, args: Record<string, unknown>) =>
-    send<{ message: string; run_id?: string }>(
-      'POST',
-      `/api/projects/${name(id)}/actions/${name(action)}`,
-      args,
-    ),
-  detect: (key: string) => send<DetectResult>('POST', `/api/projects/templates/${name(key)}/detect`),
+    ask(calls.createProjectKey, { id, body }),
+  templates: async () => (await ask(calls.listTemplates)).templates,
+  template: (key: string) => ask(calls.getTemplate, { key }),
+  runAction: (id: string, name: string, body: Record<string, unknown>) =>
+    ask(calls.runAction, { id, name, body }),
+  detect: (key: string) => ask(calls.detectTemplate, { key }),
 
-  triggers: () => get<Trigger[]>('/api/triggers'),
-  trigger: (trigger: string) => get<Trigger>(`/api/triggers/${name(trigger)}`),
-  createTrigger: (body: TriggerWrite) => send<PartWritten>('POST', '/api/triggers', body),
+  triggers: () => ask(calls.listTriggers),
+  trigger: (name: string) => ask(calls.getTrigger, { name }),
+  createTrigger: (body: TriggerWrite) => ask(calls.createTrigger, { body }),
   updateTrigger: (body: TriggerWrite, version?: number) =>
-    send<PartWritten>('PUT', `/api/triggers/${name(body.name)}`, body, version),
-  deleteTrigger: (trigger: string) => send<PartDeleted>('DELETE', `/api/triggers/${name(trigger)}`),
-  moveTrigger: (trigger: string, event: 'pause' | 'resume') =>
-    send<{ ok: true }>('POST', `/api/triggers/${name(trigger)}/${event}`),
-  agents: (of?: string) => get<AgentsResult>(`/api/agents/builtin${of ? `?project=${name(of)}` : ''}`),
-  agent: (agent: string) => get<Agent>(`/api/agents/builtin/${name(agent)}`),
-  createAgent: (body: AgentWrite) => send<PartWritten>('POST', '/api/agents/builtin', body),
-  updateAgent: (agent: string, body: AgentUpdate, version?: number) =>
-    send<PartWritten>('PUT', `/api/agents/builtin/${name(agent)}`, body, version),
-  deleteAgent: (agent: string) => send<PartDeleted>('DELETE', `/api/agents/builtin/${name(agent)}`),
-  switchAgent: (agent: string, on: boolean) =>
-    send<{ ok: true }>('POST', `/api/agents/builtin/${name(agent)}/${on ? 'enable' : 'disable'}`),
-  mcpServers: async () => (await get<McpServersResult>('/api/mcp-servers')).servers,
-  mcpServer: (server: string) => get<McpServer>(`/api/mcp-servers/${name(server)}`),
-  createMcpServer: (body: McpServerWrite) => send<PartWritten>('POST', '/api/mcp-servers', body),
+    ask(calls.updateTrigger, { name: body.name, body }, { version }),
+  deleteTrigger: (name: string) => ask(calls.deleteTrigger, { name }),
+  moveTrigger: (name: string, event: 'pause' | 'resume') =>
+    ask(event === 'pause' ? calls.pauseTrigger : calls.resumeTrigger, { name }),
+  agents: (project?: string) => ask(calls.listAgents, { project }),
+  agent: (name: string) => ask(calls.getAgent, { name }),
+  createAgent: (body: AgentWrite) => ask(calls.createAgent, { body }),
+  updateAgent: (name: string, body: AgentUpdate, version?: number) =>
+    ask(calls.updateAgent, { name, body }, { version }),
+  deleteAgent: (name: string) => ask(calls.deleteAgent, { name }),
+  switchAgent: (name: string, on: boolean) => ask(on ? calls.enableAgent : calls.disableAgent, { name }),
+  mcpServers: async () => (await ask(calls.listMcpServers)).servers,
+  mcpServer: (name: string) => ask(calls.getMcpServer, { name }),
+  createMcpServer: (body: McpServerWrite) => ask(calls.createMcpServer, { body }),
   updateMcpServer: (body: McpServerWrite, version?: number) =>
-    send<PartWritten>('PUT', `/api/mcp-servers/${name(body.name)}`, body, version),
-  deleteMcpServer: (server: string) => send<PartDeleted>('DELETE', `/api/mcp-servers/${name(server)}`),
-  testMcpServer: (server: string) => send<McpTestResult>('POST', `/api/mcp-servers/${name(server)}/test`),
-  tryMcpServer: (body: McpServerTest) => send<McpTestResult>('POST', '/api/mcp-servers/test', body),
-  mcpTools: async (server: string) =>
-    (await get<McpToolsResult>(`/api/mcp-servers/${name(server)}/tools`)).tools,
-  approveMcpTool: (server: string, tool: string, hash: string) =>
-    send<McpTool>('POST', `/api/mcp-servers/${name(server)}/tools/${name(tool)}/approve`, { hash }),
-  dependents: (kind: string, part: string) =>
-    get<DependentsResult>(`/api/catalog/dependents?kind=${kind}&name=${name(part)}`),
+    ask(calls.updateMcpServer, { name: body.name, body }, { version }),
+  deleteMcpServer: (name: string) => ask(calls.deleteMcpServer, { name }),
+  testMcpServer: (name: string) => ask(calls.testMcpServer, { name }),
+  tryMcpServer: (body: McpServerTest) => ask(calls.tryMcpServer, { body }),
+  mcpTools: async (name: string) => (await ask(calls.listMcpTools, { name })).tools,
+  approveMcpTool: (name: string, tool: string, hash: string) =>
+    ask(calls.approveMcpTool, { name, tool, body: { hash } }),
+  dependents: (kind: Dependent, name: string) => ask(calls.listDependents, { kind, name }),
+  resources: () => ask(calls.listResources),
 
-  skills: () => get<SkillSummary[]>('/api/skills'),
-  projectSkills: (id: string) => get<ProjectSkill[]>(`${project(id)}/skills`),
-  skill: (id: string, skill: string) => get<Skill>(`${project(id)}/skills/${name(skill)}`),
-  createSkill: (id: string, body: SkillWrite) => send<Skill>('POST', `${project(id)}/skills`, body),
-  uploadSkill: async (id: string, text: string) =>
-    (
-      await call('POST', `${project(id)}/skills/upload`, text, undefined, { 'content-type': 'text/markdown' })
-    ).json() as Promise<Skill>,
-  updateSkill: (id: string, skill: string, body: SkillUpdate, version?: number) =>
-    send<Skill>('PUT', `${project(id)}/skills/${name(skill)}`, body, version),
-  removeSkill: (id: string, skill: string) =>
-    send<SkillRemoved>('DELETE', `${project(id)}/skills/${name(skill)}`),
+  skills: () => ask(calls.listSkills),
+  projectSkills: (id: string) => ask(calls.listProjectSkills, { id }),
+  skill: (id: string, name: string) => ask(calls.getProjectSkill, { id, name }),
+  /** Address of its SKILL.md. */
+  skillFile: (id: string, name: string) => requestOf(calls.downloadSkill, { id, name }).path,
+  createSkill: (id: string, body: SkillWrite) => ask(calls.createSkill, { id, body }),
+  uploadSkill: (id: string, text: string) => ask(calls.uploadSkill, { id, body: text }),
+  updateSkill: (id: string, name: string, body: SkillUpdate, version?: number) =>
+    ask(calls.updateSkill, { id, name, body }, { version }),
+  removeSkill: (id: string, name: string) => ask(calls.removeSkill, { id, name }),
 
-  changes: (query: { project?: string; kind?: string; name?: string; before?: number }) => {
-    const asked = new URLSearchParams({ limit: '30' })
-    if (query.project) asked.set('project', query.project)
-    if (query.kind) asked.set('kind', query.kind)
-    if (query.name) asked.set('name', query.name)
-    if (query.before) asked.set('before', String(query.before))
-    return get<ChangeSetsResult>(`/api/change-sets?${asked}`)
-  },
-  changeSet: (id: number) => get<ChangeSet>(`/api/change-sets/${id}`),
-  undo: (id: number, dryRun: boolean) =>
-    send<ChangeApplied>('POST', `/api/change-sets/${id}/undo`, { dry_run: dryRun }),
+  changes: (query: { project?: string; kind?: string; name?: string; before?: number }) =>
+    ask(calls.listChangeSets, filtered<ChangesQuery>({ limit: 30, ...query })),
+  changeSet: (id: number) => ask(calls.getChangeSet, { id }),
+  undo: (id: number, dryRun: boolean) => ask(calls.undoChangeSet, { id, body: { dry_run: dryRun } }),
 
   proposals: (state: string, before?: string) =>
-    get<ProposalsResult>(
-      `/api/proposals?state=${name(state)}&limit=20${before ? `&before=${name(before)}` : ''}`,
-    ),
+    ask(calls.listProposals, { state: state as ProposalState, limit: 20, before: before || undefined }),
   /** How many wait for a person. */
-  openProposals: async () => (await get<ProposalsResult>('/api/proposals?state=open&limit=1')).open,
-  approveProposal: (id: string) => send<Proposal>('POST', `/api/proposals/${name(id)}/approve`),
-  declineProposal: (id: string, reason: string) =>
-    send<Proposal>('POST', `/api/proposals/${name(id)}/decline`, { reason }),
+  openProposals: async () => (await ask(calls.listProposals, { state: 'open', limit: 1 })).open,
+  approveProposal: (id: string) => ask(calls.approveProposal, { id }),
+  declineProposal: (id: string, reason: string) => ask(calls.declineProposal, { id, body: { reason } }),
 
-  exportCatalog: async () => (await call('GET', '/api/catalog/export')).text(),
-  checkCatalog: (body: CatalogCheck) => send<CatalogChecked>('POST', '/api/catalog/check', body),
-  importCatalog: (body: CatalogImport) => send<CatalogImported>('POST', '/api/catalog/import', body),
-  forgetCatalogFile: (file: string) => send<CatalogForgotten>('DELETE', `/api/catalog/files/${name(file)}`),
-  drift: () => get<CatalogDrift>('/api/catalog/drift'),
+  exportCatalog: async () => (await send(calls.exportCatalog)).text(),
+  /** Address of the exported file. */
+  catalogFile: requestOf(calls.exportCatalog).path,
+  checkCatalog: (body: CatalogCheck) => ask(calls.checkCatalog, { body }),
+  importCatalog: (body: CatalogImport) => ask(calls.importCatalog, { body }),
+  forgetCatalogFile: (name: string) => ask(calls.forgetCatalogFile, { name }),
+  drift: () => ask(calls.getDrift),
 }
 
 /** Query keys, in one place; what is declared is read again together. */

@@ -1,30 +1,18 @@
 /** Calls about the graph of a project, and about drafts that change it. */
-import type {
-  ChangeApplied,
-  ChangeSetCreate,
-  DraftPreview,
-  DraftPreviewRequest,
-  GraphPosition,
-  ProjectGraph,
-} from '../schemas/types.ts'
-import { call } from './client.ts'
+import * as calls from '../api/client/calls.ts'
+import type { ChangeSetCreate, DraftPreviewRequest, GraphPosition } from '../schemas/types.ts'
+import { ask } from './client.ts'
 
 export const graphApi = {
-  graph: async (project: string, signal?: AbortSignal) =>
-    (
-      await call('GET', `/api/projects/${encodeURIComponent(project)}/graph`, undefined, signal)
-    ).json() as Promise<ProjectGraph>,
+  graph: (id: string, signal?: AbortSignal) => ask(calls.getProjectGraph, { id }, { signal }),
   /** Where people put nodes; the others are laid out. Replaces all of them. */
-  putPositions: (project: string, positions: readonly GraphPosition[]) =>
-    call('PUT', `/api/projects/${encodeURIComponent(project)}/graph/positions`, { positions }),
+  putPositions: (id: string, positions: GraphPosition[]) =>
+    ask(calls.placeGraphNodes, { id, body: { positions } }),
   /** What a draft would do; nothing is written. */
-  preview: async (project: string, body: DraftPreviewRequest, signal?: AbortSignal) =>
-    (
-      await call('POST', `/api/projects/${encodeURIComponent(project)}/draft/preview`, body, signal)
-    ).json() as Promise<DraftPreview>,
+  preview: (id: string, body: DraftPreviewRequest, signal?: AbortSignal) =>
+    ask(calls.previewDraft, { id, body }, { signal }),
   /** All of a draft in one transaction. */
-  apply: async (body: ChangeSetCreate) =>
-    (await call('POST', '/api/change-sets', body)).json() as Promise<ChangeApplied>,
+  apply: (body: ChangeSetCreate) => ask(calls.applyChangeSet, { body }),
 }
 
 /** Under what is declared, so that a change of it reads the graph again. */

@@ -1,39 +1,26 @@
 /** Calls about agents at work: runs, what an agent would be told, and what it may cost. */
-import type {
-  AgentForecast,
-  AgentPreview,
-  RerunRequest,
-  RerunResult,
-  RunDetail,
-  RunsResult,
-  ScenarioAsk,
-  ScenarioPreview,
-} from '../schemas/types.ts'
-import { call } from './client.ts'
-import { asked, type RunQuery } from './lib/run-filters.ts'
+import type { InputOf } from '../api/client/call.ts'
+import * as calls from '../api/client/calls.ts'
+import type { RerunRequest, ScenarioAsk } from '../schemas/types.ts'
+import { ask, send } from './client.ts'
+import { filtered } from './lib/filtered.ts'
+import type { RunQuery } from './lib/run-filters.ts'
 import { saveFile } from './lib/save-file.ts'
-
-const name = encodeURIComponent
-const get = async <T>(path: string): Promise<T> => (await call('GET', path)).json() as Promise<T>
-const agent = (of: string) => `/api/agents/builtin/${name(of)}`
 
 export const runs = {
   list: (query: RunQuery, limit: number, offset = 0) =>
-    get<RunsResult>(`/api/runs${asked({ ...query, limit, offset })}`),
-  one: (id: string) => get<RunDetail>(`/api/runs/${name(id)}`),
-  rerun: async (id: string, body: RerunRequest) =>
-    (await call('POST', `/api/runs/${name(id)}/rerun`, body)).json() as Promise<RerunResult>,
-  cancel: async (id: string) =>
-    (await call('POST', `/api/runs/${name(id)}/cancel`)).json() as Promise<unknown>,
-  previewScenario: async (id: string, asked: ScenarioAsk) =>
-    (await call('POST', `/api/runs/${name(id)}/scenario`, asked)).json() as Promise<ScenarioPreview>,
+    ask(calls.listRuns, filtered<InputOf<typeof calls.listRuns>>({ ...query, limit, offset })),
+  one: (id: string) => ask(calls.getRun, { id }),
+  rerun: (id: string, body: RerunRequest) => ask(calls.rerun, { id, body }),
+  cancel: (id: string) => ask(calls.cancelRun, { id }),
+  previewScenario: (id: string, body: ScenarioAsk) => ask(calls.previewScenario, { id, body }),
   /** Hands the file to the browser. */
-  downloadScenario: async (id: string, asked: ScenarioAsk) => {
-    const answer = await call('POST', `/api/runs/${name(id)}/scenario/file`, asked)
+  downloadScenario: async (id: string, body: ScenarioAsk) => {
+    const answer = await send(calls.downloadScenario, { id, body })
     saveFile(await answer.blob(), `${id}.scenario.json`)
   },
-  preview: (of: string, firing: string) => get<AgentPreview>(`${agent(of)}/preview?firing=${name(firing)}`),
-  forecast: (of: string) => get<AgentForecast>(`${agent(of)}/forecast`),
+  preview: (name: string, firing: string) => ask(calls.previewAgent, { name, firing }),
+  forecast: (name: string) => ask(calls.agentForecast, { name }),
 }
 
 /** Query keys, in one place; they begin as those of triggers at work, so that both are read again together. */

@@ -1,24 +1,29 @@
 /** Calls about Slack: what it is called with, and the channels findings can go to. */
-import type { SlackChannelsResult, SlackSecret, SlackTested } from '../schemas/types.ts'
-import { call } from './client.ts'
+import * as calls from '../api/client/calls.ts'
+import { ask } from './client.ts'
 
-const send = async <T>(method: string, path: string, body?: unknown): Promise<T> =>
-  (await call(method, path, body)).json() as Promise<T>
-
-/** What is kept of Slack: where it is, and the name its field has. */
-const PLACES = {
-  token: '/api/settings/slack-bot-token',
-  secret: '/api/settings/slack-signing-secret',
+/** What is kept of Slack, by the name its field has. */
+const SECRETS = {
+  token: {
+    get: calls.getSlackBotToken,
+    save: (token: string) => ask(calls.saveSlackBotToken, { body: { token } }),
+    forget: calls.forgetSlackBotToken,
+  },
+  secret: {
+    get: calls.getSlackSigningSecret,
+    save: (secret: string) => ask(calls.saveSlackSigningSecret, { body: { secret } }),
+    forget: calls.forgetSlackSigningSecret,
+  },
 } as const
-export type SlackField = keyof typeof PLACES
+export type SlackField = keyof typeof SECRETS
 
 export const slack = {
-  get: (field: SlackField) => send<SlackSecret>('GET', PLACES[field]),
-  save: (field: SlackField, value: string) => send<SlackSecret>('PUT', PLACES[field], { [field]: value }),
-  forget: (field: SlackField) => send<SlackSecret>('DELETE', PLACES[field]),
-  test: () => send<SlackTested>('POST', `${PLACES.token}/test`),
-  channels: () => send<SlackChannelsResult>('GET', '/api/slack/channels'),
-  changed: () => send<{ ok: true }>('POST', '/api/slack/channels/changed', {}),
+  get: (field: SlackField) => ask(SECRETS[field].get),
+  save: (field: SlackField, value: string) => SECRETS[field].save(value),
+  forget: (field: SlackField) => ask(SECRETS[field].forget),
+  test: () => ask(calls.testSlack),
+  channels: () => ask(calls.listSlackChannels),
+  changed: () => ask(calls.dropSlackChannels, { body: {} }),
 }
 
 /** Query keys. */

@@ -44,7 +44,10 @@ const parts = {
   },
   console: {
     title: 'the console',
-    inputs: ['schemas', 'machines', 'console', 'package.json', 'package-lock.json', 'scripts/build.mjs'],
+    inputs: [
+      ...['schemas', 'machines', 'api/client', 'console'],
+      ...['package.json', 'package-lock.json', 'scripts/build.mjs'],
+    ],
     output: 'console/index.html',
     build: buildConsole,
   },

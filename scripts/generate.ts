@@ -1,6 +1,6 @@
 /**
  * `npm run generate`: writes every generated file. From the JSON Schema files, the types and the
- * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json; from the machines, docs/lifecycles.md; from the commands, docs/svc.1; the kernel of the preparer, compiled. Tests
+ * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json, and from it the calls of the clients; from the machines, docs/lifecycles.md; from the commands, docs/svc.1; the kernel of the preparer, compiled. Tests
  * fail when one is stale.
  */
 import { writeFileSync } from 'node:fs'
@@ -25,7 +25,10 @@ const { manPage } = await import('../api/cli/reference/man-page.ts')
 write('docs/svc.1', manPage(commandFacts(buildProgram(SILENT))))
 // Imported now: it reads the registry that was just written.
 const { renderOpenapi } = await import('../api/http/openapi-file.ts')
-write('api/http/openapi.json', await renderOpenapi())
+const document = await renderOpenapi()
+write('api/http/openapi.json', document)
+const { CALLS_FILE, renderCalls } = await import('./client-calls.ts')
+write(CALLS_FILE, renderCalls(document))
 
 function write(path: string, text: string): void {
   writeFileSync(fileURLToPath(new URL(path, root)), text)

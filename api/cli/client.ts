@@ -3,6 +3,7 @@
  * and a daemon that does not answer, becomes a CliError that says what to do about it.
  */
 import type { MergeConflict } from '../../schemas/types.ts'
+import { type Call, type Given, requestOf } from '../client/call.ts'
 import { version } from '../version.ts'
 import type { Target } from './credentials.ts'
 import { CliError, EXIT } from './exit.ts'
@@ -12,20 +13,21 @@ import { escapeLine, type Io } from './terminal.ts'
 const TIMEOUT_MS = 60_000
 const CANCEL_MS = 3_000
 
-export interface Call {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Sent as JSON. */
-  json?: unknown
-  /** Sent as it is, with `headers` naming its type. */
-  body?: Uint8Array
+/** What is sent beside the input of a call. */
+export interface More {
+  /** Bytes sent as they are, with `headers` naming their type. */
+  bytes?: Uint8Array
   headers?: Record<string, string>
 }
 
-export interface Answer {
+/** An answer, of any status. */
+export interface Answer<T = unknown> {
   status: number
   /** The body exactly as it came. */
   text: string
   headers: Headers
+  /** What it says when it is one of 2xx. */
+  read(): T
 }
 
 export class Client {
@@ -35,77 +37,72 @@ export class Client {
   ) {}
 
   /** One call. @throws CliError when it is not answered with 2xx. */
-  async call(path: string, call: Call = {}): Promise<Answer> {
-    const answer = await this.attempt(path, call)
+  async call<T, Input>(call: Call<T, Input>, ...given: Given<NoInfer<Input>, More>): Promise<Answer<T>> {
+    const answer = await this.attempt(call, ...given)
     if (answer.status >= 200 && answer.status < 300) return answer
     throw this.refusal(answer)
   }
 
+  /** What a call answers. @throws CliError when it is not answered with 2xx. */
+  async ask<T, Input>(call: Call<T, Input>, ...given: Given<NoInfer<Input>, More>): Promise<T> {
+    return (await this.call(call, ...given)).read()
+  }
+
   /** One call whose answer may be any status. @throws CliError when there is no answer. */
-  async attempt(path: string, call: Call = {}): Promise<Answer> {
-    const body = call.json === undefined ? call.body : Buffer.from(JSON.stringify(call.json))
+  async attempt<T, Input>(call: Call<T, Input>, ...given: Given<NoInfer<Input>, More>): Promise<Answer<T>> {
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.io.interrupted])
     try {
-      const response = await this.io.fetch(this.target.url + path, {
-        method: call.method ?? 'GET',
-        headers: {
-          ...this.headers(),
-          ...(call.json === undefined ? {} : { 'content-type': 'application/json' }),
-          ...call.headers,
-        },
-        body: body as Uint8Array<ArrayBuffer> | undefined,
-        // A redirect would carry the token to another address.
-        redirect: 'manual',
-        signal,
-      })
-      return { status: response.status, text: await response.text(), headers: response.headers }
+      const { status, headers, text } = await this.send(call, given, signal).then(async (response) => ({
+        status: response.status,
+        headers: response.headers,
+        text: await response.text(),
+      }))
+      return { status, headers, text, read: () => JSON.parse(text) as T }
     } catch (error) {
       throw this.unreachable(error)
     }
   }
 
-  /**
-   * Opens a stream of server-sent events. The answer may be any status.
-   * @param json posted, where it is given
-   */
-  async open(
-    path: string,
+  /** Opens a stream of server-sent events. The answer may be any status. */
+  async open<Input>(
+    call: Call<string, Input>,
+    input: Input,
     headers: Record<string, string>,
     signal: AbortSignal,
-    json?: unknown,
   ): Promise<Response> {
     try {
-      return await this.io.fetch(this.target.url + path, {
-        headers: {
-          ...this.headers(),
-          accept: 'text/event-stream',
-          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) }),
-        redirect: 'manual',
-        signal,
-      })
+      return await this.send(call, [input, { headers: { accept: 'text/event-stream', ...headers } }], signal)
     } catch (error) {
       throw this.unreachable(error)
     }
   }
 
   /** Tells the daemon that what it does is not wanted any more, though the person has ended the command. */
-  async cancel(path: string): Promise<void> {
+  async cancel<Input>(call: Call<unknown, Input>, input: Input): Promise<void> {
     try {
-      await this.io.fetch(this.target.url + path, {
-        method: 'POST',
-        headers: this.headers(),
-        redirect: 'manual',
-        signal: AbortSignal.timeout(CANCEL_MS),
-      })
+      await this.send(call, [input], AbortSignal.timeout(CANCEL_MS))
     } catch (error) {
       throw new CliError(
         `interrupted, but the daemon could not be told: ${(error as Error).message}`,
         EXIT.interrupted,
       )
     }
+  }
+
+  private send<Input>(
+    call: Call<unknown, Input>,
+    [input, { bytes, headers = {} } = {}]: readonly [input?: Input, more?: More],
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const { method, path, body, type } = requestOf(call as Call<unknown, object>, input as object)
+    return this.io.fetch(this.target.url + path, {
+      method,
+      headers: { ...this.headers(), ...(type === undefined ? {} : { 'content-type': type }), ...headers },
+      body: (bytes ?? body) as string | Uint8Array<ArrayBuffer> | undefined,
+      // A redirect would carry the token to another address.
+      redirect: 'manual',
+      signal,
+    })
   }
 
   /** What a refusal means, and what to do about it. */

@@ -5,7 +5,8 @@ import { compareReports, figuresByVariant, type VariantFigures } from '../../sch
 import { type MeasuredFigures, measuredFigures } from '../../schemas/eval-measured.ts'
 import { grouped } from '../../schemas/grouped.ts'
 import { check } from '../../schemas/index.ts'
-import type { EvalMeasured, EvalReport, EvalReportHandedIn } from '../../schemas/types.ts'
+import type { EvalMeasured, EvalReport } from '../../schemas/types.ts'
+import * as calls from '../client/calls.ts'
 import { addDaemonOptions, clientOf } from './context.ts'
 import type { ClientFlags } from './credentials.ts'
 import { CliError, EXIT } from './exit.ts'
@@ -42,8 +43,7 @@ export async function tellReport(
   if (junit !== undefined) writeText(io, junit, junitOf(report))
   if (html !== undefined) writeText(io, html, htmlOf(report))
   if (flags.publish) {
-    const { text } = await clientOf(io, flags).call('/api/evals/reports', { method: 'POST', json: report })
-    const { id } = JSON.parse(text) as EvalReportHandedIn
+    const { id } = await clientOf(io, flags).ask(calls.handInEvalReport, { body: report })
     io.err(`handed in as ${id}; the console shows it under Evals\n`)
   }
   const figures = figuresByVariant(report.runs)

@@ -2,15 +2,14 @@
 import { parseCount } from './labels.ts'
 import { type Io, paint } from './terminal.ts'
 
-/** The query of a list, without filters that are not given. @throws CliError 2 for a limit that is none. */
-export function queryOf(
+/** The query of a list. @throws CliError 64 for a limit that is none. */
+export const queryOf = <F extends object>(
   { limit }: { limit: string },
-  filters: Record<string, string | undefined>,
-): URLSearchParams {
-  const query = new URLSearchParams({ limit: String(parseCount(limit, '--limit')) })
-  for (const [name, value] of Object.entries(filters)) if (value !== undefined) query.set(name, value)
-  return query
-}
+  filters: F,
+): F & { limit: number } => ({
+  limit: parseCount(limit, '--limit'),
+  ...filters,
+})
 
 /** Says on standard error that there is more. */
 export function tellMore(io: Io, nextBefore: string | null): void {

@@ -17,7 +17,7 @@ import { firingsCommand } from './commands/firings.ts'
 import { keysCommand } from './commands/keys.ts'
 import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts'
 import { mcpCommand } from './commands/mcp.ts'
-import { partCommands } from './commands/parts.ts'
+import { agentsCommand, mcpServersCommand, triggersCommand } from './commands/parts.ts'
 import { projectsCommand } from './commands/projects.ts'
 import { proposalsCommand } from './commands/proposals.ts'
 import { readCommand } from './commands/read.ts'
@@ -65,7 +65,7 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.commandsGroup('Firings:')
   program.addCommand(firingsCommand(io))
   program.addCommand(deliveriesCommand(io))
-  program.addCommand(whyCommand(io))
+  program.addCommand(whyCommand(io, 'why'))
   for (const command of subscriptionCommands(io)) program.addCommand(command)
   program.commandsGroup('Agents:')
   program.addCommand(runsCommand(io))
@@ -77,7 +77,9 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.addCommand(credentialsCommand(io))
   program.commandsGroup('Declared:')
   program.addCommand(projectsCommand(io))
-  for (const command of partCommands(io)) program.addCommand(command)
+  program.addCommand(triggersCommand(io))
+  program.addCommand(agentsCommand(io))
+  program.addCommand(mcpServersCommand(io))
   program.addCommand(skillsCommand(io))
   program.addCommand(catalogCommand(io))
   program.addCommand(changesCommand(io))

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Identity } from '../../schemas/types.ts'
+import * as calls from '../client/calls.ts'
 import type { Daemon } from './daemon.ts'
 
 const FRESH_MS = 1_000
@@ -28,7 +29,7 @@ export class Access {
     const entry = isNew ? undefined : this.known.get(key)
     if (entry && this.now() - entry.at < FRESH_MS) return entry.identity
     if (this.known.size >= KNOWN_MAX) this.known.clear()
-    const identity = this.daemon.as(token).get<Identity>('/api/whoami')
+    const identity = this.daemon.as(token).ask(calls.whoAmI)
     this.known.set(key, { at: this.now(), identity })
     // A refusal is asked for anew: the daemon may be back, the key may have been made meanwhile.
     identity.catch(() => {

@@ -1,6 +1,6 @@
 /** Completions of arguments: labels and values of entities, projects, skills, findings. */
-import type { EntitiesResult, FindingsResult, LabelFacet } from '../../schemas/types.ts'
-import { part } from './daemon.ts'
+import type { EntitiesResult, LabelFacet } from '../../schemas/types.ts'
+import * as calls from '../client/calls.ts'
 import { listProjects } from './project.ts'
 import type { Context } from './tool.ts'
 import { skillsOf } from './tools/skills.ts'
@@ -38,22 +38,17 @@ async function candidates(
   if (argument === 'name' && of.startsWith('svc://skill/'))
     return (await skillsOf(undefined, context)).map(({ name }) => name)
   if (argument === 'id' && given.project) {
-    const { findings } = await daemon.get<FindingsResult>(`/api/projects/${part(given.project)}/findings`, {
-      query: { limit: MAX },
-      signal,
-    })
+    const { findings } = await daemon.ask(calls.listFindings, { id: given.project, limit: MAX }, signal)
     return findings.map((one) => one.run_id)
   }
   // A project key is told of no entity but through what it reads.
   if (identity.project !== undefined) return []
   if (argument === 'label') {
-    const { labels } = await daemon.get<EntitiesResult>('/api/entities', { query: { limit: 1 }, signal })
+    const { labels } = (await daemon.ask(calls.listEntities, { limit: 1 }, signal)) as EntitiesResult
     return labels.map(({ label }) => label)
   }
   if (argument !== 'value' || !given.label) return []
-  const facet = await daemon.get<LabelFacet>('/api/entities', {
-    query: { label: given.label, prefix: value || undefined, limit: MAX + 1 },
-    signal,
-  })
+  const asked = { label: given.label, prefix: value || undefined, limit: MAX + 1 }
+  const facet = (await daemon.ask(calls.listEntities, asked, signal)) as LabelFacet
   return facet.values.map((one) => one.value)
 }

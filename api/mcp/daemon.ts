@@ -2,19 +2,12 @@
  * Calls to the daemon, each with the credential of the client it is for. What the daemon refuses, and
  * a daemon that does not answer, becomes a DaemonError whose message an agent can act on.
  */
+import { type Asked, type Call, type Given, requestOf } from '../client/call.ts'
 import type { Exchange, Received } from './exchange.ts'
 
 const TIMEOUT_MS = 60_000
 /** Asked of a client whose call met a daemon that restarts. */
 const RETRY_S = 2
-
-export interface Call {
-  method?: 'GET' | 'POST' | 'DELETE'
-  /** Sent as JSON. */
-  json?: unknown
-  query?: Record<string, string | number | undefined>
-  signal?: AbortSignal | undefined
-}
 
 /** Why the daemon did not do it. */
 export class DaemonError extends Error {
@@ -41,10 +34,14 @@ export class Daemon {
 
   /** The same daemon, called with one client's credential; null: none. */
   as(token: string | null): Caller {
-    return new Caller((path, call) => this.text(path, call, token))
+    return new Caller((asked, signal) => this.text(asked, signal, token))
   }
 
-  private async text(path: string, call: Call, token: string | null): Promise<string> {
+  private async text(
+    { method, path, body, type }: Asked,
+    signal: AbortSignal | undefined,
+    token: string | null,
+  ): Promise<string> {
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
     const headers: Record<string, string> = {
       'user-agent': this.userAgent,
@@ -52,14 +49,12 @@ export class Daemon {
       'x-svc-origin': 'mcp',
     }
     if (token !== null) headers.authorization = `Bearer ${token}`
-    if (call.json !== undefined) headers['content-type'] = 'application/json'
+    if (type !== undefined) headers['content-type'] = type
     let answer: Received
     try {
-      answer = await this.exchange(this.url + path + queryOf(call.query), {
-        method: call.method ?? 'GET',
-        headers,
-        body: call.json === undefined ? undefined : JSON.stringify(call.json),
-        signal: call.signal ? AbortSignal.any([timeout, call.signal]) : timeout,
+      answer = await this.exchange(this.url + path, {
+        ...{ method, headers, body: body?.toString() },
+        signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
       })
     } catch (error) {
       throw unreachable(error as NodeJS.ErrnoException, timeout.aborted)
@@ -71,32 +66,20 @@ export class Daemon {
 
 /** The daemon for one client. */
 export class Caller {
-  constructor(private readonly send: (path: string, call: Call) => Promise<string>) {}
+  constructor(private readonly send: (asked: Asked, signal: AbortSignal | undefined) => Promise<string>) {}
 
   /** The body of the answer as it came. @throws DaemonError */
-  text(path: string, call: Call = {}): Promise<string> {
-    return this.send(path, call)
+  text<T, Input>(
+    call: Call<T, Input>,
+    ...[input, signal]: Given<NoInfer<Input>, AbortSignal>
+  ): Promise<string> {
+    return this.send(requestOf(call as Call<T, object>, input as object), signal)
   }
 
-  /** @throws DaemonError */
-  async get<T>(path: string, call: Omit<Call, 'method' | 'json'> = {}): Promise<T> {
-    return JSON.parse(await this.send(path, call)) as T
+  /** What a call answers. @throws DaemonError */
+  async ask<T, Input>(call: Call<T, Input>, ...given: Given<NoInfer<Input>, AbortSignal>): Promise<T> {
+    return JSON.parse(await this.text(call, ...given)) as T
   }
-
-  /** @throws DaemonError */
-  async post<T>(path: string, json: unknown, signal?: AbortSignal): Promise<T> {
-    return JSON.parse(await this.send(path, { method: 'POST', json, signal })) as T
-  }
-}
-
-/** One part of a path, whatever is in it. */
-export const part = (text: string): string => encodeURIComponent(text)
-
-function queryOf(query: Call['query']): string {
-  const given = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {}))
-    if (value !== undefined) given.set(name, String(value))
-  return given.size ? `?${given}` : ''
 }
 
 function refusal({ status, headers, text }: Received): DaemonError {

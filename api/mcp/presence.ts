@@ -5,6 +5,7 @@
 import type { Implementation } from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
 import type { McpClientSeen } from '../../schemas/types.ts'
+import * as calls from '../client/calls.ts'
 import { type Caller, DaemonError } from './daemon.ts'
 import { printable } from './words.ts'
 
@@ -37,7 +38,7 @@ export class Presence {
       transport: this.transport,
       call,
     }
-    this.daemon.post('/api/connect/clients', seen).catch((error: Error) => {
+    this.daemon.ask(calls.noteMcpClient, { body: seen }).catch((error: Error) => {
       // The client hears of it by its own calls.
       if (!(error instanceof DaemonError)) this.shared.log.debug({ err: error }, 'a client was not told of')
     })

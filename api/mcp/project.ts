@@ -1,5 +1,6 @@
 /** Which project a call is about: the key's own, the one that is named, or the only one there is. */
 import type { ProjectCard } from '../../schemas/types.ts'
+import * as calls from '../client/calls.ts'
 import { type Context, ToolError } from './tool.ts'
 
 /** What both a key of a project and one of the instance see of a project. */
@@ -15,7 +16,7 @@ export async function listProjects({
   daemon,
   signal,
 }: Pick<Context, 'daemon' | 'signal'>): Promise<ListedProject[]> {
-  return (await daemon.get<{ projects: ListedProject[] }>('/api/projects', { signal })).projects
+  return (await daemon.ask(calls.listProjects, {}, signal)).projects
 }
 
 /** @param word id or name. @throws ToolError that lists the projects where it is not plain which. */

@@ -3,8 +3,8 @@
  * with the same credential and address; while it is away nothing is told, and what came meanwhile is told
  * after.
  */
-import type { FindingsResult, Firing, ReadResult } from '../../schemas/types.ts'
-import { part } from './daemon.ts'
+import type { Firing } from '../../schemas/types.ts'
+import * as calls from '../client/calls.ts'
 import { projectOf } from './project.ts'
 import { firingsOf } from './resources/read.ts'
 import type { Address } from './resources/uri.ts'
@@ -115,9 +115,9 @@ async function look(address: Address, asker: Asker): Promise<Seen> {
 }
 
 async function newestEvent(label: string, value: string, { daemon, signal }: Asker): Promise<string> {
-  const { rows } = await daemon.post<ReadResult>(
-    '/read',
-    { selector: { [label]: value }, window: WINDOW, limit: EVENTS, order: 'desc', client: 'mcp' },
+  const { rows } = await daemon.ask(
+    calls.read,
+    { body: { selector: { [label]: value }, window: WINDOW, limit: EVENTS, order: 'desc', client: 'mcp' } },
     signal,
   )
   // Ids grow in order of arrival, whatever time an event says of itself.
@@ -126,9 +126,6 @@ async function newestEvent(label: string, value: string, { daemon, signal }: Ask
 
 async function newestFinding(word: string, asker: Asker): Promise<string> {
   const { id } = await projectOf(word, asker)
-  const { findings } = await asker.daemon.get<FindingsResult>(`/api/projects/${part(id)}/findings`, {
-    query: { limit: 1 },
-    signal: asker.signal,
-  })
+  const { findings } = await asker.daemon.ask(calls.listFindings, { id, limit: 1 }, asker.signal)
   return findings[0]?.run_id ?? ''
 }

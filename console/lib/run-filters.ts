@@ -55,14 +55,6 @@ export function withFilter(address: URLSearchParams, name: string, value: string
   return next
 }
 
-/** A query string of what is given. */
-export function asked(query: Record<string, string | number | boolean | undefined>): string {
-  const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
-  return set.length
-    ? `?${new URLSearchParams(set.map(([key, value]): [string, string] => [key, String(value)]))}`
-    : ''
-}
-
 /** "51–100 of 230". */
 export function spanWords(offset: number, shown: number, total: number): string {
   if (total === 0 || shown === 0) return `none of ${total.toLocaleString('en-US')}`

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { requestOf } from '../../api/client/call.ts'
+import * as calls from '../../api/client/calls.ts'
 import { compareRows, promptsOf, stepLine } from '../../console/lib/compare.ts'
 import { eventPath } from '../../console/lib/explore-state.ts'
-import { asked, readRunFilter, spanWords, withFilter } from '../../console/lib/run-filters.ts'
+import { filtered } from '../../console/lib/filtered.ts'
+import { readRunFilter, spanWords, withFilter } from '../../console/lib/run-filters.ts'
 import { argumentWords, chaptersOf, opening, toldFirst } from '../../console/lib/run-story.ts'
 import {
   claimsWords,
@@ -90,10 +93,9 @@ describe('the address of the list of runs', () => {
   })
 
   it('is asked of the API with what is given alone', () => {
-    expect(asked({ agent: 'a b', status: undefined, entity: '', practice: false, offset: 0 })).toBe(
-      '?agent=a+b&practice=false&offset=0',
-    )
-    expect(asked({})).toBe('')
+    const asked = filtered<{ agent: string }>({ agent: 'a b', entity: '', practice: false, offset: 0 })
+    expect(requestOf(calls.listRuns, asked).path).toBe('/api/runs?agent=a+b&practice=false&offset=0')
+    expect(requestOf(calls.listRuns, filtered({ entity: '' })).path).toBe('/api/runs')
   })
 
   it('says which of all runs are shown', () => {

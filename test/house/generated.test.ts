@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { renderOpenapi } from '../../api/http/openapi-file.ts'
 import { CATALOG_FILE, generate } from '../../schemas/generate.ts'
 import { renderCatalogSchema } from '../../scripts/catalog-schema.ts'
+import { CALLS_FILE, renderCalls } from '../../scripts/client-calls.ts'
 import { KERNEL_FILE, renderKernel } from '../../scripts/kernel.ts'
 import { textOf } from './project-files.ts'
 
@@ -22,6 +23,13 @@ describe('generated files', () => {
     expect(
       textOf('api/http/openapi.json') === (await renderOpenapi()),
       'api/http/openapi.json is stale: npm run generate',
+    ).toBe(true)
+  })
+
+  it('of the clients are those that npm run generate writes', () => {
+    expect(
+      textOf(CALLS_FILE) === renderCalls(textOf('api/http/openapi.json')),
+      `${CALLS_FILE} is stale: npm run generate`,
     ).toBe(true)
   })
 

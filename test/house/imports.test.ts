@@ -45,6 +45,8 @@ const broken: [rule: string, file: string, imported: string][] = [
   ['api-through-the-index', 'api/a.ts', '../engine/ok.ts'],
   ['daemon-without-the-engine', 'api/http/a.ts', '../../engine/local.ts'],
   ['mcp-through-http', 'api/mcp/a.ts', '../../engine/index.ts'],
+  ['client-anywhere', 'api/client/a.ts', '../ok.ts'],
+  ['client-in-a-browser', 'api/client/b.ts', 'node:fs'],
   ['api-without-console', 'api/b.ts', '../console/ok.ts'],
   ['api-without-sql', 'api/c.ts', 'better-sqlite3'],
   ['console-outside', 'console/a.ts', '../engine/ok.ts'],
@@ -67,6 +69,7 @@ const allowed: [file: string, imported: string][] = [
   ['api/cli/a.ts', 'commander'],
   ['api/cli/b.ts', '../../engine/local.ts'],
   ['console/c.ts', '../schemas/ok.ts'],
+  ['console/d.ts', '../api/client/ok.ts'],
 ]
 
 describe('imports', () => {
@@ -86,6 +89,7 @@ describe('imports', () => {
       'engine/ingest/ok.ts',
       'engine/store/ok.ts',
       'api/ok.ts',
+      'api/client/ok.ts',
       'console/ok.ts',
       'schemas/ok.ts',
       'test/fake.ts',

@@ -1,6 +1,7 @@
 /** `svc agents test`: an agent run over its examples, as it is saved or before it is. */
 import type { Command } from 'commander'
 import type { AgentTest, AgentTestExample, AgentTestStart } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { agentOfFile } from '../agent-file.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -40,19 +41,19 @@ export function agentTestCommand(io: Io): Command {
 async function test(io: Io, name: string, flags: TestFlags): Promise<void> {
   const needed = flags.minPass === 'all' ? null : parseCount(flags.minPass, '--min-pass', 0)
   const client = clientOf(io, flags)
-  const base = `/api/agents/builtin/${encodeURIComponent(name)}`
-  const tried = await triedOf(io, name, flags, async () => (await client.call(base)).text)
-  let { text } = await client.call(`${base}/tests`, { method: 'POST', json: tried })
-  let now = JSON.parse(text) as AgentTest
+  const saved = async () => (await client.call(calls.getAgent, { name })).text
+  const tried = await triedOf(io, name, flags, saved)
+  let answer = await client.call(calls.startAgentTest, { name, body: tried })
+  let now = answer.read()
   for (let told = -1; now.status === 'running'; ) {
     const done = now.totals.passed + now.totals.failed
     if (done !== told) io.err(paint(io, 'dim', `${done} of ${now.totals.examples} done\n`))
     told = done
     await io.sleep(POLL_MS, io.interrupted)
-    text = (await client.call(`${base}/tests/${encodeURIComponent(now.id)}`)).text
-    now = JSON.parse(text) as AgentTest
+    answer = await client.call(calls.getAgentTest, { name, id: now.id })
+    now = answer.read()
   }
-  if (flags.json) printJson(io, text)
+  if (flags.json) printJson(io, answer.text)
   else io.out(testText(io, now))
   const { passed, failed } = now.totals
   if (needed === null ? failed > 0 : passed < needed)

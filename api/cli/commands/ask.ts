@@ -4,6 +4,7 @@
  */
 import { type Command, Option } from 'commander'
 import type { AskFrame, AskProposal, AskRequest } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import type { Client } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -67,7 +68,7 @@ async function ask(io: Io, question: string, flags: AskFlags): Promise<void> {
 
 /** A person ended it: so does the answer, as far as the daemon can be told. */
 async function stop(client: Client, { turn }: Progress): Promise<never> {
-  if (turn !== null) await client.cancel(`/api/agent/chat/${turn}/cancel`)
+  if (turn !== null) await client.cancel(calls.cancelAsk, { turn })
   throw new CliError('interrupted', 130)
 }
 
@@ -79,15 +80,13 @@ async function follow(
   progress: Progress,
   show: (frame: AskFrame) => void,
 ): Promise<string | null> {
-  const isFirst = progress.turn === null
+  const { turn } = progress
+  const isFirst = turn === null
   try {
+    const since = { 'last-event-id': String(progress.last) }
     const response = isFirst
-      ? await client.open('/api/agent/chat', {}, io.interrupted, body)
-      : await client.open(
-          `/api/agent/chat/${progress.turn}`,
-          { 'last-event-id': String(progress.last) },
-          io.interrupted,
-        )
+      ? await client.open(calls.ask, { body }, {}, io.interrupted)
+      : await client.open(calls.resumeAsk, { turn }, since, io.interrupted)
     if (response.status !== 200 || !response.body)
       throw client.refusal({ status: response.status, text: await response.text() })
     for await (const { data, id } of readEvents(response.body, () => {})) {

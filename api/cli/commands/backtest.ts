@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { BacktestRequest, BacktestResult, TriggerDefinition } from '../../../schemas/types.ts'
 import { sentenceOf } from '../../../schemas/words.ts'
+import * as calls from '../../client/calls.ts'
 import { backtestText, type NamedRun } from '../backtest-text.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -35,10 +36,10 @@ export function backtestCommand(io: Io): Command {
 async function test(io: Io, name: string | undefined, flags: TestFlags): Promise<void> {
   const expected = expectedOf(flags)
   const { request, definition } = await requestOf(io, name, flags)
-  const { text } = await clientOf(io, flags).call('/api/triggers/backtest', { method: 'POST', json: request })
-  const result = JSON.parse(text) as BacktestResult
+  const answer = await clientOf(io, flags).call(calls.backtest, { body: request })
+  const result = answer.read()
   const runs = runsOf(result, definition)
-  if (flags.json) printJson(io, text)
+  if (flags.json) printJson(io, answer.text)
   else io.out(backtestText(io, result, runs))
   if (result.truncated)
     io.err(`there are more events than are looked at: this begins at ${result.from}; narrow --window\n`)

@@ -1,6 +1,7 @@
 /** `svc catalog plan` and `svc catalog apply`: what was shown, or reviewed in a saved plan, is what is done. */
 import { basename } from 'node:path'
-import type { CatalogChecked, CatalogImported, CatalogProblem, ChangePlan } from '../../../schemas/types.ts'
+import type { CatalogChecked, CatalogProblem, ChangePlan } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { problemsError, tellWarnings } from '../catalog-text.ts'
 import { problemOf } from '../client.ts'
 import { clientOf, type JsonFlag } from '../context.ts'
@@ -100,9 +101,8 @@ async function importPlan(
   flags: ApplyFlags,
 ) {
   const client = clientOf(io, flags)
-  const answer = await client.attempt('/api/catalog/import', {
-    method: 'POST',
-    json: { ...body, ...(flags.why ? { why: flags.why } : {}) },
+  const answer = await client.attempt(calls.importCatalog, {
+    body: { ...body, ...(flags.why ? { why: flags.why } : {}) },
   })
   if (answer.status < 200 || answer.status >= 300) {
     const { problems, plan } = problemOf(answer.text)
@@ -111,7 +111,7 @@ async function importPlan(
     throw client.refusal(answer)
   }
   if (flags.json) return printJson(io, answer.text)
-  const { change_set, ingest_keys = [] } = JSON.parse(answer.text) as CatalogImported
+  const { change_set, ingest_keys = [] } = answer.read()
   io.err(
     change_set === null
       ? 'nothing changed\n'
@@ -138,9 +138,5 @@ export async function ask(
   options: PlanOptions,
   flags: ClientFlags,
 ): Promise<CatalogChecked> {
-  const { text } = await clientOf(io, flags).call('/api/catalog/check', {
-    method: 'POST',
-    json: { yaml, ...options },
-  })
-  return JSON.parse(text) as CatalogChecked
+  return clientOf(io, flags).ask(calls.checkCatalog, { body: { yaml, ...options } })
 }

@@ -1,6 +1,7 @@
 /** `svc catalog`: check, plan, apply, compare and export catalog files (SPEC.md, Catalog YAML). */
 import { Command } from 'commander'
 import type { CatalogDrift } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { driftText } from '../catalog-text.ts'
 import { clientCommand, clientOf } from '../context.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
@@ -67,8 +68,7 @@ const forgetting = (io: Io): Command =>
   clientCommand('forget', 'Compare a file no more; what it declared stays')
     .argument('<name>', 'name it is remembered by')
     .action(async (name: string, flags: PlanFlags) => {
-      const path = `/api/catalog/files/${encodeURIComponent(name)}`
-      const { text } = await clientOf(io, flags).call(path, { method: 'DELETE' })
+      const { text } = await clientOf(io, flags).call(calls.forgetCatalogFile, { name })
       if (flags.json) printJson(io, text)
       else io.err(`${name} is forgotten; what it declared stays\n`)
     })
@@ -76,7 +76,7 @@ const forgetting = (io: Io): Command =>
 const describing = (io: Io): Command =>
   clientCommand('schema', 'Print the JSON Schema of the file, for editors').action(
     async (flags: PlanFlags) => {
-      const { text } = await clientOf(io, flags).call('/api/catalog/schema')
+      const { text } = await clientOf(io, flags).call(calls.getCatalogSchema)
       printJson(io, text)
     },
   )
@@ -99,11 +99,8 @@ async function exportFile(io: Io, file: string | undefined, flags: ExportFlags):
   const client = clientOf(io, flags)
   const { text } =
     flags.update === undefined
-      ? await client.call(`/api/catalog/export${flags.json ? '?format=json' : ''}`)
-      : await client.call('/api/catalog/export', {
-          method: 'POST',
-          json: { yaml: await readText(io, flags.update) },
-        })
+      ? await client.call(calls.exportCatalog, flags.json ? { format: 'json' } : {})
+      : await client.call(calls.updateCatalogFile, { body: { yaml: await readText(io, flags.update) } })
   if (target === undefined || target === STANDARD) (flags.json ? printJson : printText)(io, text)
   else {
     writeText(io, target, text)
@@ -112,10 +109,10 @@ async function exportFile(io: Io, file: string | undefined, flags: ExportFlags):
 }
 
 async function drift(io: Io, flags: DriftFlags): Promise<void> {
-  const { text } = await clientOf(io, flags).call('/api/catalog/drift')
-  const whole = JSON.parse(text) as CatalogDrift
+  const answer = await clientOf(io, flags).call(calls.getDrift)
+  const whole = answer.read()
   const shown = flags.file === undefined ? whole : onlyFile(whole, flags.file)
-  if (flags.json) printJson(io, flags.file === undefined ? text : JSON.stringify(shown))
+  if (flags.json) printJson(io, flags.file === undefined ? answer.text : JSON.stringify(shown))
   else io.out(driftText(io, shown))
   if (flags.exitCode && shown.drifted) throw new CliError('', EXIT.changes)
 }

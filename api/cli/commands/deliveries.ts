@@ -1,6 +1,7 @@
 /** `svc deliveries`: who was told of a firing or a finding, how each try went, and sending one again. */
 import { Command, Option } from 'commander'
 import type { DeliveriesResult, Delivery } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { attemptLines, progressText, recipientText, STATUS_STYLES } from '../delivery-text.ts'
@@ -9,10 +10,10 @@ import { escapeLine, escapeText, type Io, paint, printJson, table } from '../ter
 
 type Flags = ClientFlags & JsonFlag
 interface ListFlags extends Flags {
-  status?: string
+  status?: Delivery['status']
   trigger?: string
   recipient?: string
-  kind?: string
+  kind?: Delivery['recipient']['kind']
   run?: string
   before?: string
   limit: string
@@ -55,12 +56,10 @@ export function deliveriesCommand(io: Io): Command {
   return group
 }
 
-const path = (id: string) => `/api/deliveries/${encodeURIComponent(id)}`
-
 async function list(io: Io, flags: ListFlags): Promise<void> {
   const { status, trigger, recipient, kind, run, before } = flags
   const query = queryOf(flags, { status, trigger, recipient, kind, run, before })
-  const { text } = await clientOf(io, flags).call(`/api/deliveries?${query}`)
+  const { text } = await clientOf(io, flags).call(calls.listDeliveries, query)
   if (flags.json) return printJson(io, text)
   const { deliveries, next_before } = JSON.parse(text) as DeliveriesResult
   if (deliveries.length === 0) return void io.out('no deliveries\n')
@@ -88,7 +87,10 @@ async function list(io: Io, flags: ListFlags): Promise<void> {
 }
 
 async function show(io: Io, id: string, flags: Flags & { message?: boolean }): Promise<void> {
-  const { text } = await clientOf(io, flags).call(flags.message ? `${path(id)}/message` : path(id))
+  const client = clientOf(io, flags)
+  const { text } = await (flags.message
+    ? client.call(calls.getDeliveryMessage, { id })
+    : client.call(calls.getDelivery, { id }))
   if (flags.json) return printJson(io, text)
   if (flags.message) return void io.out(`${escapeText(JSON.stringify(JSON.parse(text), null, 2))}\n`)
   const delivery = JSON.parse(text) as Delivery
@@ -104,7 +106,7 @@ async function show(io: Io, id: string, flags: Flags & { message?: boolean }): P
 }
 
 async function redeliver(io: Io, id: string, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(`${path(id)}/redeliver`, { method: 'POST' })
+  const { text } = await clientOf(io, flags).call(calls.redeliver, { id })
   if (flags.json) return printJson(io, text)
   const { delivery_id, status } = JSON.parse(text) as Delivery
   io.out(`${delivery_id} is ${status}\n`)

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Command } from 'commander'
 import type { Frozen, FrozenRow } from '../../../engine/local.ts'
-import type { Firing, RunDetail, Source } from '../../../schemas/types.ts'
+import type { ReadRequest, RunDetail } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import type { Client } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -63,11 +64,9 @@ export function evalsNewCommand(io: Io): Command {
 async function make(io: Io, flags: Flags): Promise<void> {
   const { checkPack, createEngine, freezeRun } = await import('../../../engine/local.ts')
   const client = clientOf(io, flags)
-  const run = await get<RunDetail>(client, `/api/runs/${encodeURIComponent(flags.run)}`)
+  const run = await client.ask(calls.getRun, { id: flags.run })
   if (run.as_of === null) throw new CliError(`run ${run.id} was not started: it read nothing`, EXIT.data)
-  const firing = run.dispatch_id
-    ? await get<Firing>(client, `/api/firings/${encodeURIComponent(run.dispatch_id)}`)
-    : null
+  const firing = run.dispatch_id ? await client.ask(calls.getFiring, { id: run.dispatch_id }) : null
   const firedAt = Date.parse(firing?.fired_at ?? run.as_of)
   const causes = flags.noCause ? [] : await causesOf(run, flags.cause ?? [])
   const rows = await readAll(io, client, run, firedAt)
@@ -107,10 +106,6 @@ function freeze(freezeRun: Freeze, given: Parameters<Freeze>[0]): Frozen {
   }
 }
 
-async function get<T>(client: Client, path: string): Promise<T> {
-  return JSON.parse((await client.call(path)).text) as T
-}
-
 const listsIn = (given: readonly string[] = []): string[][] =>
   given.map((list) => list.split(',').map((id) => id.trim())).filter((list) => list.length > 0)
 
@@ -128,7 +123,7 @@ async function causesOf(run: RunDetail, named: readonly string[]): Promise<strin
 
 /** What the run could read, but for findings: they would tell the answer. Oldest first. */
 async function readAll(io: Io, client: Client, run: RunDetail, firedAt: number): Promise<FrozenRow[]> {
-  const sources = await get<Source[]>(client, '/api/sources')
+  const sources = await client.ask(calls.listSources)
   const names = sources
     .filter(({ connector, projects }) => connector !== 'finding' && isOf(projects, run.projects))
     .map(({ name }) => name)
@@ -137,18 +132,14 @@ async function readAll(io: Io, client: Client, run: RunDetail, firedAt: number):
   const rows: FrozenRow[] = []
   let cursor: string | null = null
   do {
-    const json: Record<string, unknown> = {
+    const body: ReadRequest = {
       ...{ sources: names, order: 'desc', limit: PAGE, points: 'all' },
       from: new Date(firedAt - BACK_MS).toISOString(),
       to: new Date(firedAt).toISOString(),
-      as_of: run.as_of,
+      as_of: run.as_of ?? undefined,
       ...(cursor === null ? {} : { cursor }),
     }
-    const { text } = await client.call('/read', { method: 'POST', json })
-    const page = JSON.parse(text) as {
-      rows: (FrozenRow & { reference?: boolean })[]
-      next_cursor: string | null
-    }
+    const page = await client.ask(calls.read, { body })
     rows.push(...page.rows.filter(({ reference, event_type }) => !reference && event_type !== 'finding'))
     cursor = page.next_cursor
     if (io.isTerminal) io.err(paint(io, 'dim', `${rows.length} events read\n`))

@@ -6,9 +6,9 @@ import type {
   FiringDetail,
   FiringEventsResult,
   FiringsResult,
-  Project,
 } from '../../../schemas/types.ts'
-import type { Client } from '../client.ts'
+import * as calls from '../../client/calls.ts'
+import type { Answer, Client } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { attemptLines, recipientText, STATUS_STYLES } from '../delivery-text.ts'
@@ -19,7 +19,7 @@ type Flags = ClientFlags & JsonFlag
 interface ListFlags extends Flags {
   trigger?: string
   project?: string
-  state?: string
+  state?: Firing['state']
   key?: string
   before?: string
   limit: string
@@ -62,8 +62,6 @@ export function firingsCommand(io: Io): Command {
   return group
 }
 
-const path = (id: string) => `/api/firings/${encodeURIComponent(id)}`
-
 async function list(io: Io, { project, ...flags }: ListFlags): Promise<void> {
   const client = clientOf(io, flags)
   const query = queryOf(flags, {
@@ -73,7 +71,7 @@ async function list(io: Io, { project, ...flags }: ListFlags): Promise<void> {
     key: flags.key,
     before: flags.before,
   })
-  const { text } = await client.call(`/api/firings?${query}`)
+  const { text } = await client.call(calls.listFirings, query)
   if (flags.json) return printJson(io, text)
   const { firings, next_before } = JSON.parse(text) as FiringsResult
   if (firings.length === 0) return void io.out('no firings\n')
@@ -99,8 +97,7 @@ async function list(io: Io, { project, ...flags }: ListFlags): Promise<void> {
 /** Firings are filtered by the id of a project; people know its name. */
 async function projectId(client: Client, word: string): Promise<string> {
   if (/^uc_[0-9a-f]{10}$/.test(word)) return word
-  const { text } = await client.call(`/api/projects/${encodeURIComponent(word)}`)
-  return (JSON.parse(text) as Project).id
+  return (await client.ask(calls.getProject, { id: word })).id
 }
 
 const stateText = ({ state, resolves }: Firing): string => (resolves ? 'over' : state)
@@ -115,7 +112,7 @@ function toldText({ subscribers, delivered, failed }: Firing): string {
 }
 
 async function show(io: Io, id: string, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(path(id))
+  const { text } = await clientOf(io, flags).call(calls.getFiring, { id })
   if (flags.json) return printJson(io, text)
   const firing = JSON.parse(text) as FiringDetail
   const state = paint(io, STYLES[firing.state], stateText(firing))
@@ -179,12 +176,12 @@ function deliveriesText(io: Io, deliveries: readonly Delivery[]): string {
 
 async function events(io: Io, id: string, flags: Flags): Promise<void> {
   const client = clientOf(io, flags)
-  let after: string | null = null
+  let after: string | undefined
   do {
-    const { text } = await client.call(`${path(id)}/events${after === null ? '' : `?after=${after}`}`)
-    const page: FiringEventsResult = JSON.parse(text) as FiringEventsResult
-    if (flags.json) printJson(io, text)
+    const answer: Answer<FiringEventsResult> = await client.call(calls.listFiringEvents, { id, after })
+    const page = answer.read()
+    if (flags.json) printJson(io, answer.text)
     else io.out(page.event_ids.map((event) => `${escapeLine(event)}\n`).join(''))
-    after = page.next_after
-  } while (after !== null)
+    after = page.next_after ?? undefined
+  } while (after !== undefined)
 }

@@ -1,6 +1,6 @@
 /** `svc login`, `svc logout`, `svc whoami`: this machine's key (SPEC.md, Authentication 10). */
 import { Command } from 'commander'
-import type { Identity } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { resolveHome } from '../../config.ts'
 import { readVariable } from '../../environment.ts'
 import { Client } from '../client.ts'
@@ -95,11 +95,9 @@ async function end(io: Io, { url, key, keyId }: SavedLogin): Promise<string> {
   const remains = `revoke ${id ?? 'it'} at ${url}, in the console under API keys or with svc keys revoke`
   if (id === undefined) throw new CliError(remains)
   const client = new Client({ url, token: key }, io)
-  const answer = await client
-    .attempt(`/api/logins/${encodeURIComponent(id)}`, { method: 'DELETE' })
-    .catch((error: Error) => {
-      throw new CliError(`${error.message}; ${remains}`)
-    })
+  const answer = await client.attempt(calls.endLogin, { id }).catch((error: Error) => {
+    throw new CliError(`${error.message}; ${remains}`)
+  })
   if (answer.status === 200) return `the key ${id} of ${url} is revoked`
   // Revoked by somebody else: on a secured instance it is not known, on an open one not there.
   if (answer.status === 401 || answer.status === 404) return `the key ${id} of ${url} had been revoked`
@@ -108,9 +106,9 @@ async function end(io: Io, { url, key, keyId }: SavedLogin): Promise<string> {
 
 async function whoami(io: Io, flags: ClientFlags & JsonFlag): Promise<void> {
   const { from, ...target } = locate(flags, io.env)
-  const { text } = await new Client(target, io).call('/api/whoami')
-  if (flags.json) return printJson(io, text)
-  const { id, name, scopes, project_name } = JSON.parse(text) as Identity
+  const answer = await new Client(target, io).call(calls.whoAmI)
+  if (flags.json) return printJson(io, answer.text)
+  const { id, name, scopes, project_name } = answer.read()
   const project = project_name ? `, in project ${project_name}` : ''
   io.out(
     `${escapeLine(`${name} (${id}) at ${target.url}: ${scopes.join(', ')}${project}`)}\n${

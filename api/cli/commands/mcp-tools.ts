@@ -1,6 +1,7 @@
 /** `svc mcp-servers test` and `approve`: what tools a server offers, and a change of one accepted. */
 import type { Command } from 'commander'
-import type { McpTestedTool, McpTestResult, McpTool } from '../../../schemas/types.ts'
+import type { McpTestedTool, McpTool } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError } from '../exit.ts'
@@ -9,20 +10,17 @@ import { escapeLine, type Io, paint, printJson, type Style, table } from '../ter
 
 type Flags = ClientFlags & JsonFlag
 
-/** The two commands. */
-export function mcpToolCommands(io: Io): Command[] {
-  return [
-    clientCommand('test', 'Connect to it and list its tools; new ones are pinned')
-      .argument('<name>')
-      .action((name: string, flags: Flags) => test(io, name, flags)),
-    clientCommand('approve', 'Accept what a changed tool says now')
-      .argument('<name>')
-      .argument('<tool>')
-      .action((name: string, tool: string, flags: Flags) => approve(io, name, tool, flags)),
-  ]
-}
+export const testServerCommand = (io: Io): Command =>
+  clientCommand('test', 'Connect to it and list its tools; new ones are pinned')
+    .argument('<name>')
+    .action((name: string, flags: Flags) => test(io, name, flags))
 
-const pathOf = (name: string): string => `/api/mcp-servers/${encodeURIComponent(name)}`
+export const approveToolCommand = (io: Io): Command =>
+  clientCommand('approve', 'Accept what a changed tool says now')
+    .argument('<name>')
+    .argument('<tool>')
+    .action((name: string, tool: string, flags: Flags) => approve(io, name, tool, flags))
+
 const STATES: Record<McpTestedTool['state'], Style> = {
   pinned: 'dim',
   new: 'green',
@@ -32,9 +30,9 @@ const STATES: Record<McpTestedTool['state'], Style> = {
 
 /** @throws CliError where the server did not answer with its tools */
 async function test(io: Io, name: string, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(`${pathOf(name)}/test`, { method: 'POST' })
-  const { ok, ms, tools, error, notes } = JSON.parse(text) as McpTestResult
-  if (flags.json) printJson(io, text)
+  const answer = await clientOf(io, flags).call(calls.testMcpServer, { name })
+  const { ok, ms, tools, error, notes } = answer.read()
+  if (flags.json) printJson(io, answer.text)
   if (!ok) throw new CliError(flags.json ? '' : `${escapeLine(name)}: ${escapeLine(error ?? 'no answer')}`)
   if (flags.json) return
   io.out(
@@ -58,7 +56,7 @@ async function test(io: Io, name: string, flags: Flags): Promise<void> {
 /** Approves what it shows, and not what the tool may say by then. @throws CliError where nothing waits */
 async function approve(io: Io, name: string, tool: string, flags: Flags): Promise<void> {
   const client = clientOf(io, flags)
-  const { tools } = JSON.parse((await client.call(`${pathOf(name)}/tools`)).text) as { tools: McpTool[] }
+  const { tools } = await client.ask(calls.listMcpTools, { name })
   const found = tools.find((one) => one.name === tool)
   if (!found) throw new CliError(`${escapeLine(name)} has no tool named ${escapeLine(tool)}; test it first`)
   if (!found.change) throw new CliError(`${escapeLine(tool)} has no change to approve`)
@@ -67,10 +65,8 @@ async function approve(io: Io, name: string, tool: string, flags: Flags): Promis
       const style: Style = line.mark === '+' ? 'green' : line.mark === '-' ? 'red' : 'dim'
       io.out(`${paint(io, style, `${line.mark} ${escapeLine(line.text)}`)}\n`)
     }
-  const { text } = await client.call(`${pathOf(name)}/tools/${encodeURIComponent(tool)}/approve`, {
-    method: 'POST',
-    json: { hash: found.change.hash },
-  })
+  const body = { hash: found.change.hash }
+  const { text } = await client.call(calls.approveMcpTool, { name, tool, body })
   if (flags.json) printJson(io, text)
   else io.out(`approved ${escapeLine(tool)} of ${escapeLine(name)}\n`)
 }

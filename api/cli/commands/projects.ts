@@ -1,96 +1,153 @@
 /** `svc projects`: list, make, pause, resume, repair and delete projects (/api/projects). */
-import { Command, Option } from 'commander'
+import { Argument, Option } from 'commander'
 import type {
   Project,
+  ProjectCard,
+  ProjectCreate,
   ProjectDeleted,
-  ProjectGraph,
+  ProjectShown,
   ResultsResult,
-  TemplatesResult,
+  Template,
 } from '../../../schemas/types.ts'
-import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
-import type { ClientFlags } from '../credentials.ts'
+import * as calls from '../../client/calls.ts'
 import { usageError } from '../exit.ts'
 import { graphOutline } from '../graph-outline.ts'
 import { repeatable } from '../labels.ts'
 import { markText } from '../run-text.ts'
-import { escapeLine, type Io, printJson, table } from '../terminal.ts'
+import { type Column, escapeLine, type Io } from '../terminal.ts'
+import { type Flags, type GivenWords, noun, rows, say, verb } from '../verbs.ts'
 
-type Flags = ClientFlags & JsonFlag
 const KINDS = ['source', 'trigger', 'agent', 'mcp_server', 'skill'] as const
 
-/** The command and its subcommands. */
-export function projectsCommand(io: Io): Command {
-  const group = new Command('projects').description('List, make, pause, resume, repair and delete projects')
-  group.addCommand(
-    clientCommand('list', 'List projects').action((flags: Flags) => list(io, flags)),
-    {
-      isDefault: true,
-    },
-  )
-  group.addCommand(
-    clientCommand('show', 'Show a project with its parts and wiring')
-      .argument('<project>', 'id or name')
-      .action((project: string, flags: Flags) => show(io, project, flags)),
-  )
-  group.addCommand(
-    clientCommand('graph', 'Show what leads to what, and what happened today')
-      .argument('<project>', 'id or name')
-      .action((project: string, flags: Flags) => graph(io, project, flags)),
-  )
-  group.addCommand(
-    clientCommand('templates', 'List the templates').action((flags: Flags) => templates(io, flags)),
-  )
-  group.addCommand(
-    clientCommand('create', 'Make a project from a template, or of parts with --template custom')
-      .requiredOption('--template <key>', 'template, or custom')
-      .option('--name <name>', 'name; custom needs one')
-      .option('--goal <text>', 'what it is for, in one line')
-      .addOption(repeatable('--param <name=value>', 'a parameter; JSON where it is not text'))
-      .addOption(repeatable('--object <kind:name>', 'a part a custom project adopts'))
-      .action((flags: Flags & Create) => create(io, flags)),
-  )
-  group.addCommand(
-    clientCommand('pause', 'Stop its triggers and agents')
-      .argument('<project>')
-      .option('--sources', 'its sources, too')
-      .action((project: string, flags: Flags & { sources?: boolean }) =>
-        move(io, project, 'pause', flags, { sources: flags.sources ?? false }),
-      ),
-  )
-  group.addCommand(
-    clientCommand('resume', 'Restore exactly what pause stopped')
-      .argument('<project>')
-      .action((project: string, flags: Flags) => move(io, project, 'resume', flags)),
-  )
-  group.addCommand(
-    clientCommand('repair', 'Make one planned object again, or reset it')
-      .argument('<project>')
-      .argument('<key>', 'key in the plan, or kind:key')
-      .action((project: string, key: string, flags: Flags) => move(io, project, 'repair', flags, { key })),
-  )
-  group.addCommand(
-    clientCommand('results', 'List what the agents found')
-      .argument('<project>', 'id or name')
-      .addOption(
-        new Option('--mark <mark>', 'only results that are marked so; any: marked, none: not marked').choices(
-          ['right', 'wrong', 'partly', 'any', 'none'],
-        ),
-      )
-      .action((project: string, flags: Flags & { mark?: string }) => results(io, project, flags)),
-  )
-  group.addCommand(
-    clientCommand('delete', 'Delete a project; a template takes what it made along')
-      .argument('<project>')
-      .option('--purge-events', 'remove the stored events of deleted sources for good')
-      .option('--keep-parts', 'leave every part in place')
-      .action((project: string, flags: Flags & { purgeEvents?: boolean; keepParts?: boolean }) =>
-        remove(io, project, flags),
-      ),
-  )
-  return group
-}
+/** Unlike a card, which is what a key of the project sees. */
+const isWhole = (project: ProjectShown): project is Project => 'wiring' in project
 
-interface Create {
+const partsOf = (project: ProjectShown): readonly unknown[] =>
+  isWhole(project) ? project.objects : [...project.sources, ...project.triggers, ...project.skills]
+
+const PROJECTS: Column<ProjectShown>[] = [
+  { title: 'ID', cell: (project) => project.id },
+  { title: 'NAME', cell: (project) => project.name },
+  { title: 'TEMPLATE', cell: (project) => project.template },
+  {
+    title: 'STATE',
+    cell: (project) => (isWhole(project) ? project.state : project.status),
+    style: (p) => (p.status === 'active' ? 'green' : 'dim'),
+  },
+  { title: 'PARTS', cell: (project) => String(partsOf(project).length) },
+  { title: 'GOAL', cell: (project) => project.goal ?? '' },
+]
+const NO_PROJECTS = 'no projects yet; "svc projects templates" lists what to start from'
+
+const TEMPLATES: Column<Template>[] = [
+  { title: 'KEY', cell: (template) => template.key },
+  { title: 'TITLE', cell: (template) => template.title },
+  {
+    title: 'PARAMETERS',
+    cell: (template) => Object.keys((template.params.properties ?? {}) as object).join(', '),
+  },
+  { title: 'NEEDS', cell: (template) => (template.missing_connectors ?? []).join(', ') },
+]
+
+const NAMED = [new Argument('<project>', 'id or name')]
+const PROJECT = ['<project>']
+const stateOf = say((_words, { name, state }: Project) => `${name} is ${state}`)
+
+/** The command and its subcommands. */
+export const projectsCommand = noun('projects', 'List, make, pause, resume, repair and delete projects', {
+  list: verb({
+    does: 'List projects',
+    call: calls.listProjects,
+    tell: (io, { projects }) => rows(PROJECTS, NO_PROJECTS)(io, projects),
+  }),
+  show: verb({
+    does: 'Show a project with its parts and wiring',
+    call: calls.getProject,
+    args: NAMED,
+    tell: tellProject,
+  }),
+  graph: verb({
+    does: 'Show what leads to what, and what happened today',
+    call: calls.getProjectGraph,
+    args: NAMED,
+    tell: (io, graph) => {
+      for (const line of graphOutline(graph)) io.out(`${line}\n`)
+    },
+  }),
+  templates: verb({
+    does: 'List the templates',
+    call: calls.listTemplates,
+    tell: (io, { templates }) => rows(TEMPLATES)(io, templates),
+  }),
+  create: verb({
+    does: 'Make a project from a template, or of parts with --template custom',
+    call: calls.createProject,
+    options: [
+      new Option('--template <key>', 'template, or custom').makeOptionMandatory(),
+      ['--name <name>', 'name; custom needs one'],
+      ['--goal <text>', 'what it is for, in one line'],
+      repeatable('--param <name=value>', 'a parameter; JSON where it is not text'),
+      repeatable('--object <kind:name>', 'a part a custom project adopts'),
+    ],
+    input: ({ flags }: GivenWords<Create>) => ({ body: projectOf(flags) }),
+    tell: say((_words, { name, id, objects }) => `made ${name} (${id}) with ${objects.length} parts`),
+  }),
+  pause: verb({
+    does: 'Stop its triggers and agents',
+    call: calls.pauseProject,
+    args: PROJECT,
+    options: [['--sources', 'its sources, too']],
+    input: ({ words: [id = ''], flags }: GivenWords<Flags & { sources?: boolean }>) => ({
+      id,
+      body: { sources: flags.sources ?? false },
+    }),
+    tell: stateOf,
+  }),
+  resume: verb({
+    does: 'Restore exactly what pause stopped',
+    call: calls.resumeProject,
+    args: PROJECT,
+    tell: stateOf,
+  }),
+  repair: verb({
+    does: 'Make one planned object again, or reset it',
+    call: calls.repairProject,
+    args: [...PROJECT, new Argument('<key>', 'key in the plan, or kind:key')],
+    input: ({ words: [id = '', key = ''] }) => ({ id, body: { key } }),
+    tell: stateOf,
+  }),
+  results: verb({
+    does: 'List what the agents found',
+    call: calls.listResults,
+    args: NAMED,
+    options: [
+      new Option('--mark <mark>', 'only results that are marked so; any: marked, none: not marked').choices([
+        ...['right', 'wrong', 'partly', 'any', 'none'],
+      ]),
+    ],
+    tell: tellResults,
+  }),
+  delete: verb({
+    does: 'Delete a project; a template takes what it made along',
+    call: calls.deleteProject,
+    args: PROJECT,
+    options: [
+      ['--purge-events', 'remove the stored events of deleted sources for good'],
+      ['--keep-parts', 'leave every part in place'],
+    ],
+    input: ({
+      words: [id = ''],
+      flags,
+    }: GivenWords<Flags & { purgeEvents?: boolean; keepParts?: boolean }>) => ({
+      id,
+      purge_events: flags.purgeEvents ?? false,
+      delete: flags.keepParts ? '' : undefined,
+    }),
+    tell: tellDeleted,
+  }),
+})
+
+interface Create extends Flags {
   template: string
   name?: string
   goal?: string
@@ -98,40 +155,15 @@ interface Create {
   object?: string[]
 }
 
-const path = (project: string) => `/api/projects/${encodeURIComponent(project)}`
-
-async function list(io: Io, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call('/api/projects')
-  if (flags.json) return printJson(io, text)
-  const { projects } = JSON.parse(text) as { projects: Project[] }
-  if (projects.length === 0)
-    return void io.out('no projects yet; "svc projects templates" lists what to start from\n')
-  io.out(
-    table(
-      io,
-      [
-        { title: 'ID', cell: (project: Project) => project.id },
-        { title: 'NAME', cell: (project) => project.name },
-        { title: 'TEMPLATE', cell: (project) => project.template },
-        {
-          title: 'STATE',
-          cell: (project) => project.state,
-          style: (p) => (p.status === 'active' ? 'green' : 'dim'),
-        },
-        { title: 'PARTS', cell: (project) => String(project.objects.length) },
-        { title: 'GOAL', cell: (project) => project.goal ?? '' },
-      ],
-      projects,
-    ),
-  )
+function tellProject(io: Io, shown: ProjectShown): void {
+  const facts = isWhole(shown) ? [shown.template_title, shown.state] : [shown.template, shown.status]
+  io.out(`${[escapeLine(shown.name), shown.id, ...facts].join('  ')}\n`)
+  if (shown.goal) io.out(`${escapeLine(shown.goal)}\n`)
+  if (isWhole(shown)) tellWiring(io, shown)
+  else tellCard(io, shown)
 }
 
-async function show(io: Io, project: string, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(path(project))
-  if (flags.json) return printJson(io, text)
-  const shown = JSON.parse(text) as Project
-  io.out(`${escapeLine(shown.name)}  ${shown.id}  ${shown.template_title}  ${shown.state}\n`)
-  if (shown.goal) io.out(`${escapeLine(shown.goal)}\n`)
+function tellWiring(io: Io, shown: Project): void {
   for (const { kind, name, state } of shown.objects)
     io.out(`  ${kind} ${escapeLine(name)}${state === 'used' || state === 'planned' ? '' : ` (${state})`}\n`)
   for (const { trigger, agent, enabled } of shown.wiring.wakes)
@@ -142,47 +174,20 @@ async function show(io: Io, project: string, flags: Flags): Promise<void> {
     )
 }
 
-async function graph(io: Io, project: string, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(`${path(project)}/graph`)
-  if (flags.json) return printJson(io, text)
-  for (const line of graphOutline(JSON.parse(text) as ProjectGraph)) io.out(`${line}\n`)
+/** What a key of the project sees of it. */
+function tellCard(io: Io, { sources, triggers, skills }: ProjectCard): void {
+  for (const [kind, names] of Object.entries({ source: sources, trigger: triggers, skill: skills }))
+    for (const name of names) io.out(`  ${kind} ${escapeLine(name)}\n`)
 }
 
-async function templates(io: Io, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call('/api/projects/templates')
-  if (flags.json) return printJson(io, text)
-  const { templates: all } = JSON.parse(text) as TemplatesResult
-  io.out(
-    table(
-      io,
-      [
-        { title: 'KEY', cell: (template: TemplatesResult['templates'][number]) => template.key },
-        { title: 'TITLE', cell: (template) => template.title },
-        {
-          title: 'PARAMETERS',
-          cell: (template) => Object.keys((template.params.properties ?? {}) as object).join(', '),
-        },
-        { title: 'NEEDS', cell: (template) => (template.missing_connectors ?? []).join(', ') },
-      ],
-      all,
-    ),
-  )
-}
-
-async function create(io: Io, flags: Flags & Create): Promise<void> {
-  const { param = [], object = [] } = flags
-  const params = Object.fromEntries(param.map(parameterOf))
-  const json = {
-    template: flags.template,
-    ...(flags.name ? { name: flags.name } : {}),
-    ...(flags.goal ? { goal: flags.goal } : {}),
-    ...(param.length ? { params } : {}),
+function projectOf({ template, name, goal, param = [], object = [] }: Create): ProjectCreate {
+  return {
+    template,
+    ...(name ? { name } : {}),
+    ...(goal ? { goal } : {}),
+    ...(param.length ? { params: Object.fromEntries(param.map(parameterOf)) } : {}),
     ...(object.length ? { objects: object.map(objectOf) } : {}),
   }
-  const { text } = await clientOf(io, flags).call('/api/projects', { method: 'POST', json })
-  if (flags.json) return printJson(io, text)
-  const made = JSON.parse(text) as Project
-  io.out(`made ${escapeLine(made.name)} (${made.id}) with ${made.objects.length} parts\n`)
 }
 
 /** Text stays text; a number, true, a list or a map is read as JSON. */
@@ -199,26 +204,15 @@ function parameterOf(text: string): [string, unknown] {
   }
 }
 
-function objectOf(text: string): { kind: string; name: string } {
+function objectOf(text: string): { kind: (typeof KINDS)[number]; name: string } {
   const at = text.indexOf(':')
-  const kind = text.slice(0, Math.max(0, at))
-  if (!(KINDS as readonly string[]).includes(kind))
+  const kind = KINDS.find((one) => one === text.slice(0, Math.max(0, at)))
+  if (kind === undefined)
     throw usageError(`--object ${text}: must be kind:name, with one of ${KINDS.join(', ')}`)
   return { kind, name: text.slice(at + 1) }
 }
 
-async function move(io: Io, project: string, event: string, flags: Flags, json: object = {}): Promise<void> {
-  const { text } = await clientOf(io, flags).call(`${path(project)}/${event}`, { method: 'POST', json })
-  if (flags.json) return printJson(io, text)
-  const { name, state } = JSON.parse(text) as Project
-  io.out(`${escapeLine(name)} is ${state}\n`)
-}
-
-async function results(io: Io, project: string, flags: Flags & { mark?: string }): Promise<void> {
-  const narrowed = flags.mark === undefined ? '' : `?mark=${flags.mark}`
-  const { text } = await clientOf(io, flags).call(`${path(project)}/results${narrowed}`)
-  if (flags.json) return printJson(io, text)
-  const { results: found } = JSON.parse(text) as ResultsResult
+function tellResults(io: Io, { results: found }: ResultsResult): void {
   if (found.length === 0) return void io.out('nothing found yet\n')
   for (const { at, entity, verdict, headline, next_step, handled, mark } of found) {
     const said = `${handled ? '  (handled)' : ''}${mark ? `  (${escapeLine(markText(mark))})` : ''}`
@@ -227,18 +221,11 @@ async function results(io: Io, project: string, flags: Flags & { mark?: string }
   }
 }
 
-async function remove(
+function tellDeleted(
   io: Io,
-  project: string,
-  flags: Flags & { purgeEvents?: boolean; keepParts?: boolean },
-): Promise<void> {
-  const query = new URLSearchParams({
-    purge_events: String(flags.purgeEvents ?? false),
-    ...(flags.keepParts ? { delete: '' } : {}),
-  })
-  const { text } = await clientOf(io, flags).call(`${path(project)}?${query}`, { method: 'DELETE' })
-  if (flags.json) return printJson(io, text)
-  const { deleted, released, change_set } = JSON.parse(text) as ProjectDeleted
+  { deleted, released, change_set }: ProjectDeleted,
+  { words: [project = ''] }: GivenWords,
+): void {
   io.out(`deleted ${escapeLine(project)} with ${deleted.length} parts; ${released.length} stay\n`)
   io.err(`"svc changes undo ${change_set}" brings it back\n`)
 }

@@ -1,93 +1,61 @@
 /** `svc proposals`: changes that wait for a person, and the decision about them. */
-import { Command } from 'commander'
-import type { Proposal, ProposalsResult } from '../../../schemas/types.ts'
-import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
-import type { ClientFlags } from '../credentials.ts'
-import { parseCount } from '../labels.ts'
+import type { Proposal } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { planText } from '../plan-text.ts'
-import { escapeLine, type Io, printJson, table } from '../terminal.ts'
+import { type Column, escapeLine, type Io } from '../terminal.ts'
+import { type Flags, type GivenWords, noun, rows, verb } from '../verbs.ts'
 
-type Flags = ClientFlags & JsonFlag
+const PROPOSALS: Column<Proposal>[] = [
+  { title: 'ID', cell: (proposal) => proposal.id },
+  { title: 'WHEN', cell: (proposal) => proposal.made_at },
+  { title: 'WHO', cell: (proposal) => proposal.proposer },
+  { title: 'WHAT', cell: (proposal) => proposal.summary },
+  { title: 'WHY', cell: (proposal) => proposal.why },
+]
 
 /** The command and its subcommands. */
-export function proposalsCommand(io: Io): Command {
-  const group = new Command('proposals').description('Show what was proposed, approve or decline it')
-  group.addCommand(
-    clientCommand('list', 'List proposals, newest first')
-      .option('--state <state>', 'open, approved, declined or withdrawn', 'open')
-      .option('--limit <n>', 'how many', '30')
-      .action((flags: Flags & { state: string; limit: string }) => list(io, flags)),
-    { isDefault: true },
-  )
-  group.addCommand(
-    clientCommand('show', 'Show one proposal with its fields')
-      .argument('<id>')
-      .action((id: string, flags: Flags) => one(io, 'GET', id, '', flags)),
-  )
-  group.addCommand(
-    clientCommand('approve', 'Write exactly what was planned')
-      .argument('<id>')
-      .action((id: string, flags: Flags) => one(io, 'POST', id, '/approve', flags)),
-  )
-  group.addCommand(
-    clientCommand('decline', 'Decline it; nothing is written')
-      .argument('<id>')
-      .option('--reason <text>', 'why, for who proposed it')
-      .action((id: string, flags: Flags & { reason?: string }) =>
-        one(io, 'POST', id, '/decline', flags, flags.reason ? { reason: flags.reason } : {}),
-      ),
-  )
-  group.addCommand(
-    clientCommand('withdraw', 'Take back what you proposed')
-      .argument('<id>')
-      .action((id: string, flags: Flags) => one(io, 'POST', id, '/withdraw', flags)),
-  )
-  return group
-}
+export const proposalsCommand = noun('proposals', 'Show what was proposed, approve or decline it', {
+  list: verb({
+    does: 'List proposals, newest first',
+    call: calls.listProposals,
+    options: [
+      ['--state <state>', 'open, approved, declined or withdrawn', 'open'],
+      ['--limit <n>', 'how many', '30'],
+    ],
+    tell: (io, { proposals }, { flags }: GivenWords<Flags & { state: string }>) =>
+      rows(PROPOSALS, `no proposal is ${flags.state}`)(io, proposals),
+  }),
+  show: verb({
+    does: 'Show one proposal with its fields',
+    call: calls.getProposal,
+    tell: (io, proposal) => tellProposal(io, proposal, planText(io, proposal.plan)),
+  }),
+  approve: verb({
+    does: 'Write exactly what was planned',
+    call: calls.approveProposal,
+    tell: (io, proposal) => tellProposal(io, proposal),
+  }),
+  decline: verb({
+    does: 'Decline it; nothing is written',
+    call: calls.declineProposal,
+    options: [['--reason <text>', 'why, for who proposed it']],
+    input: ({ words: [id = ''], flags }: GivenWords<Flags & { reason?: string }>) => ({
+      id,
+      body: flags.reason ? { reason: flags.reason } : {},
+    }),
+    tell: (io, proposal) => tellProposal(io, proposal),
+  }),
+  withdraw: verb({
+    does: 'Take back what you proposed',
+    call: calls.withdrawProposal,
+    tell: (io, proposal) => tellProposal(io, proposal),
+  }),
+})
 
-async function list(io: Io, flags: Flags & { state: string; limit: string }): Promise<void> {
-  const query = new URLSearchParams({
-    state: flags.state,
-    limit: String(parseCount(flags.limit, '--limit')),
-  })
-  const { text } = await clientOf(io, flags).call(`/api/proposals?${query}`)
-  if (flags.json) return printJson(io, text)
-  const { proposals } = JSON.parse(text) as ProposalsResult
-  if (proposals.length === 0) return void io.out(`no proposal is ${flags.state}\n`)
-  io.out(
-    table(
-      io,
-      [
-        { title: 'ID', cell: (proposal: Proposal) => proposal.id },
-        { title: 'WHEN', cell: (proposal) => proposal.made_at },
-        { title: 'WHO', cell: (proposal) => proposal.proposer },
-        { title: 'WHAT', cell: (proposal) => proposal.summary },
-        { title: 'WHY', cell: (proposal) => proposal.why },
-      ],
-      proposals,
-    ),
-  )
-}
-
-async function one(
-  io: Io,
-  method: 'GET' | 'POST',
-  id: string,
-  how: '' | '/approve' | '/decline' | '/withdraw',
-  flags: Flags,
-  json?: Record<string, unknown>,
-): Promise<void> {
-  const { text } = await clientOf(io, flags).call(`/api/proposals/${encodeURIComponent(id)}${how}`, {
-    method,
-    ...(json ? { json } : {}),
-  })
-  if (flags.json) return printJson(io, text)
-  const proposal = JSON.parse(text) as Proposal
+function tellProposal(io: Io, proposal: Proposal, plan = ''): void {
+  const { id, state, made_at, proposer, origin, reason, change_set } = proposal
   const why = proposal.why ? `: ${escapeLine(proposal.why)}` : ''
-  io.out(
-    `${proposal.id}  ${proposal.state}  ${proposal.made_at}  ${escapeLine(proposal.proposer)} (${proposal.origin})${why}\n`,
-  )
-  if (how === '') io.out(planText(io, proposal.plan))
-  if (proposal.reason) io.out(`declined because: ${escapeLine(proposal.reason)}\n`)
-  if (proposal.change_set !== null) io.err(`written as change-set ${proposal.change_set}\n`)
+  io.out(`${id}  ${state}  ${made_at}  ${escapeLine(proposer)} (${origin})${why}\n${plan}`)
+  if (reason) io.out(`declined because: ${escapeLine(reason)}\n`)
+  if (change_set !== null) io.err(`written as change-set ${change_set}\n`)
 }

@@ -1,6 +1,7 @@
 /** `svc read`: one entity's timeline (POST /read). */
 import type { Command } from 'commander'
 import type { ReadRequest, ReadResult } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { usageError } from '../exit.ts'
@@ -46,10 +47,10 @@ export function readCommand(io: Io): Command {
 
 async function read(io: Io, pairs: string[], flags: ReadFlags): Promise<void> {
   const request = requestOf(pairs, flags)
-  const { text } = await clientOf(io, flags).call('/read', { method: 'POST', json: request })
-  if (flags.json) return printJson(io, text)
-  const result = JSON.parse(text) as ReadResult
-  if (io.isTerminal || flags.payload) printRows(io, result, flags.payload ? rawOfRows(text) : [])
+  const answer = await clientOf(io, flags).call(calls.read, { body: request })
+  if (flags.json) return printJson(io, answer.text)
+  const result = answer.read()
+  if (io.isTerminal || flags.payload) printRows(io, result, flags.payload ? rawOfRows(answer.text) : [])
   else io.out(`${escapeText(result.payload)}\n`)
   printRest(io, result)
 }

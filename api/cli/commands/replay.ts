@@ -1,6 +1,7 @@
 /** `svc replay`: what happened in a project, moment by moment, from stored records. */
 import type { Command } from 'commander'
 import type { Replay, ReplayMoment } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { usageError } from '../exit.ts'
@@ -41,12 +42,10 @@ async function replay(io: Io, project: string, flags: ReplayFlags): Promise<void
   let { from } = flags
   let told = 0
   for (let isFirst = true; ; isFirst = false) {
-    const query = new URLSearchParams({ limit: String(Math.min(PAGE, most - told)) })
-    for (const [name, value] of Object.entries({ from, to, result }))
-      if (value !== undefined) query.set(name, value)
-    const { text } = await client.call(`/api/projects/${encodeURIComponent(project)}/replay?${query}`)
-    const page = JSON.parse(text) as Replay
-    if (flags.json) printJson(io, text)
+    const limit = Math.min(PAGE, most - told)
+    const answer = await client.call(calls.getReplay, { id: project, from, to, result, limit })
+    const page = answer.read()
+    if (flags.json) printJson(io, answer.text)
     else tell(io, page, isFirst)
     told += page.moments.length
     if (page.next_from === null) break

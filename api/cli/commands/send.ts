@@ -4,9 +4,10 @@ import { createReadStream, existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip as gzipCallback } from 'node:zlib'
 import type { Command } from 'commander'
-import type { IngestResult, Problem, Source } from '../../../schemas/types.ts'
+import type { IngestResult, Problem } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { type Batch, type BodyType, batches, lineOfItem } from '../batches.ts'
-import type { Answer, Client } from '../client.ts'
+import type { Answer, Client, More } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
@@ -57,13 +58,13 @@ async function send(io: Io, source: string, file: string | undefined, flags: Sen
   const type = typeOf(flags.type, file)
   const input = openInput(io, file)
   const client = clientOf(io, flags)
-  const path = `/ingest/${encodeURIComponent(await ingestKeyOf(client, source))}`
+  const to = await ingestKeyOf(client, source)
   const key = flags.idempotencyKey ?? randomUUID()
   const totals: Totals = { ingested: 0, duplicates: 0, rejected: 0 }
   const rejected: Rejected[] = []
   let sent = 0
   for await (const batch of batches(input, type)) {
-    const answer = await deliver(io, client, path, batch, sent === 0 ? key : `${key}-${sent}`, sent > 0)
+    const answer = await deliver(io, client, to, batch, sent === 0 ? key : `${key}-${sent}`, sent > 0)
     sent++
     report(io, answer, { totals, batch, file, rejected }, flags.json === true)
   }
@@ -102,8 +103,7 @@ function openInput(io: Io, file: string | undefined): AsyncIterable<Uint8Array> 
 /** An ingest key is used as it is; anything else is the name of a source. */
 async function ingestKeyOf(client: Client, source: string): Promise<string> {
   if (/^[a-z0-9_]+-[0-9a-f]{32}$/.test(source)) return source
-  const { text } = await client.call(`/api/sources/${encodeURIComponent(source)}`)
-  const { ingest_key: key, mode } = JSON.parse(text) as Source
+  const { ingest_key: key, mode } = await client.ask(calls.getSource, { name: source })
   if (!key) throw new CliError(`${source} takes no events: it is a ${mode} source`)
   return key
 }
@@ -112,15 +112,15 @@ async function ingestKeyOf(client: Client, source: string): Promise<string> {
 async function deliver(
   io: Io,
   client: Client,
-  path: string,
+  to: string,
   batch: Batch,
   key: string,
   hasArrived: boolean,
-): Promise<Answer> {
-  const call = await callOf(batch, key)
+): Promise<Answer<IngestResult>> {
+  const bytes = await bytesOf(batch, key)
   for (let attempt = 1; ; attempt++) {
     const isLast = attempt === ATTEMPTS
-    const answer = await client.attempt(path, call).catch((error: unknown) => {
+    const answer = await client.attempt(calls.ingest, { key: to }, bytes).catch((error: unknown) => {
       if (!hasArrived || isLast || io.interrupted.aborted) throw error
       return null
     })
@@ -132,17 +132,14 @@ async function deliver(
   }
 }
 
-async function callOf(
-  batch: Batch,
-  key: string,
-): Promise<{ method: 'POST'; body: Uint8Array; headers: Record<string, string> }> {
+async function bytesOf(batch: Batch, key: string): Promise<More> {
   const headers: Record<string, string> = {
     'content-type': batch.type === 'ndjson' ? 'application/x-ndjson' : 'application/json',
     'idempotency-key': key,
   }
-  if (batch.body.length < GZIP_FROM_BYTES) return { method: 'POST', body: batch.body, headers }
+  if (batch.body.length < GZIP_FROM_BYTES) return { bytes: batch.body, headers }
   const packed = await gzip(batch.body, { level: 1 })
-  return { method: 'POST', body: packed, headers: { ...headers, 'content-encoding': 'gzip' } }
+  return { bytes: packed, headers: { ...headers, 'content-encoding': 'gzip' } }
 }
 
 /** A 400 that lists refused items: every item of the batch was bad; those after it may be good. */
@@ -162,13 +159,13 @@ function rejectedOf(answer: Answer): { index: number; error: string }[] {
 /** Each rejected item with its line of the input, where items are lines. */
 function report(
   io: Io,
-  answer: Answer,
+  answer: Answer<IngestResult>,
   so: { totals: Totals; batch: Batch; file: string | undefined; rejected: Rejected[] },
   json: boolean,
 ): void {
   const { totals, batch, file } = so
   const items = rejectedOf(answer)
-  const result: Partial<IngestResult> = answer.status === 400 ? {} : (JSON.parse(answer.text) as IngestResult)
+  const result: Partial<IngestResult> = answer.status === 400 ? {} : answer.read()
   for (const { index, error } of items) {
     const line = lineOfItem(batch, index)
     if (so.rejected.length < REJECTED_LISTED)

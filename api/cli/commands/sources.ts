@@ -1,18 +1,17 @@
 /** `svc sources`: list, show, add, rm, pause, resume, test, discover, scan (/api/sources). */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { exampleEvent, type Mapping } from '../../../schemas/example-event.ts'
 import { shellQuote } from '../../../schemas/plain-text.ts'
 import type { Source, SourceCreated, SourceTestResult, SourceWrite } from '../../../schemas/types.ts'
-import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
-import type { ClientFlags } from '../credentials.ts'
+import * as calls from '../../client/calls.ts'
+import { clientCommand, clientOf } from '../context.ts'
 import { CliError } from '../exit.ts'
 import { repeatable } from '../labels.ts'
-import { escapeText, type Io, paint, printJson, table } from '../terminal.ts'
+import { type Column, escapeText, type Io, paint, printJson } from '../terminal.ts'
+import { type Flags, noun, rows, say, verb, whole } from '../verbs.ts'
 import { discoverCommand } from './discover.ts'
 import { baseConfig, buildConfig, type ConfigFlags } from './source-config.ts'
 import { scanCommand } from './source-scan.ts'
-
-type Flags = ClientFlags & JsonFlag
 
 interface AddFlags extends Flags, ConfigFlags {
   connector: string
@@ -20,76 +19,59 @@ interface AddFlags extends Flags, ConfigFlags {
   dryRun?: boolean
 }
 
+const healthStyle = ({ health, paused }: Source) =>
+  health.status === 'error' || health.status === 'refused' ? 'red' : paused ? 'yellow' : 'green'
+
+const SOURCES: Column<Source>[] = [
+  { title: 'NAME', cell: (s) => s.name },
+  { title: 'CONNECTOR', cell: (s) => s.connector },
+  { title: 'HEALTH', cell: (s) => s.health.status, style: healthStyle },
+  { title: 'EVENTS', cell: (s) => String(s.health.events_total) },
+  { title: 'LAST EVENT', cell: (s) => s.health.last_ingest ?? '-' },
+  { title: 'NOTE', cell: (s) => s.health.reason ?? s.health.notice ?? '' },
+]
+const NO_SOURCES =
+  'no sources yet; add one with: svc sources add <name> --connector webhook --label service=service --primary service'
+
 /** The command and its subcommands. */
-export function sourcesCommand(io: Io): Command {
-  const group = new Command('sources').description('List, add and change sources')
-  group.addCommand(listCommand(io), { isDefault: true })
-  group.addCommand(
-    clientCommand('show', 'Show one source: config, labels, health')
-      .argument('<name>')
-      .action((name: string, flags: Flags) => show(io, name, flags)),
-  )
-  group.addCommand(addCommand(io))
-  group.addCommand(
-    clientCommand('rm', 'Delete a source')
-      .argument('<name>')
-      .option('--cascade', 'delete what depends on it, too')
-      .option('--purge-events', 'remove its events, too')
-      .action((name: string, flags: Flags & { cascade?: boolean; purgeEvents?: boolean }) =>
-        remove(io, name, flags),
-      ),
-  )
-  for (const event of ['pause', 'resume'] as const) {
-    group.addCommand(
-      clientCommand(event, event === 'pause' ? 'Stop taking events' : 'Take events again')
-        .argument('<name>')
-        .action((name: string, flags: Flags) => move(io, name, event, flags)),
-    )
-  }
-  group.addCommand(
+export const sourcesCommand = noun('sources', 'List, add and change sources', {
+  list: verb({
+    does: 'List sources with their health',
+    call: calls.listSources,
+    tell: rows(SOURCES, NO_SOURCES),
+  }),
+  show: verb({ does: 'Show one source: config, labels, health', call: calls.getSource, tell: whole }),
+  add: addCommand,
+  rm: verb({
+    does: 'Delete a source',
+    call: calls.deleteSource,
+    options: [
+      ['--cascade', 'delete what depends on it, too'],
+      ['--purge-events', 'remove its events, too'],
+    ],
+    tell: say(([name], { purged_events: purged }, flags: Flags & { purgeEvents?: boolean }) =>
+      flags.purgeEvents
+        ? `deleted ${name}; ${purged} events are being removed`
+        : `deleted ${name}; its events stay`,
+    ),
+  }),
+  pause: verb({
+    does: 'Stop taking events',
+    call: calls.pauseSource,
+    tell: say(([name], { state }) => `${name} is ${state}`),
+  }),
+  resume: verb({
+    does: 'Take events again',
+    call: calls.resumeSource,
+    tell: say(([name], { state }) => `${name} is ${state}`),
+  }),
+  test: (io) =>
     clientCommand('test', "Check a source's config, with one poll where it polls")
       .argument('<name>')
       .action((name: string, flags: Flags) => test(io, name, flags)),
-  )
-  group.addCommand(scanCommand(io))
-  group.addCommand(discoverCommand(io))
-  return group
-}
-
-function listCommand(io: Io): Command {
-  return clientCommand('list', 'List sources with their health').action(async (flags: Flags) => {
-    const { text } = await clientOf(io, flags).call('/api/sources')
-    if (flags.json) return printJson(io, text)
-    const sources = JSON.parse(text) as Source[]
-    if (sources.length === 0)
-      return io.out(
-        'no sources yet; add one with: svc sources add <name> --connector webhook --label service=service --primary service\n',
-      )
-    io.out(
-      table(
-        io,
-        [
-          { title: 'NAME', cell: (s: Source) => s.name },
-          { title: 'CONNECTOR', cell: (s) => s.connector },
-          {
-            title: 'HEALTH',
-            cell: (s) => s.health.status,
-            style: (s) =>
-              s.health.status === 'error' || s.health.status === 'refused'
-                ? 'red'
-                : s.paused
-                  ? 'yellow'
-                  : 'green',
-          },
-          { title: 'EVENTS', cell: (s) => String(s.health.events_total) },
-          { title: 'LAST EVENT', cell: (s) => s.health.last_ingest ?? '-' },
-          { title: 'NOTE', cell: (s) => s.health.reason ?? s.health.notice ?? '' },
-        ],
-        sources,
-      ),
-    )
-  })
-}
+  scan: scanCommand,
+  discover: discoverCommand,
+})
 
 function addCommand(io: Io): Command {
   return clientCommand('add', 'Add a source')
@@ -121,13 +103,13 @@ async function add(io: Io, name: string, flags: AddFlags): Promise<void> {
     ...(flags.poll === undefined ? {} : { poll: flags.poll }),
     config: buildConfig(base, flags),
   }
-  const { text } = await client.call(flags.dryRun ? '/api/sources/test' : '/api/sources', {
-    method: 'POST',
-    json: body,
-  })
-  if (flags.json) return printJson(io, text)
-  if (flags.dryRun) return reportTest(io, name, JSON.parse(text) as SourceTestResult)
-  const created = JSON.parse(text) as SourceCreated
+  if (flags.dryRun) {
+    const answer = await client.call(calls.testSource, { body })
+    return flags.json ? printJson(io, answer.text) : reportTest(io, name, answer.read())
+  }
+  const answer = await client.call(calls.createSource, { body })
+  if (flags.json) return printJson(io, answer.text)
+  const created = answer.read()
   io.out(`added ${name}\n`)
   const isExported = flags.connector === 'otlp'
   if (isExported) io.out(`exporters: OTEL_EXPORTER_OTLP_ENDPOINT=${client.target.url}\n`)
@@ -160,46 +142,12 @@ function tryIt(
   return `${paint(io, 'dim', 'try it:')} echo ${shellQuote(JSON.stringify(event))} | ${command}\n`
 }
 
-async function show(io: Io, name: string, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(`/api/sources/${encodeURIComponent(name)}`)
-  if (flags.json) return printJson(io, text)
-  io.out(`${escapeText(JSON.stringify(JSON.parse(text), null, 2))}\n`)
-}
-
-async function remove(
-  io: Io,
-  name: string,
-  flags: Flags & { cascade?: boolean; purgeEvents?: boolean },
-): Promise<void> {
-  const query = `cascade=${flags.cascade === true}&purge_events=${flags.purgeEvents === true}`
-  const { text } = await clientOf(io, flags).call(`/api/sources/${encodeURIComponent(name)}?${query}`, {
-    method: 'DELETE',
-  })
-  if (flags.json) return printJson(io, text)
-  const { purged_events: purged } = JSON.parse(text) as { purged_events: number }
-  io.out(
-    `deleted ${name}${flags.purgeEvents ? `; ${purged} events are being removed` : '; its events stay'}\n`,
-  )
-}
-
-async function move(io: Io, name: string, event: 'pause' | 'resume', flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(`/api/sources/${encodeURIComponent(name)}/${event}`, {
-    method: 'POST',
-  })
-  if (flags.json) return printJson(io, text)
-  io.out(`${name} is ${(JSON.parse(text) as { state: string }).state}\n`)
-}
-
 async function test(io: Io, name: string, flags: Flags): Promise<void> {
   const client = clientOf(io, flags)
-  const { text: stored } = await client.call(`/api/sources/${encodeURIComponent(name)}`)
-  const { connector, poll, config } = JSON.parse(stored) as Source
-  const { text } = await client.call('/api/sources/test', {
-    method: 'POST',
-    json: { name, connector, poll, config },
-  })
-  if (flags.json) return printJson(io, text)
-  reportTest(io, name, JSON.parse(text) as SourceTestResult)
+  const { connector, poll, config } = await client.ask(calls.getSource, { name })
+  const answer = await client.call(calls.testSource, { body: { name, connector, poll, config } })
+  if (flags.json) return printJson(io, answer.text)
+  reportTest(io, name, answer.read())
 }
 
 function reportTest(io: Io, name: string, result: SourceTestResult): void {

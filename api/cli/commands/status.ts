@@ -1,6 +1,7 @@
 /** `svc status`: is the daemon there, and how is it (GET /health, /api/usage). */
 import type { Command } from 'commander'
 import type { Health, Usage } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError } from '../exit.ts'
@@ -15,7 +16,7 @@ export function statusCommand(io: Io): Command {
 
 async function status(io: Io, flags: ClientFlags & JsonFlag): Promise<void> {
   const client = clientOf(io, flags)
-  const answer = await client.attempt('/health')
+  const answer = await client.attempt(calls.getHealth)
   const health = parseHealth(answer.text)
   if (!health) throw client.refusal(answer)
   if (flags.json) printJson(io, answer.text)
@@ -30,8 +31,8 @@ async function status(io: Io, flags: ClientFlags & JsonFlag): Promise<void> {
       `${paint(io, colour, health.status)}  ${client.target.url}  ${escapeLine(facts.filter((fact) => fact !== null).join(', '))}\n`,
     )
     if (health.detail) io.out(`${escapeLine(health.detail)}\n`)
-    const usage = await client.attempt('/api/usage')
-    if (usage.status === 200) io.out(describeUsage(JSON.parse(usage.text) as Usage))
+    const usage = await client.attempt(calls.getUsage)
+    if (usage.status === 200) io.out(describeUsage(usage.read()))
     else if (usage.status === 401) io.out('no credential: pass --token, or set SVC_AUTH_TOKEN, to see more\n')
   }
   if (health.status === 'down' || health.status === 'stopping')

@@ -1,6 +1,7 @@
 /** `svc subscribe`, `svc unsubscribe` and `svc subscriptions`: who is told of firings, by an address or by fetching. */
 import type { Command } from 'commander'
 import type { Subscription, SubscriptionCreated, SubscriptionsResult } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { usageError } from '../exit.ts'
@@ -48,11 +49,10 @@ async function subscribe(
   const { trigger, url } = whatToTell(first, second, flags)
   const named = flags.name === undefined ? {} : { name: flags.name }
   const told = { ...(url === undefined ? { fetch: true } : { url }), ...named }
-  const call =
-    trigger === undefined
-      ? { path: `/api/projects/${encodeURIComponent(flags.project!)}/subscribe`, json: told }
-      : { path: '/subscribe', json: { trigger, ...told } }
-  const { text } = await clientOf(io, flags).call(call.path, { method: 'POST', json: call.json })
+  const client = clientOf(io, flags)
+  const { text } = await (trigger === undefined
+    ? client.call(calls.subscribeProject, { id: flags.project!, body: told })
+    : client.call(calls.subscribe, { body: { trigger, ...told } }))
   if (flags.json) return printJson(io, text)
   const made = JSON.parse(text) as SubscriptionCreated
   const of = escapeLine(trigger ?? `project ${flags.project}`)
@@ -99,16 +99,13 @@ function tellPosted(
 }
 
 async function unsubscribe(io: Io, id: string, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call('/unsubscribe', {
-    method: 'POST',
-    json: { subscription_id: id },
-  })
+  const { text } = await clientOf(io, flags).call(calls.unsubscribe, { body: { subscription_id: id } })
   if (flags.json) printJson(io, text)
   else io.out(`${escapeLine(id)} is told no more\n`)
 }
 
 async function list(io: Io, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call('/api/subscriptions')
+  const { text } = await clientOf(io, flags).call(calls.listSubscriptions)
   if (flags.json) return printJson(io, text)
   const { subscriptions } = JSON.parse(text) as SubscriptionsResult
   if (subscriptions.length === 0)

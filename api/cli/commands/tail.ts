@@ -7,6 +7,7 @@
  */
 import type { Command } from 'commander'
 import type { Event, TailGap, TailNotice } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import type { Client } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -45,10 +46,8 @@ export function tailCommand(io: Io): Command {
 
 async function tail(io: Io, pairs: string[], flags: TailFlags): Promise<void> {
   const client = clientOf(io, flags)
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(parsePairs(pairs))) query.append('label', `${name}=${value}`)
-  for (const name of flags.source ?? []) query.append('source', name)
-  const path = query.size ? `/api/tail?${query}` : '/api/tail'
+  const label = Object.entries(parsePairs(pairs)).map(([name, value]) => `${name}=${value}`)
+  const selector = { label, source: flags.source ?? [] }
   const progress: Progress = {
     lastId: flags.after ?? null,
     shown: 0,
@@ -58,7 +57,7 @@ async function tail(io: Io, pairs: string[], flags: TailFlags): Promise<void> {
   let failures = 0
   for (let isFirst = true; !io.interrupted.aborted && progress.shown < progress.limit; isFirst = false) {
     const before = progress.shown
-    const problem = await follow(io, client, path, progress, flags.json === true, isFirst)
+    const problem = await follow(io, client, selector, progress, flags.json === true, isFirst)
     if (io.interrupted.aborted || progress.shown >= progress.limit) return
     failures = progress.shown > before ? 0 : failures + 1
     const wait = Math.min(LONGEST_WAIT_MS, progress.retryMs * 2 ** Math.min(failures, 6))
@@ -71,7 +70,7 @@ async function tail(io: Io, pairs: string[], flags: TailFlags): Promise<void> {
 async function follow(
   io: Io,
   client: Client,
-  path: string,
+  selector: { label: string[]; source: string[] },
   progress: Progress,
   json: boolean,
   isFirst: boolean,
@@ -79,11 +78,8 @@ async function follow(
   const connection = new AbortController()
   const signal = AbortSignal.any([connection.signal, io.interrupted])
   try {
-    const response = await client.open(
-      path,
-      progress.lastId === null ? {} : { 'last-event-id': progress.lastId },
-      signal,
-    )
+    const since: Record<string, string> = progress.lastId === null ? {} : { 'last-event-id': progress.lastId }
+    const response = await client.open(calls.tail, selector, since, signal)
     if (response.status !== 200 || !response.body) {
       const refusal = client.refusal({ status: response.status, text: await response.text() })
       if (isFirst || (response.status >= 400 && response.status < 500 && response.status !== 429))

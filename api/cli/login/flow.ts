@@ -7,6 +7,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { loginMark } from '../../../schemas/login-words.ts'
 import type { Health, KeyCreated, LoginExchange } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { Client, problemOf } from '../client.ts'
 import { isLoopback } from '../credentials.ts'
 import { CliError } from '../exit.ts'
@@ -94,7 +95,7 @@ async function byHand(io: Io, url: string, compare: string, exchange: Exchange):
 }
 
 async function redeem(client: Client, body: LoginExchange): Promise<KeyCreated> {
-  const answer = await client.attempt('/api/logins/exchange', { method: 'POST', json: body })
+  const answer = await client.attempt(calls.exchangeLogin, { body })
   if (answer.status !== 201) throw client.refusal(answer)
   const created = problemOf(answer.text) as Partial<KeyCreated>
   if (typeof created.secret !== 'string' || typeof created.id !== 'string')
@@ -105,7 +106,7 @@ async function redeem(client: Client, body: LoginExchange): Promise<KeyCreated> 
 /** The daemon is there and is one; a key that would travel in the clear is said. */
 async function greet(io: Io, client: Client): Promise<void> {
   const { url } = client.target
-  const answer = await client.attempt('/health')
+  const answer = await client.attempt(calls.getHealth)
   const { auth_required: isSecured } = problemOf(answer.text) as Partial<Health>
   if (typeof isSecured !== 'boolean') throw client.refusal(answer)
   if (url.startsWith('http://') && !isLoopback(url))

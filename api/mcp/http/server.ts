@@ -4,7 +4,7 @@
  * has said that it knows the caller.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Health } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { ambiguous, foreignHost, foreignOrigin } from '../../host-rules.ts'
 import { hashOf } from '../access.ts'
 import { explain } from '../call-tool.ts'
@@ -199,7 +199,7 @@ class Door {
 
   private async daemonFault(): Promise<string | null> {
     try {
-      await this.shared.daemon.as(null).get<Health>('/health')
+      await this.shared.daemon.as(null).ask(calls.getHealth)
       return null
     } catch (error) {
       if (error instanceof DaemonError) return error.message

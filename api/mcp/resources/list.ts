@@ -2,8 +2,7 @@
  * The list of resources, a page at a time: projects, then skills, then the newest findings of each
  * project. Entities are not listed, for there is no end of them; their template and completions are.
  */
-import type { FindingsResult } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { type ListedProject, listProjects } from '../project.ts'
 import { type Context, ToolError } from '../tool.ts'
 import { skillsOf } from '../tools/skills.ts'
@@ -52,10 +51,11 @@ async function sectionOf(
     )
   }
   const { id, name } = projects[section - 2]!
-  const { findings } = await context.daemon.get<FindingsResult>(`/api/projects/${part(id)}/findings`, {
-    query: { limit: FINDINGS_EACH },
-    signal: context.signal,
-  })
+  const { findings } = await context.daemon.ask(
+    calls.listFindings,
+    { id, limit: FINDINGS_EACH },
+    context.signal,
+  )
   return findings.map((one) =>
     listed(
       { kind: 'finding', project: id, id: one.run_id },

@@ -1,8 +1,7 @@
 /** What a resource holds: the answers of tools, under an address. */
 import { escapeText } from '../../../schemas/plain-text.ts'
 import { toolSchemas } from '../../../schemas/tools.ts'
-import type { FiringsResult, ProjectHealth, ProjectOutline } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { projectOf } from '../project.ts'
 import { type Context, type Tool, ToolError } from '../tool.ts'
 import { getFinding, listFindings } from '../tools/findings.ts'
@@ -60,8 +59,8 @@ async function projectText(word: string, context: Context): Promise<string> {
   const { id, name } = await projectOf(word, context)
   const { daemon, signal } = context
   const [outline, health, results] = await Promise.all([
-    daemon.get<ProjectOutline>(`/api/projects/${part(id)}/outline`, { signal }),
-    daemon.get<ProjectHealth>(`/api/projects/${part(id)}/health`, { signal }),
+    daemon.ask(calls.getOutline, { id }, signal),
+    daemon.ask(calls.getProjectHealth, { id }, signal),
     answerOf(projectTimeline, { project: id, limit: RESULTS }, context),
   ])
   const list = (title: string, lines: string[]) =>
@@ -113,9 +112,6 @@ export async function firingsOf(
   if (context.identity.project !== undefined)
     throw new ToolError('firings are not for project keys; the findings of the project are', 'uri')
   const { id } = await projectOf(word, context)
-  const { firings } = await context.daemon.get<FiringsResult>('/api/firings', {
-    query: { project: id, limit },
-    signal: context.signal,
-  })
+  const { firings } = await context.daemon.ask(calls.listFirings, { project: id, limit }, context.signal)
   return firings
 }

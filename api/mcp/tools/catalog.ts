@@ -1,13 +1,11 @@
 /** The tools that look into the catalog: what there is, and one source or trigger as it is now. */
 import type {
-  CatalogDescription,
-  CatalogListing,
   ToolCatalogDescribe,
   ToolCatalogDescribeResult,
   ToolCatalogList,
   ToolCatalogListResult,
 } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { more, pageOf } from '../paging.ts'
 import { defineTool, READS } from '../tool.ts'
 
@@ -20,7 +18,7 @@ export const catalogList = defineTool<ToolCatalogList, ToolCatalogListResult>({
   ofProject: true,
   hints: READS,
   async run({ cursor }, { daemon, signal }) {
-    const { sources, triggers, projects } = await daemon.get<CatalogListing>('/catalog', { signal })
+    const { sources, triggers, projects } = await daemon.ask(calls.listCatalog, {}, signal)
     const page = pageOf(
       [
         ...sources.map(({ name, type, projects }) => ({ handle: `source:${name}`, about: type, projects })),
@@ -54,7 +52,7 @@ export const catalogDescribe = defineTool<ToolCatalogDescribe, ToolCatalogDescri
   ofProject: true,
   hints: READS,
   async run({ handle }, { daemon, signal }) {
-    const found = await daemon.get<CatalogDescription>(`/catalog/${part(handle)}`, { signal })
+    const found = await daemon.ask(calls.describeInCatalog, { handle }, signal)
     const text = JSON.stringify(found)
     return { text, content: { handle, kind: found.kind, text } }
   },

@@ -1,6 +1,5 @@
 /** The tools that begin and end work on a project that is held (SPEC.md, Project lifecycle: crew). */
 import type {
-  FindingCreated,
   Project,
   ToolFinishProject,
   ToolFinishProjectResult,
@@ -9,7 +8,7 @@ import type {
   ToolReleaseProject,
   ToolReleaseProjectResult,
 } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { projectOf } from '../project.ts'
 import { adds, type Context, defineTool, ToolError } from '../tool.ts'
 
@@ -23,11 +22,7 @@ export const holdProject = defineTool<ToolHoldProject, ToolHoldProjectResult>({
   hints: adds(),
   async run({ project: word }, context) {
     const { id } = await projectOf(word, context)
-    const { name, held_by } = await context.daemon.post<Project>(
-      `/api/projects/${part(id)}/hold`,
-      undefined,
-      context.signal,
-    )
+    const { name, held_by } = await context.daemon.ask(calls.holdProject, { id }, context.signal)
     return { text: `${name} is yours until you hand it back`, content: { project: id, name, held_by } }
   },
 })
@@ -57,9 +52,8 @@ export const finishProject = defineTool<ToolFinishProject, ToolFinishProjectResu
   hints: adds(),
   async run({ project: word, words }, context) {
     const { id, name } = await projectOf(word, context)
-    const { held_by } = await context.daemon.get<Project>(`/api/projects/${part(id)}`, {
-      signal: context.signal,
-    })
+    // It is for scope admin, which sees the whole of a project.
+    const { held_by } = (await context.daemon.ask(calls.getProject, { id }, context.signal)) as Project
     if (held_by === null && words === undefined)
       throw new ToolError(`nobody holds ${name}; give words to record what was done`, 'words')
     // The words first: a project is not handed back without them.
@@ -73,18 +67,21 @@ export const finishProject = defineTool<ToolFinishProject, ToolFinishProjectResu
 })
 
 const release = (id: string, { daemon, signal }: Context): Promise<Project> =>
-  daemon.post<Project>(`/api/projects/${part(id)}/release`, undefined, signal)
+  daemon.ask(calls.releaseProject, { id }, signal)
 
 async function record(id: string, name: string, words: string, context: Context): Promise<string> {
-  const { run_id } = await context.daemon.post<FindingCreated>(
-    `/api/projects/${part(id)}/findings`,
+  const { run_id } = await context.daemon.ask(
+    calls.recordFinding,
     {
-      entity: name,
-      label: 'project',
-      finding: words,
-      headline: 'Work on the project is finished',
-      verdict: 'finished',
-      ...(context.identity.id === 'open' ? { agent: context.client } : {}),
+      id,
+      body: {
+        entity: name,
+        label: 'project',
+        finding: words,
+        headline: 'Work on the project is finished',
+        verdict: 'finished',
+        ...(context.identity.id === 'open' ? { agent: context.client } : {}),
+      },
     },
     context.signal,
   )

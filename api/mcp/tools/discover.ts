@@ -1,5 +1,6 @@
 /** The tool that asks an upstream what it has, and what a source of it would look like. */
 import type { ToolDiscoverSource, ToolDiscoverSourceResult } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { PAGE_TOKENS, tokensOf } from '../paging.ts'
 import { defineTool } from '../tool.ts'
 
@@ -12,7 +13,7 @@ export const discoverSource = defineTool<ToolDiscoverSource, ToolDiscoverSourceR
   ofProject: false,
   hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   async run(args, { daemon, signal }) {
-    const answer = await daemon.post<Record<string, unknown>>('/api/sources/discover', args, signal)
+    const answer = await daemon.ask(calls.discoverSource, { body: args }, signal)
     const { connector: _same, summary, proposed_config: proposed = {}, ...rest } = answer
     const { found, cut } = fitted(rest)
     const said = typeof summary === 'string' ? summary : `${args.connector} answers.`
@@ -26,7 +27,7 @@ export const discoverSource = defineTool<ToolDiscoverSource, ToolDiscoverSourceR
       content: {
         connector: args.connector,
         summary: said,
-        proposed_config: proposed as Record<string, unknown>,
+        proposed_config: proposed,
         found,
         cut,
       },

@@ -5,6 +5,7 @@ import type {
   ToolListEntities,
   ToolListEntitiesResult,
 } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { more, pageOf } from '../paging.ts'
 import { defineTool, READS, ToolError } from '../tool.ts'
 
@@ -25,14 +26,12 @@ export const listEntities = defineTool<ToolListEntities, ToolListEntitiesResult>
     if (label === undefined) {
       if (prefix !== undefined) throw new ToolError('prefix needs a label', 'prefix')
       const each = Math.min(limit, VALUES_EACH)
-      const { labels } = await daemon.get<EntitiesResult>('/api/entities', { query: { limit: each }, signal })
+      const { labels } = (await daemon.ask(calls.listEntities, { limit: each }, signal)) as EntitiesResult
       const page = pageOf(labels.map(shown), cursor)
       return answer(page.entries, page.next_cursor)
     }
-    const facet = await daemon.get<LabelFacet>('/api/entities', {
-      query: { label, prefix, limit: VALUES_MAX },
-      signal,
-    })
+    const asked = { label, prefix, limit: VALUES_MAX }
+    const facet = (await daemon.ask(calls.listEntities, asked, signal)) as LabelFacet
     const page = pageOf(facet.values, cursor, limit)
     return answer([shown({ ...facet, values: page.entries })], page.next_cursor)
   },

@@ -1,14 +1,12 @@
 /** The tools of one event: the whole of it, and why it woke somebody or nobody. */
 import type {
   InspectedRecord,
-  InspectResult,
   ToolGetEvent,
   ToolGetEventResult,
   ToolWhy,
   ToolWhyResult,
-  WhyResult,
 } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { more } from '../paging.ts'
 import { defineTool, READS } from '../tool.ts'
 
@@ -24,9 +22,9 @@ export const getEvent = defineTool<ToolGetEvent, ToolGetEventResult>({
   hints: READS,
   aliases: { id: 'event_id', event: 'event_id' },
   async run({ event_id: id, max_tokens = TOKENS, cursor, project }, { daemon, signal }) {
-    const { heading, text, record, next_cursor } = await daemon.post<InspectResult>(
-      '/api/inspect',
-      { tool: 'event', id, max_tokens, cursor, project },
+    const { heading, text, record, next_cursor } = await daemon.ask(
+      calls.inspect,
+      { body: { tool: 'event', id, max_tokens, cursor, project } },
       signal,
     )
     // A document has an id like an event, and no payload of its own.
@@ -58,10 +56,7 @@ export const why = defineTool<ToolWhy, ToolWhyResult>({
   hints: READS,
   aliases: { id: 'event_id', event: 'event_id' },
   async run({ event_id: id, trigger }, { daemon, signal }) {
-    const { event_id, records } = await daemon.get<WhyResult>(`/api/events/${part(id)}/why`, {
-      query: { trigger },
-      signal,
-    })
+    const { event_id, records } = await daemon.ask(calls.why, { id, trigger }, signal)
     const shown = records.map(({ trigger, reason, text, key, at, dispatch_id, recomputed }) => ({
       trigger,
       reason,

@@ -2,7 +2,6 @@
 import type {
   FindingCreate,
   FindingCreated,
-  FindingsResult,
   ProjectResult,
   ToolGetFinding,
   ToolGetFindingResult,
@@ -11,7 +10,7 @@ import type {
   ToolRecordFinding,
   ToolRecordFindingResult,
 } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { grownOf, grownText } from '../grown.ts'
 import { cutTo, more, pageOf } from '../paging.ts'
 import { projectOf } from '../project.ts'
@@ -33,10 +32,11 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
   hints: READS,
   async run({ project: word, entity, agent, limit = LIMIT, cursor }, context) {
     const { id } = await projectOf(word, context)
-    const { findings } = await context.daemon.get<FindingsResult>(`/api/projects/${part(id)}/findings`, {
-      query: { entity, agent, limit: FINDINGS_MAX },
-      signal: context.signal,
-    })
+    const { findings } = await context.daemon.ask(
+      calls.listFindings,
+      { id, entity, agent, limit: FINDINGS_MAX },
+      context.signal,
+    )
     const shown = findings.map((one) => ({
       finding_id: one.run_id,
       id: one.run_id,
@@ -76,9 +76,10 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
   aliases: { id: 'finding_id', finding: 'finding_id' },
   async run({ finding_id, project: word, max_tokens: tokens = TOKENS }, context) {
     const project = await projectOf(word, context)
-    const found = await context.daemon.get<ProjectResult & { note: string; event_id: string }>(
-      `/api/projects/${part(project.id)}/results/${part(finding_id)}`,
-      { signal: context.signal },
+    const found = await context.daemon.ask(
+      calls.getResult,
+      { id: project.id, run: finding_id },
+      context.signal,
     )
     const { text: note, cut } = cutTo(found.note, tokens)
     const { at, entity, chain: agents, verdict, headline, next_step, event_id: event } = found
@@ -163,13 +164,16 @@ export async function recordFindingOf(
   firing?: FindingCreate['firing'],
 ): Promise<FindingCreated & { project: string }> {
   const { id } = await projectOf(word, context)
-  const made = await context.daemon.post<FindingCreated>(
-    `/api/projects/${part(id)}/findings`,
-    // On an open instance there is no key to name it after.
+  const made = await context.daemon.ask(
+    calls.recordFinding,
     {
-      ...finding,
-      ...(firing ? { firing } : {}),
-      ...(context.identity.id === 'open' ? { agent: context.client } : {}),
+      id,
+      body: {
+        ...finding,
+        ...(firing ? { firing } : {}),
+        // On an open instance there is no key to name it after.
+        ...(context.identity.id === 'open' ? { agent: context.client } : {}),
+      },
     },
     context.signal,
   )

@@ -11,6 +11,7 @@ import type {
   ToolTrace,
   ToolTraceResult,
 } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { more } from '../paging.ts'
 import { type Answer, type Context, defineTool, READS } from '../tool.ts'
 
@@ -51,9 +52,9 @@ async function look(
   { max_tokens = TOKENS, ...question }: InspectRequest,
   { daemon, signal }: Context,
 ): Promise<Answer<Pick<InspectResult, 'heading' | 'text' | 'from' | 'to' | 'next_cursor'>>> {
-  const { heading, text, from, to, next_cursor } = await daemon.post<InspectResult>(
-    '/api/inspect',
-    { ...question, max_tokens },
+  const { heading, text, from, to, next_cursor } = await daemon.ask(
+    calls.inspect,
+    { body: { ...question, max_tokens } },
     signal,
   )
   return {

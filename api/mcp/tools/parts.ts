@@ -1,17 +1,30 @@
 /** The tool get_part: what is declared, in the form in which a change of it is proposed. */
 import { specSchemas } from '../../../schemas/tools.ts'
-import type { ToolGetPart, ToolGetPartResult, Wiring } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import type { ToolGetPart, ToolGetPartResult } from '../../../schemas/types.ts'
+import type { Call } from '../../client/call.ts'
+import * as calls from '../../client/calls.ts'
+import type { Caller } from '../daemon.ts'
 import { more, pageOf } from '../paging.ts'
 import { listProjects, projectOf } from '../project.ts'
 import { type Context, defineTool, READS } from '../tool.ts'
 
-const PATHS = {
-  source: '/api/sources',
-  trigger: '/api/triggers',
-  agent: '/api/agents/builtin',
-  mcp_server: '/api/mcp-servers',
-} as const
+type Kind = Exclude<ToolGetPart['kind'], 'project'>
+type Named = { name: string }
+
+/** What there is of each kind. */
+const LIST: Record<Kind, (daemon: Caller, signal: AbortSignal) => Promise<readonly Named[]>> = {
+  source: (daemon, signal) => daemon.ask(calls.listSources, {}, signal),
+  trigger: (daemon, signal) => daemon.ask(calls.listTriggers, {}, signal),
+  agent: async (daemon, signal) => (await daemon.ask(calls.listAgents, {}, signal)).agents,
+  mcp_server: async (daemon, signal) => (await daemon.ask(calls.listMcpServers, {}, signal)).servers,
+}
+
+const ONE: Record<Kind, Call<Named, Named>> = {
+  source: calls.getSource,
+  trigger: calls.getTrigger,
+  agent: calls.getAgent,
+  mcp_server: calls.getMcpServer,
+}
 
 const WIRING =
   'A project takes patch alone, with wakes and handoffs as whole lists, as get_part with its name shows them; a new part joins a project by the project of its put.'
@@ -38,22 +51,20 @@ export const getPart = defineTool<ToolGetPart, ToolGetPartResult>({
   },
 })
 
-type Kind = ToolGetPart['kind']
-
-async function namesOf(kind: Kind, context: Context): Promise<string[]> {
+async function namesOf(kind: ToolGetPart['kind'], context: Context): Promise<string[]> {
   if (kind === 'project') return (await listProjects(context)).map(({ name }) => name)
-  const all = await context.daemon.get<{ name: string }[]>(PATHS[kind], { signal: context.signal })
+  const all = await LIST[kind](context.daemon, context.signal)
   return all.map(({ name }) => name)
 }
 
 /** Of what the daemon tells, what is declared. @throws DaemonError not_found */
-async function specOf(kind: Kind, name: string, context: Context): Promise<object> {
+async function specOf(kind: ToolGetPart['kind'], name: string, context: Context): Promise<object> {
   const { daemon, signal } = context
   if (kind === 'project') {
     const { id } = await projectOf(name, context)
-    return daemon.get<Wiring>(`/api/projects/${part(id)}/wiring`, { signal })
+    return daemon.ask(calls.getWiring, { id }, signal)
   }
-  const told = await daemon.get<Record<string, unknown>>(`${PATHS[kind]}/${part(name)}`, { signal })
+  const told = await daemon.ask(ONE[kind], { name }, signal)
   const declared = Object.keys(specSchemas[kind]!.properties)
   return Object.fromEntries(Object.entries(told).filter(([field]) => declared.includes(field)))
 }

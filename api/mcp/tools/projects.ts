@@ -1,7 +1,5 @@
 /** The tools of projects: which there are, what they found, joining and leaving them. */
 import type {
-  ResultsResult,
-  SubscriptionCreated,
   ToolJoinProject,
   ToolJoinProjectResult,
   ToolLeaveProject,
@@ -11,7 +9,7 @@ import type {
   ToolProjectTimeline,
   ToolProjectTimelineResult,
 } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { grownOf, grownText } from '../grown.ts'
 import { more, PAGE_TOKENS, pageOf, tokensOf } from '../paging.ts'
 import { listProjects as fetchProjects, type ListedProject, projectOf } from '../project.ts'
@@ -68,9 +66,10 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
   hints: READS,
   async run({ project: word, show, limit = LIMIT, cursor }, context) {
     const { id } = await projectOf(word, context)
-    const { results, next_before, today } = await context.daemon.get<ResultsResult>(
-      `/api/projects/${part(id)}/results`,
-      { query: { show, before: cursor, limit }, signal: context.signal },
+    const { results, next_before, today } = await context.daemon.ask(
+      calls.listResults,
+      { id, show, before: cursor, limit },
+      context.signal,
     )
     const all = results.map((one) => ({
       finding_id: one.id,
@@ -124,11 +123,7 @@ export const joinProject = defineTool<ToolJoinProject, ToolJoinProjectResult>({
   hints: adds({ idempotentHint: true, openWorldHint: true }),
   async run({ project: word, url, name }, context) {
     const { id } = await projectOf(word, context)
-    const made = await context.daemon.post<SubscriptionCreated>(
-      `/api/projects/${part(id)}/subscribe`,
-      { url, ...(name === undefined ? {} : { name }) },
-      context.signal,
-    )
+    const made = await context.daemon.ask(calls.subscribeProject, { id, body: { url, name } }, context.signal)
     const { subscription_id, secret, existing = false } = made
     return {
       text: existing
@@ -148,7 +143,7 @@ export const leaveProject = defineTool<ToolLeaveProject, ToolLeaveProjectResult>
   ofProject: true,
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   async run({ subscription_id }, { daemon, signal }) {
-    await daemon.post('/unsubscribe', { subscription_id }, signal)
+    await daemon.ask(calls.unsubscribe, { body: { subscription_id } }, signal)
     return {
       text: `${subscription_id} is told no more`,
       content: { subscription_id, removed: true },

@@ -1,6 +1,5 @@
 /** The tools that change what is declared: propose it to a person, or with scope admin apply it. */
 import type {
-  ChangeApplied,
   ChangePlan,
   Proposal,
   ToolApplyChange,
@@ -12,7 +11,7 @@ import type {
   ToolWithdrawProposal,
   ToolWithdrawProposalResult,
 } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { PAGE_TOKENS, tokensOf } from '../paging.ts'
 import { adds, type Context, defineTool, READS } from '../tool.ts'
 
@@ -44,7 +43,7 @@ export const getProposal = defineTool<ToolGetProposal, ToolGetProposalResult>({
   hints: READS,
   aliases: PROPOSAL,
   async run({ proposal_id: id }, { daemon, signal }) {
-    const content = shown(await daemon.get<Proposal>(`/api/proposals/${part(id)}`, { signal }))
+    const content = shown(await daemon.ask(calls.getProposal, { id }, signal))
     return { text: proposalText(content), content }
   },
 })
@@ -58,8 +57,7 @@ export const withdrawProposal = defineTool<ToolWithdrawProposal, ToolWithdrawPro
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PROPOSAL,
   async run({ proposal_id: id }, { daemon, signal }) {
-    const path = `/api/proposals/${part(id)}/withdraw`
-    const content = shown(await daemon.post<Proposal>(path, undefined, signal))
+    const content = shown(await daemon.ask(calls.withdrawProposal, { id }, signal))
     return { text: proposalText(content), content }
   },
 })
@@ -78,9 +76,9 @@ export const applyChange = defineTool<ToolApplyChange, ToolApplyChangeResult>({
       const { proposal_id, changes, more } = made
       return { text: proposalText(made), content: { change_set: null, proposal_id, changes, more } }
     }
-    const { change_set, plan } = await context.daemon.post<ChangeApplied>(
-      '/api/change-sets',
-      change,
+    const { change_set, plan } = await context.daemon.ask(
+      calls.applyChangeSet,
+      { body: change },
       context.signal,
     )
     const fitted = withinBudget(plan)
@@ -94,7 +92,7 @@ export const applyChange = defineTool<ToolApplyChange, ToolApplyChangeResult>({
 
 /** Plans a change and keeps it for a person. @throws DaemonError */
 export async function propose(change: ToolProposeChange, { daemon, signal }: Context): Promise<Shown> {
-  return shown(await daemon.post<Proposal>('/api/proposals', change, signal))
+  return shown(await daemon.ask(calls.propose, { body: change }, signal))
 }
 
 function shown(proposal: Proposal): Shown {

@@ -1,5 +1,6 @@
 /** The tool read: one entity's events across all sources. */
-import type { ReadResult, ToolRead, ToolReadResult } from '../../../schemas/types.ts'
+import type { ReadRequest, ReadResult, ToolRead, ToolReadResult } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { rawValues } from '../payload.ts'
 import { renderEvents } from '../timeline-text.ts'
 import { type Context, defineTool, READS } from '../tool.ts'
@@ -21,17 +22,14 @@ export const read = defineTool<ToolRead, ToolReadResult>({
   async run({ window, max_tokens: tokens = TOKENS, ...args }, context) {
     const { daemon, signal } = context
     const isRange = window !== undefined || args.from !== undefined || args.to !== undefined
-    const text = await daemon.text('/read', {
-      method: 'POST',
-      signal,
-      json: {
-        ...args,
-        ...(window === undefined ? {} : { window }),
-        ...(isRange ? {} : { window: WINDOW }),
-        max_tokens: Math.max(LEAST_TOKENS, tokens - REST_TOKENS),
-        client: 'mcp',
-      },
-    })
+    const body: ReadRequest = {
+      ...args,
+      ...(window === undefined ? {} : { window }),
+      ...(isRange ? {} : { window: WINDOW }),
+      max_tokens: Math.max(LEAST_TOKENS, tokens - REST_TOKENS),
+      client: 'mcp',
+    }
+    const text = await daemon.text(calls.read, { body }, signal)
     const { rows, ...result } = JSON.parse(text) as ReadResult
     const timeline = renderEvents(rows)
     const raws = args.include_payload ? rawValues(text, 3) : []
@@ -89,10 +87,10 @@ async function lastSeen(
   { selector, sources, project }: Pick<ToolRead, 'selector' | 'sources' | 'project'>,
   { daemon, signal }: Context,
 ): Promise<ReadResult['rows'][number] | undefined> {
-  const ever = { from: new Date(0).toISOString(), order: 'desc', limit: 1 }
+  const ever = { from: new Date(0).toISOString(), order: 'desc', limit: 1 } as const
   const of = selector === undefined ? { sources } : { selector }
-  const asked = { ...of, ...(project === undefined ? {} : { project }), ...ever, client: 'mcp' }
-  const { rows } = await daemon.post<ReadResult>('/read', asked, signal)
+  const asked: ReadRequest = { ...of, project, ...ever, client: 'mcp' }
+  const { rows } = await daemon.ask(calls.read, { body: asked }, signal)
   return rows.find((row) => !row.reference)
 }
 

@@ -1,5 +1,6 @@
 /** The tool remember: an observation onto an entity's timeline. */
-import type { RememberResult, ToolRemember, ToolRememberResult } from '../../../schemas/types.ts'
+import type { ToolRemember, ToolRememberResult } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { adds, defineTool } from '../tool.ts'
 
 export const remember = defineTool<ToolRemember, ToolRememberResult>({
@@ -12,9 +13,9 @@ export const remember = defineTool<ToolRemember, ToolRememberResult>({
   hints: adds(),
   aliases: { key: 'entity' },
   async run({ entity, ...args }, { daemon, signal }) {
-    const { source, ingested, id } = await daemon.post<RememberResult>(
-      '/remember',
-      { ...args, key: entity },
+    const { source, ingested, id } = await daemon.ask(
+      calls.remember,
+      { body: { ...args, key: entity } },
       signal,
     )
     return {

@@ -1,15 +1,13 @@
 /** The tools that look at runs of the service's own agents. */
 import type {
   Run,
-  RunDetail,
   RunStep,
-  RunsResult,
   ToolGetRun,
   ToolGetRunResult,
   ToolListRuns,
   ToolListRunsResult,
 } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { cursorOf, cutTo, more, offsetOf, pageOf, tokensOf } from '../paging.ts'
 import { defineTool, READS } from '../tool.ts'
 
@@ -26,11 +24,8 @@ export const listRuns = defineTool<ToolListRuns, ToolListRunsResult>({
   hints: READS,
   async run({ limit = LIMIT, cursor, ...filters }, { daemon, signal }) {
     const offset = offsetOf(cursor)
-    const { runs } = await daemon.get<RunsResult>('/api/runs', {
-      // One more than is shown tells whether there is a next page.
-      query: { ...filters, limit: limit + 1, offset },
-      signal,
-    })
+    // One more than is shown tells whether there is a next page.
+    const { runs } = await daemon.ask(calls.listRuns, { ...filters, limit: limit + 1, offset }, signal)
     const { entries } = pageOf(runs.slice(0, limit).map(shown), undefined)
     const next = entries.length < runs.length ? cursorOf(offset + entries.length) : null
     const lines = entries.map(
@@ -78,7 +73,7 @@ export const getRun = defineTool<ToolGetRun, ToolGetRunResult>({
   hints: READS,
   aliases: { id: 'run_id', run: 'run_id' },
   async run({ run_id, max_tokens: tokens = TOKENS }, { daemon, signal }) {
-    const run = await daemon.get<RunDetail>(`/api/runs/${part(run_id)}`, { signal })
+    const run = await daemon.ask(calls.getRun, { id: run_id }, signal)
     const finding = run.finding === null ? null : cutTo(run.finding, Math.ceil(tokens / 2)).text
     const claims = run.claims.map((one) => cutTo(JSON.stringify(one), STEP_CHARACTERS / 4).text)
     const handoffs = run.handoffs.map((one) => cutTo(JSON.stringify(one), STEP_CHARACTERS / 4).text)

@@ -1,14 +1,12 @@
 /** The tools of skills: instructions written by people for agents of a project. */
 import type {
-  ProjectSkill,
   Skill,
-  SkillSummary,
   ToolListSkills,
   ToolListSkillsResult,
   ToolSkill,
   ToolSkillResult,
 } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { more, pageOf } from '../paging.ts'
 import { projectOf } from '../project.ts'
 import { type Context, defineTool, READS, ToolError } from '../tool.ts'
@@ -63,9 +61,7 @@ export async function loadSkill(
       `no skill is named ${name}; there are ${skills.map((one) => one.name).join(', ') || 'none'}`,
       'name',
     )
-  return context.daemon.get<Skill>(`/api/projects/${part(user)}/skills/${part(name)}`, {
-    signal: context.signal,
-  })
+  return context.daemon.ask(calls.getProjectSkill, { id: user, name }, context.signal)
 }
 
 /** Skills by name, each with a project that uses it; undefined: none does. */
@@ -75,12 +71,12 @@ export async function skillsOf(
 ): Promise<{ name: string; description: string; size: number; project: string | undefined }[]> {
   const { daemon, signal, identity } = context
   if (word === undefined && identity.project === undefined)
-    return (await daemon.get<SkillSummary[]>('/api/skills', { signal })).map((one) => ({
+    return (await daemon.ask(calls.listSkills, {}, signal)).map((one) => ({
       ...one,
       project: one.used_by[0]?.id,
     }))
   const { id } = await projectOf(word, context)
-  return (await daemon.get<ProjectSkill[]>(`/api/projects/${part(id)}/skills`, { signal })).map((one) => ({
+  return (await daemon.ask(calls.listProjectSkills, { id }, signal)).map((one) => ({
     ...one,
     project: id,
   }))

@@ -1,9 +1,5 @@
 /** The tools that make sources. */
 import type {
-  Connector,
-  EnvironmentScan,
-  SourceCreated,
-  SourceTestResult,
   ToolCreateSource,
   ToolCreateSourceResult,
   ToolDiscoverDocker,
@@ -13,7 +9,8 @@ import type {
   ToolTestSource,
   ToolTestSourceResult,
 } from '../../../schemas/types.ts'
-import { DaemonError, part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
+import { DaemonError } from '../daemon.ts'
 import { more, pageOf } from '../paging.ts'
 import { type Answer, adds, type Context, defineTool, READS, ToolError } from '../tool.ts'
 import { proposalText, propose } from './proposals.ts'
@@ -30,7 +27,7 @@ export const listConnectors = defineTool<ToolListConnectors, ToolListConnectorsR
   ofProject: false,
   hints: READS,
   async run({ name, cursor }, { daemon, signal }) {
-    const all = await daemon.get<Record<string, Connector>>('/api/connectors', { signal })
+    const all = await daemon.ask(calls.listConnectors, {}, signal)
     const connectors = Object.entries(all)
       .filter(([key, one]) => !one.internal && (name === undefined || key === name))
       .map(([key, one]) => ({
@@ -70,10 +67,7 @@ export const discoverDocker = defineTool<ToolDiscoverDocker, ToolDiscoverDockerR
   ofProject: false,
   hints: LOOKS_OUTSIDE,
   async run(_args, { daemon, signal }) {
-    const scan = await daemon.get<EnvironmentScan>('/api/discover/environment', {
-      query: { provider: 'docker' },
-      signal,
-    })
+    const scan = await daemon.ask(calls.discoverEnvironment, { provider: 'docker' }, signal)
     const { summary, proposed_sources: proposed, skipped } = scan
     const lines = [
       `containers: ${summary.containers}; sources proposed: ${summary.proposed}`,
@@ -96,7 +90,7 @@ export const testSource = defineTool<ToolTestSource, ToolTestSourceResult>({
   ofProject: false,
   hints: LOOKS_OUTSIDE,
   async run(args, { daemon, signal }) {
-    const result = await daemon.post<SourceTestResult>('/api/sources/test', args, signal)
+    const result = await daemon.ask(calls.testSource, { body: args }, signal)
     const { ok, events = 0, sample = [], note = '', error = null } = result
     return {
       text: ok
@@ -119,7 +113,7 @@ export const createSource = defineTool<ToolCreateSource, ToolCreateSourceResult>
   async run({ dry_run, ...args }, context) {
     const { daemon, signal } = context
     if (dry_run) return proposeSource(args, context)
-    const made = await daemon.post<SourceCreated>('/api/sources', args, signal)
+    const made = await daemon.ask(calls.createSource, { body: args }, signal)
     const path = made.ingest_key === null ? null : `/ingest/${made.ingest_key}`
     const token = made.key?.secret ?? null
     const how =
@@ -167,7 +161,7 @@ async function proposeSource(
 
 async function isThere(name: string, { daemon, signal }: Context): Promise<boolean> {
   try {
-    await daemon.get(`/api/sources/${part(name)}`, { signal })
+    await daemon.ask(calls.getSource, { name }, signal)
     return true
   } catch (error) {
     if (error instanceof DaemonError && error.status === 404) return false

@@ -1,13 +1,12 @@
 /** The tools that look at sources and connectors. */
 import type {
-  FieldsResult,
   Source,
   ToolListSources,
   ToolListSourcesResult,
   ToolSourceFields,
   ToolSourceFieldsResult,
 } from '../../../schemas/types.ts'
-import { part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
 import { more, pageOf } from '../paging.ts'
 import { projectOf } from '../project.ts'
 import { defineTool, READS } from '../tool.ts'
@@ -21,7 +20,7 @@ export const listSources = defineTool<ToolListSources, ToolListSourcesResult>({
   ofProject: false,
   hints: READS,
   async run({ project, cursor }, context) {
-    const all = await context.daemon.get<Source[]>('/api/sources', { signal: context.signal })
+    const all = await context.daemon.ask(calls.listSources, {}, context.signal)
     const id = project === undefined ? null : (await projectOf(project, context)).id
     const page = pageOf(
       all.filter((source) => id === null || source.projects.includes(id)).map(shown),
@@ -74,10 +73,7 @@ export const sourceFields = defineTool<ToolSourceFields, ToolSourceFieldsResult>
   ofProject: false,
   hints: READS,
   async run({ name, sample = SAMPLE, cursor }, { daemon, signal }) {
-    const result = await daemon.get<FieldsResult>(`/api/sources/${part(name)}/fields`, {
-      query: { limit: sample },
-      signal,
-    })
+    const result = await daemon.ask(calls.listSourceFields, { name, limit: sample }, signal)
     const fields = result.fields.map(({ name, coverage, distinct, is_label, is_key, values }) => ({
       name,
       coverage,

@@ -1,5 +1,6 @@
 /** The tool stats: what changed, by counts. */
-import type { StatsResult, ToolStats, ToolStatsResult } from '../../../schemas/types.ts'
+import type { ToolStats, ToolStatsResult } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { defineTool, READS } from '../tool.ts'
 
 export const stats = defineTool<ToolStats, ToolStatsResult>({
@@ -19,7 +20,7 @@ export const stats = defineTool<ToolStats, ToolStatsResult>({
       total,
       values,
       notice,
-    } = await daemon.post<StatsResult>('/api/stats', args, signal)
+    } = await daemon.ask(calls.stats, { body: args }, signal)
     return {
       text: table,
       content: { table, by, window, rows, total, values, ...(notice === undefined ? {} : { notice }) },

@@ -4,7 +4,6 @@
  */
 import type {
   FiringFetched,
-  LeaseExtended,
   SubscriptionCreated,
   ToolAckFiring,
   ToolAckFiringResult,
@@ -13,7 +12,8 @@ import type {
   ToolWaitForFiring,
   ToolWaitForFiringResult,
 } from '../../../schemas/types.ts'
-import { DaemonError, part } from '../daemon.ts'
+import * as calls from '../../client/calls.ts'
+import { DaemonError } from '../daemon.ts'
 import { cutTo, PAGE_TOKENS } from '../paging.ts'
 import { projectOf } from '../project.ts'
 import { adds, type Context, defineTool, ToolError } from '../tool.ts'
@@ -49,10 +49,10 @@ async function queueOf(
   context: Context,
 ): Promise<SubscriptionCreated> {
   const { daemon, identity, signal } = context
-  const named = { fetch: true, ...(name === undefined ? {} : { name }) }
+  const named = { fetch: true, name } as const
   if (trigger === undefined) {
     const { id } = await projectOf(project, context)
-    return daemon.post(`/api/projects/${part(id)}/subscribe`, named, signal)
+    return daemon.ask(calls.subscribeProject, { id, body: named }, signal)
   }
   if (project !== undefined)
     throw new ToolError('give trigger or project, not both: a trigger is named alone', 'trigger')
@@ -61,7 +61,7 @@ async function queueOf(
       'a project key waits for every trigger of its project; leave trigger out and look at the trigger of each firing',
       'trigger',
     )
-  return daemon.post('/subscribe', { trigger, ...named }, signal)
+  return daemon.ask(calls.subscribe, { body: { trigger, ...named } }, signal)
 }
 
 type Fetched = NonNullable<FiringFetched['delivery']>
@@ -69,17 +69,16 @@ type Firing = NonNullable<ToolWaitForFiringResult['firing']>
 
 /** @returns null: none came, or nobody waits any more. What nobody is told of is given back. */
 async function fetchFiring(
-  subscription: string,
+  sid: string,
   how: { timeout_seconds: number; lease_seconds: number },
   { daemon, waits }: Context,
 ): Promise<Fetched | null> {
   const gone = waits()
-  const path = `/api/subscriptions/${part(subscription)}`
   try {
-    const { delivery } = await daemon.post<FiringFetched>(`${path}/fetch`, how, gone)
+    const { delivery } = await daemon.ask(calls.fetchFiring, { sid, body: how }, gone)
     if (delivery === null || !gone.aborted) return delivery
     const { delivery_id, lease } = delivery
-    await daemon.post(`${path}/release`, { delivery_id, lease })
+    await daemon.ask(calls.releaseFiring, { sid, body: { delivery_id, lease } })
     return null
   } catch (error) {
     if (error instanceof DaemonError && gone.aborted) return null
@@ -162,8 +161,7 @@ export type Holding = Pick<ToolAckFiring, 'subscription_id' | 'delivery_id' | 'l
 /** @throws DaemonError: the lease has ended, or it is another's */
 export async function acknowledge(holding: Holding, { daemon, signal }: Context): Promise<void> {
   const { subscription_id, delivery_id, lease } = holding
-  const path = `/api/subscriptions/${part(subscription_id)}/acknowledge`
-  await daemon.post(path, { delivery_id, lease }, signal)
+  await daemon.ask(calls.acknowledgeFiring, { sid: subscription_id, body: { delivery_id, lease } }, signal)
 }
 
 /** @returns until when it is held. @throws DaemonError: the lease has ended, or it is another's */
@@ -172,10 +170,9 @@ export async function extend(
   lease_seconds: number,
   { daemon, signal }: Context,
 ): Promise<string> {
-  const path = `/api/subscriptions/${part(subscription_id)}/extend`
-  const { lease_until } = await daemon.post<LeaseExtended>(
-    path,
-    { delivery_id, lease, lease_seconds },
+  const { lease_until } = await daemon.ask(
+    calls.extendLease,
+    { sid: subscription_id, body: { delivery_id, lease, lease_seconds } },
     signal,
   )
   return lease_until

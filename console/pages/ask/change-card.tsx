@@ -2,7 +2,7 @@
 import { Button, Group, Paper, PasswordInput, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import type { AskProposal } from '../../../schemas/types.ts'
+import type { AskProposal, ChangeSetCreate } from '../../../schemas/types.ts'
 import { ask } from '../../ask-client.ts'
 import { CARD_WORDS, editorOf, madePath } from '../../lib/proposed.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -119,7 +119,11 @@ function OpenInEditor({ proposal }: { proposal: AskProposal }) {
 function LeaveToOthers({ proposal }: { proposal: AskProposal }) {
   const { operations } = proposal.body
   const leave = useChange(
-    () => ask.propose(operations, proposal.reasoning.replace(/\s+/g, ' ').slice(0, 500)),
+    () =>
+      ask.propose(
+        operations as ChangeSetCreate['operations'],
+        proposal.reasoning.replace(/\s+/g, ' ').slice(0, 500),
+      ),
     {
       said: () => 'Added to Proposals',
       quiet: true,

@@ -54,7 +54,7 @@ function ExportTab() {
       <Group>
         <Button
           component="a"
-          href="/api/catalog/export"
+          href={declared.catalogFile}
           download="catalog.yaml"
           leftSection={<Download size={16} aria-hidden />}
         >

@@ -49,7 +49,7 @@ function ExistingSkill({ name, project }: { name: string; project: string | null
           <>
             <Button
               component="a"
-              href={`/api/projects/${encodeURIComponent(of)}/skills/${name}/download`}
+              href={declared.skillFile(of, name)}
               variant="default"
               leftSection={<Download size={16} aria-hidden />}
             >

@@ -1,10 +1,12 @@
 /** Firings that outside agents wait for, through svc mcp: one holder, a lease, an end with or without a finding. */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client as ModernClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import * as calls from '../../../api/client/calls.ts'
 import { type Fields, type Instance, startInstance } from '../../contract/instance.ts'
 import { call, called, type McpWorld, startMcp } from './mcp-world.ts'
 
@@ -178,12 +180,12 @@ describe('a firing that is waited for', () => {
     await fire()
     const { daemon, session } = { ...mcp.shared, session: mcp.sessions.all()[0]!.session }
     const asked = daemon.as(null)
-    const post = async (path: string, ...rest: [unknown]) => {
-      const answer = await asked.post(path, ...rest)
-      if (path.endsWith('/fetch')) void session.settled()
+    const ask: typeof asked.ask = async (call, ...given) => {
+      const answer = await asked.ask(call, ...given)
+      if (String(call) === calls.fetchFiring) void session.settled()
       return answer
     }
-    daemon.as = () => Object.assign(Object.create(asked), { post })
+    daemon.as = () => Object.assign(Object.create(asked), { ask })
     expect(await look(client)).toBeNull()
     daemon.as = () => asked
     expect(await look(await mcp.connect())).toMatchObject({ tries: 1 })

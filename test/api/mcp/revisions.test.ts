@@ -273,7 +273,7 @@ describe('a request of 2026-07-28', () => {
     const held = new Promise<void>((resolve) => {
       go = resolve
     })
-    daemon.as = () => Object.assign(Object.create(asked), { get: async () => held.then(() => []) })
+    daemon.as = () => Object.assign(Object.create(asked), { ask: async () => held.then(() => []) })
     world.shared.access.identify = async () => ({ id: 'key:1', name: 'busy', scopes: ['read'] })
     const list = () =>
       post('tools/call', { name: 'list_sources', arguments: {} }, { headers, url: world.url })

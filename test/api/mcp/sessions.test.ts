@@ -233,7 +233,7 @@ describe('a session', () => {
     const held = new Promise<void>((resolve) => {
       go = resolve
     })
-    daemon.as = () => Object.assign(Object.create(asked), { get: async () => held.then(() => []) })
+    daemon.as = () => Object.assign(Object.create(asked), { ask: async () => held.then(() => []) })
     const calls = Array.from({ length: CALLS_MAX }, () => call(client, 'list_sources'))
     await expect.poll(() => mcp.sessions.all()[0]!.session.busy).toBe(CALLS_MAX)
     const refused = await call(client, 'list_sources')

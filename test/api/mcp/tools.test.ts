@@ -228,6 +228,15 @@ describe('the tools', () => {
     await use('leave_project', { subscription_id: first.subscription_id })
   })
 
+  it('show the names of each kind that is declared, none too', async () => {
+    for (const kind of ['agent', 'mcp_server'])
+      expect((await use('get_part', { kind })).text).toMatch(new RegExp(`^there is no ${kind}\\n`))
+    await svc.post('/api/agents/builtin', { name: 'first', prompt: 'Look.' })
+    await svc.post('/api/mcp-servers', { name: 'tickets', url: 'http://127.0.0.1:9/mcp' })
+    expect((await use('get_part', { kind: 'agent' })).content).toMatchObject({ names: ['first'] })
+    expect((await use('get_part', { kind: 'mcp_server' })).content).toMatchObject({ names: ['tickets'] })
+  })
+
   it('show what is declared, propose a change of it, and apply one', async () => {
     expect((await use('get_part', { kind: 'trigger' })).text).toMatch(/^any\n\{"type":"object".*"cooldown"/)
     const { content } = await use('get_part', { kind: 'trigger', name: 'any' })

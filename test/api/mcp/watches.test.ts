@@ -117,7 +117,7 @@ describe('a call that takes long', () => {
     const asked = mcp.shared.daemon.as(null)
     mcp.shared.daemon.as = () => {
       mcp.shared.daemon.as = () => asked
-      return Object.assign(Object.create(asked), { get: async () => held.then(() => []) })
+      return Object.assign(Object.create(asked), { ask: async () => held.then(() => []) })
     }
     const told: unknown[] = []
     const call = client.callTool({ name: 'list_sources', arguments: {} }, undefined, {

@@ -33,7 +33,7 @@ export interface StoredSpec {
 
 /** Reads what a part declares. @throws ApiError */
 async function readSpec({ kind, name }: PartRef): Promise<StoredSpec> {
-  const part = (await READ[kind](name)) as unknown as Fields
+  const part: Fields = { ...(await READ[kind](name)) }
   const names = Object.keys(SPEC_SCHEMAS[kind].properties)
   return {
     spec: Object.fromEntries(names.filter((field) => part[field] !== undefined).map((f) => [f, part[f]])),

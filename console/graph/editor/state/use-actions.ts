@@ -3,8 +3,7 @@
  * functions, so that the same action makes the same step wherever it is taken.
  */
 import { useQuery } from '@tanstack/react-query'
-import type { GraphEdge, ResourceRow } from '../../../../schemas/types.ts'
-import { call } from '../../../client.ts'
+import type { GraphEdge } from '../../../../schemas/types.ts'
 import { declared, dkeys } from '../../../declared-client.ts'
 import { type Copied, copied, pasteCopies, pasteShared } from '../../draft/clipboard.ts'
 import { connect } from '../../draft/connect.ts'
@@ -50,22 +49,21 @@ export interface FreeRow extends PartRef {
   usedBy: readonly { id: string; name: string }[]
 }
 
-const RESOURCES: Record<string, PartKind> = {
-  sources: 'source',
-  triggers: 'trigger',
-  agents: 'agent',
-  tools: 'mcp_server',
-  skills: 'skill',
-}
+const RESOURCES = [
+  ['sources', 'source'],
+  ['triggers', 'trigger'],
+  ['agents', 'agent'],
+  ['tools', 'mcp_server'],
+  ['skills', 'skill'],
+] as const
 
 /** Every part there is, with the projects that use it. */
 function useParts(): FreeRow[] {
   const { data } = useQuery({
     queryKey: ['declared', 'resources'],
-    queryFn: async () =>
-      (await call('GET', '/api/resources')).json() as Promise<Record<string, ResourceRow[]>>,
+    queryFn: declared.resources,
   })
-  return Object.entries(RESOURCES).flatMap(([field, kind]) =>
+  return RESOURCES.flatMap(([field, kind]) =>
     (data?.[field] ?? []).map(({ name, what, used_by }) => ({ kind, name, what, usedBy: used_by })),
   )
 }
