@@ -2029,7 +2029,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "steps": {
      "type": "array",
-     "description": "What it did, step by step.",
+     "description": "Steps of the run.",
      "items": {
       "type": "object",
       "properties": {
@@ -5723,7 +5723,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
    },
    "prompt": {
     "type": "string",
-    "description": "What the agent is told.",
+    "description": "Prompt: instructions for the agent.",
     "minLength": 1,
     "maxLength": 8000
    },
@@ -6646,7 +6646,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
        },
        "limits": {
         "type": "array",
-        "description": "Each holds back what is more; what was held back is told with the next firing.",
+        "description": "Each holds back what is more; what was held back is counted in the next firing.",
         "items": {
          "type": "object",
          "description": "At most so many firings in a period.",
@@ -7648,7 +7648,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
      },
      "limits": {
       "type": "array",
-      "description": "Each holds back what is more; what was held back is told with the next firing.",
+      "description": "Each holds back what is more; what was held back is counted in the next firing.",
       "items": {
        "type": "object",
        "description": "At most so many firings in a period.",
@@ -7705,7 +7705,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
   "properties": {
    "prompt": {
     "type": "string",
-    "description": "What the agent is told.",
+    "description": "Prompt: instructions for the agent.",
     "minLength": 1,
     "maxLength": 8000,
     "pattern": "\\S"

@@ -276,7 +276,7 @@ export type ChangedFiles = boolean
  */
 export type PullRequests = boolean
 /**
- * Base address of the API: of GitHub Enterprise https://HOST/api/v3. Blank: that of the credential, or https://api.github.com.
+ * Base address of the API: of GitHub Enterprise https://HOST/api/v3. Default: that of the credential, or https://api.github.com.
  */
 export type APIAddress = string
 /**
@@ -783,7 +783,7 @@ export interface AgentHandoff {
   cooldown?: string
 }
 /**
- * What an agent would be told first.
+ * The first message an agent would get.
  */
 export interface AgentPreview {
   /**
@@ -858,7 +858,7 @@ export interface AgentSettings {
  */
 export interface AgentSpec {
   /**
-   * What the agent is told.
+   * Prompt: instructions for the agent.
    */
   prompt: string
   /**
@@ -1184,7 +1184,7 @@ export interface Agent {
    */
   name: string
   /**
-   * What the agent is told.
+   * Prompt: instructions for the agent.
    */
   prompt: string
   /**
@@ -2085,7 +2085,7 @@ export interface AskCallProposeAgent {
    */
   trigger: string
   /**
-   * What the agent is told.
+   * Prompt: instructions for the agent.
    */
   prompt: string
   /**
@@ -2550,7 +2550,7 @@ export interface Storm {
    */
   min_count?: number
   /**
-   * Each holds back what is more; what was held back is told with the next firing.
+   * Each holds back what is more; what was held back is counted in the next firing.
    *
    * @minItems 1
    * @maxItems 5
@@ -2979,7 +2979,7 @@ export interface CatalogAgent {
    */
   name: string
   /**
-   * What the agent is told.
+   * Prompt: instructions for the agent.
    */
   prompt: string
   /**
@@ -4778,7 +4778,7 @@ export interface Delivery {
   attempts: DeliveryTry[]
 }
 /**
- * Who is told: of a firing, or of what an agent found.
+ * Who gets a firing or a finding.
  */
 export interface Recipient {
   /**
@@ -5108,7 +5108,7 @@ export interface GraphNode {
    */
   name: string
   /**
-   * One line: connector of a source, sentence of a trigger, model of an agent, URL of an MCP server without its query, description of a skill, what a destination is told.
+   * One line: connector of a source, sentence of a trigger, model of an agent, URL of an MCP server without its query, description of a skill, what a destination gets.
    */
   detail: string
   /**
@@ -5845,7 +5845,7 @@ export interface EvalRun {
    */
   noise: number
   /**
-   * Name of the agent: a script, or a model with how it is told.
+   * Name of the agent: a script, or a model with its context.
    */
   variant: string
   /**
@@ -6254,7 +6254,7 @@ export interface Evaluation {
    */
   trigger: string
   /**
-   * fired; no_subscriber: fired, and nobody is told; folded into a firing that gathers; held back by a limit; dropped: fewer events than min_count; cooldown; active: fired and not resolved yet; below the threshold; filter: one did not hold; no_key: it lacks a label to group by; no_value: it lacks the field that is aggregated; unchanged; waiting: for the rest of a sequence, or for silence; late; paused; error.
+   * fired; no_subscriber: fired, without subscribers; folded into a firing that gathers; held back by a limit; dropped: fewer events than min_count; cooldown; active: fired and not resolved yet; below the threshold; filter: one did not hold; no_key: it lacks a label to group by; no_value: it lacks the field that is aggregated; unchanged; waiting: for the rest of a sequence, or for silence; late; paused; error.
    */
   reason:
     | 'fired'
@@ -8985,7 +8985,7 @@ export interface ToolGetRunResult {
    */
   handoffs: string[]
   /**
-   * What it did, step by step.
+   * Steps of the run.
    */
   steps: {
     /**
@@ -11393,7 +11393,7 @@ export interface PlanAgent {
    */
   trigger: string
   /**
-   * What it is told; empty for one that exists.
+   * Prompt; empty for one that exists.
    */
   prompt: string
   /**
@@ -11727,7 +11727,7 @@ export interface PracticeStarted {
    */
   dispatch_id?: string
   /**
-   * Subscriptions it is told to.
+   * Subscriptions that get it.
    */
   delivered?: number
   /**
@@ -13537,7 +13537,7 @@ export interface Replay {
       phase: string
     }[]
     /**
-     * Cooldowns under way.
+     * Cooldowns in effect.
      */
     cooldowns: {
       /**
@@ -13666,7 +13666,7 @@ export interface AgentUpdate {
    */
   trigger?: string
   /**
-   * What the agent is told.
+   * Prompt: instructions for the agent.
    */
   prompt?: string
   /**
@@ -13785,7 +13785,7 @@ export interface AgentWrite {
    */
   trigger?: string
   /**
-   * What the agent is told.
+   * Prompt: instructions for the agent.
    */
   prompt: string
   /**
@@ -14109,7 +14109,7 @@ export interface CredentialWrite {
    */
   token: string
   /**
-   * Base address of the API: of GitHub Enterprise https://HOST/api/v3. Blank: https://api.github.com.
+   * Base address of the API: of GitHub Enterprise https://HOST/api/v3. Default: https://api.github.com.
    */
   api_url?: string
 }
@@ -14184,7 +14184,7 @@ export interface FindingCreate {
    */
   agent?: string
   /**
-   * What it claims, each with the ids of the events it rests on. They must exist and be readable here; whether they hold is told in the answer.
+   * What it claims, each with the ids of the events it rests on. They must exist and be readable here; the answer says whether they hold.
    *
    * @maxItems 50
    */
@@ -14202,7 +14202,7 @@ export interface FindingCreate {
      */
     delivery_id: string
     /**
-     * As it was handed out.
+     * As handed out.
      */
     lease: string
   }
@@ -14216,7 +14216,7 @@ export interface FiringAcknowledge {
    */
   delivery_id: string
   /**
-   * As it was handed out.
+   * As handed out.
    */
   lease: string
 }
@@ -14428,7 +14428,7 @@ export interface LeaseExtend {
    */
   delivery_id: string
   /**
-   * As it was handed out.
+   * As handed out.
    */
   lease: string
   /**
@@ -15865,7 +15865,7 @@ export interface RunStep {
    */
   n: number
   /**
-   * prompt: what the model is told first; model: a call and its reply; tool: a tool called; conclude; refused: a call that policy or scope refuses; note.
+   * prompt: the first message to the model; model: a call and its reply; tool: a tool called; conclude; refused: a call that policy or scope refuses; note.
    */
   kind: 'prompt' | 'model' | 'tool' | 'conclude' | 'refused' | 'note'
   /**
@@ -16201,7 +16201,7 @@ export interface SetupPractice {
    */
   run_id: string | null
   /**
-   * Practice firing the person's own agent was told.
+   * Practice firing that the person's own agent received.
    */
   dispatch_id: string | null
   /**
@@ -17569,7 +17569,7 @@ export interface WhyRecord {
    */
   trigger: string
   /**
-   * fired; no_subscriber: fired, and nobody is told; folded into a firing that gathers; held back by a limit; dropped: fewer events than min_count; cooldown; active: fired and not resolved yet; below the threshold; filter: one did not hold; no_key: it lacks a label to group by; no_value: it lacks the field that is aggregated; unchanged; waiting: for the rest of a sequence, or for silence; late; paused; error.
+   * fired; no_subscriber: fired, without subscribers; folded into a firing that gathers; held back by a limit; dropped: fewer events than min_count; cooldown; active: fired and not resolved yet; below the threshold; filter: one did not hold; no_key: it lacks a label to group by; no_value: it lacks the field that is aggregated; unchanged; waiting: for the rest of a sequence, or for silence; late; paused; error.
    */
   reason:
     | 'fired'

@@ -83,7 +83,7 @@ export class Client {
       await this.send(call, [input], AbortSignal.timeout(CANCEL_MS))
     } catch (error) {
       throw new CliError(
-        `interrupted, but the daemon could not be told: ${(error as Error).message}`,
+        `interrupted, but the daemon could not be reached: ${(error as Error).message}`,
         EXIT.interrupted,
       )
     }

@@ -94,7 +94,7 @@ export const downloadScenario = 'POST /api/runs/{id}/scenario/file' as Call<T.Sc
 export const listAgentRuns = 'GET /api/agents/builtin/{name}/runs' as Call<T.Run[], { name: string; status?: 'successful' | 'unsuccessful' | 'failed' | 'open' | 'queued' | 'running' | 'parked' | 'succeeded' | 'exhausted' | 'cancelled' | 'capped' | 'empty' | 'ok'; project?: string; limit?: number; offset?: number }>
 /** Repeat a finished run; the same as /api/runs/{id}/rerun. */
 export const rerunOfAgent = 'POST /api/agents/builtin/{name}/runs/{run}/rerun' as Call<T.RerunResult, { name: string; run: string; body?: T.RerunRequest }>
-/** What an agent would be told of a past firing. */
+/** The prompt an agent would get for a past firing. */
 export const previewAgent = 'GET /api/agents/builtin/{name}/preview' as Call<T.AgentPreview, { name: string; firing: string }>
 /** What an agent may cost. */
 export const agentForecast = 'GET /api/agents/builtin/{name}/forecast' as Call<T.AgentForecast, { name: string }>

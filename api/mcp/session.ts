@@ -268,10 +268,10 @@ export class Session {
     )
   }
 
-  /** @throws DaemonError where the client has too many requests under way; it may ask again */
+  /** @throws DaemonError where the client has too many requests in progress; it may ask again */
   private async admit(): Promise<Identity> {
     if (this.underway > CALLS_MAX)
-      throw new DaemonError(`this session has ${CALLS_MAX} requests under way`, 429, RETRY_S)
+      throw new DaemonError(`this session has ${CALLS_MAX} requests in progress`, 429, RETRY_S)
     return this.identify()
   }
 

@@ -125,7 +125,7 @@ export const runs = [
     role: 'reader',
     query: { firing: { ...WORD, required: true } },
     answer: 'agent-preview.json',
-    summary: 'What an agent would be told of a past firing',
+    summary: 'The prompt an agent would get for a past firing',
     run: (engine, { params, query }) => engine.previewAgent(params.name, query.firing),
   }),
   operation({

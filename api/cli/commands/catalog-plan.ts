@@ -118,7 +118,7 @@ async function importPlan(
       : `applied as change-set ${change_set}; "svc changes undo ${change_set}" takes it back\n`,
   )
   for (const { source, ingest_url, key } of ingest_keys)
-    io.out(`ingest key of ${source} (${ingest_url}), shown this once: ${key.secret}\n`)
+    io.out(`ingest key of ${source} (${ingest_url}), shown once: ${key.secret}\n`)
 }
 
 function otherPlan(plan: ChangePlan, text: string): CliError {

@@ -22,7 +22,7 @@ interface ListFlags extends Flags {
 /** The command and its subcommands. */
 export function deliveriesCommand(io: Io): Command {
   const group = new Command('deliveries').description(
-    'Show who was told of firings and findings, and tell again',
+    'Show deliveries of firings and findings, and redeliver',
   )
   group.addCommand(
     clientCommand('list', 'List deliveries, newest first')

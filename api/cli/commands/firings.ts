@@ -37,7 +37,7 @@ const EVENTS_SHOWN = 10
 
 /** The command and its subcommands. */
 export function firingsCommand(io: Io): Command {
-  const group = new Command('firings').description('Show what triggers fired, and who was told')
+  const group = new Command('firings').description('Show firings and their deliveries')
   group.addCommand(
     clientCommand('list', 'List firings, newest first')
       .option('--trigger <trigger>', 'only of this trigger')
@@ -164,7 +164,7 @@ function keysTable(io: Io, { keys, key_count }: FiringDetail): string {
 }
 
 function deliveriesText(io: Io, deliveries: readonly Delivery[]): string {
-  if (deliveries.length === 0) return 'nobody is told of it\n'
+  if (deliveries.length === 0) return 'no subscribers\n'
   return deliveries
     .map((delivery) => {
       const status = paint(io, STATUS_STYLES[delivery.status], delivery.status)

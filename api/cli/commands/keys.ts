@@ -58,7 +58,7 @@ function keyOf(name: string, { scope = [], source, project }: CreateFlags): KeyC
 }
 
 function tellSecret(io: Io, created: KeyCreated): void {
-  io.err(`created ${created.id} with scope ${created.scopes.join(', ')}; the secret is shown this once:\n`)
+  io.err(`created ${created.id} with scope ${created.scopes.join(', ')}; the secret is shown once:\n`)
   io.out(`${created.secret}\n`)
 }
 

@@ -114,7 +114,7 @@ async function add(io: Io, name: string, flags: AddFlags): Promise<void> {
   const isExported = flags.connector === 'otlp'
   if (isExported) io.out(`exporters: OTEL_EXPORTER_OTLP_ENDPOINT=${client.target.url}\n`)
   else if (created.ingest_key) io.out(`ingest URL: ${client.target.url}/ingest/${created.ingest_key}\n`)
-  if (created.key) io.out(`key, shown this once: ${created.key.secret}\n`)
+  if (created.key) io.out(`key (shown once): ${created.key.secret}\n`)
   if (created.ingest_key && !isExported) io.out(tryIt(io, body, created, flags))
 }
 

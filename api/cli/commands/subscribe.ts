@@ -93,7 +93,7 @@ function tellPosted(
 ): void {
   if (existing || secret === undefined)
     return void io.out(`subscribed to ${of} already, as ${id}; its secret was shown when it was made\n`)
-  io.err(`subscribed to ${of} as ${id}; the secret is shown this once:\n`)
+  io.err(`subscribed to ${of} as ${id}; the secret is shown once:\n`)
   io.out(`${secret}\n`)
   io.err(`\n${VERIFY}`)
 }
@@ -101,7 +101,7 @@ function tellPosted(
 async function unsubscribe(io: Io, id: string, flags: Flags): Promise<void> {
   const { text } = await clientOf(io, flags).call(calls.unsubscribe, { body: { subscription_id: id } })
   if (flags.json) printJson(io, text)
-  else io.out(`${escapeLine(id)} is told no more\n`)
+  else io.out(`${escapeLine(id)} is unsubscribed\n`)
 }
 
 async function list(io: Io, flags: Flags): Promise<void> {

@@ -8,7 +8,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'triggers', description: 'What is watched, and when it fires.' },
   { name: 'firings', description: 'What triggers made of events, and why an event woke nobody.' },
   { name: 'deliveries', description: 'Firings on their way to each recipient.' },
-  { name: 'subscriptions', description: 'Who outside is told of firings, by post or by fetching.' },
+  { name: 'subscriptions', description: 'Who outside gets firings, by post or by fetching.' },
   { name: 'agents', description: 'Service agents, and the examples they are tested by.' },
   { name: 'runs', description: 'Agents at work, step by step.' },
   { name: 'evals', description: 'Reports of svc evals: how good agents are at finding causes.' },

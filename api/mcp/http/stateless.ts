@@ -77,7 +77,7 @@ export class Stateless {
     const max = token === null ? REQUESTS_OF_OPEN : REQUESTS_OF_ONE
     const now = this.underway.get(credential) ?? 0
     if (now >= max)
-      throw new Refusal(429, `${max} requests of this credential are under way; wait for one`, {
+      throw new Refusal(429, `${max} requests of this credential are in progress; wait for one`, {
         'retry-after': String(RETRY_S),
       })
     this.underway.set(credential, now + 1)

@@ -60,7 +60,7 @@ export const TEMPLATES = [
     uriTemplate: 'svc://entity/{label}/{value}',
     name: 'entity',
     title: 'Timeline of an entity',
-    description: 'Its events of the last 24 hours across all sources. Subscribe to be told of new ones.',
+    description: 'Its events of the last 24 hours across all sources. Subscribe for updates.',
     mimeType: 'text/plain',
   },
   {
@@ -74,14 +74,14 @@ export const TEMPLATES = [
     uriTemplate: 'svc://project/{project}/findings',
     name: 'findings',
     title: 'Findings of a project',
-    description: 'The newest findings. Subscribe to be told of new ones.',
+    description: 'The newest findings. Subscribe for updates.',
     mimeType: 'text/markdown',
   },
   {
     uriTemplate: 'svc://project/{project}/firings',
     name: 'firings',
     title: 'Firings of a project',
-    description: 'The newest firings. Subscribe to be told of each, as a message too. Not for project keys.',
+    description: 'The newest firings. Subscribe for updates, each as a message too. Not for project keys.',
     mimeType: 'text/plain',
   },
   {

@@ -47,7 +47,7 @@ export const catalogDescribe = defineTool<ToolCatalogDescribe, ToolCatalogDescri
   name: 'catalog_describe',
   title: 'Describe a source or trigger',
   description:
-    'One source (event types, labels with values, which one names the entity, newest events) or one trigger (definition, who is told), and what leads to what.',
+    'One source (event types, labels with values, which one names the entity, newest events) or one trigger (definition, subscribers), and what leads to what.',
   scope: 'read',
   ofProject: true,
   hints: READS,

@@ -128,7 +128,7 @@ export const joinProject = defineTool<ToolJoinProject, ToolJoinProjectResult>({
     return {
       text: existing
         ? `${url} had joined already (${subscription_id})`
-        : `${url} is told of every firing (${subscription_id})${secret ? `; the key of its signature, shown once: ${secret}` : ''}`,
+        : `${url} gets every firing (${subscription_id})${secret ? `; the key of its signature, shown once: ${secret}` : ''}`,
       content: { subscription_id, project: id, existing, ...(secret ? { secret } : {}) },
     }
   },
@@ -145,7 +145,7 @@ export const leaveProject = defineTool<ToolLeaveProject, ToolLeaveProjectResult>
   async run({ subscription_id }, { daemon, signal }) {
     await daemon.ask(calls.unsubscribe, { body: { subscription_id } }, signal)
     return {
-      text: `${subscription_id} is told no more`,
+      text: `${subscription_id} is unsubscribed`,
       content: { subscription_id, removed: true },
     }
   },

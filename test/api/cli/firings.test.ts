@@ -186,7 +186,7 @@ why: \\u001b[31m6 events
     expect(out).toContain(`evt_6 …; all by "svc firings events ${ID}"\n`)
     expect(out).toContain('held     3 crossings held back by a limit until then\n')
     expect(out).toMatch(/KEY +EVENTS +FIRST EVENT\npay +900 +evt_6\ncart +90 +evt_7\n… and 28 more keys\n/)
-    expect(out).toMatch(/nobody is told of it\n$/)
+    expect(out).toMatch(/no subscribers\n$/)
   })
 
   it('prints every event id, page after page', async () => {
@@ -368,7 +368,7 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
       name: 'ops',
     })
     expect(ran).toMatchObject({ code: 0, out: 'whsec_c2VjcmV0\n' })
-    expect(ran.err).toContain('subscribed to errs as sub_1; the secret is shown this once')
+    expect(ran.err).toContain('subscribed to errs as sub_1; the secret is shown once')
     expect(ran.err).toContain('<webhook-id>.<webhook-timestamp>.<body>')
   })
 
@@ -407,7 +407,7 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
 
   it('unsubscribes by id', async () => {
     const at = await daemon({ 'POST /unsubscribe': [200, { ok: true }] })
-    expect((await svc(['unsubscribe', 'sub_1', ...at])).out).toBe('sub_1 is told no more\n')
+    expect((await svc(['unsubscribe', 'sub_1', ...at])).out).toBe('sub_1 is unsubscribed\n')
     expect(JSON.parse(stub.requests[0]!.body)).toEqual({ subscription_id: 'sub_1' })
   })
 

@@ -237,7 +237,7 @@ describe('a session', () => {
     const calls = Array.from({ length: CALLS_MAX }, () => call(client, 'list_sources'))
     await expect.poll(() => mcp.sessions.all()[0]!.session.busy).toBe(CALLS_MAX)
     const refused = await call(client, 'list_sources')
-    expect(refused.text).toBe('this session has 32 requests under way. Call again in 2 seconds')
+    expect(refused.text).toBe('this session has 32 requests in progress. Call again in 2 seconds')
     go()
     for (const one of await Promise.all(calls)) expect(one.isError).toBe(false)
   })
