@@ -92,7 +92,13 @@ export async function openFaultWorld(
   const none = { tools: [], skipped: [], close: async () => {} }
   const connect = async () => ({ ...none, call: async () => ({ text: '', isError: true, ms: 0 }) })
   const runner = startRunner({ port: engine, connect, ...parts })
-  const planner = startPlanner({ port: engine, ...parts })
+  /** Whether planning waits for its model. */
+  let planWaits = false
+  const planningWait: typeof engine.planningWait = (job, words) => {
+    planWaits = words !== null
+    return engine.planningWait(job, words)
+  }
+  const planner = startPlanner({ port: { ...engine, planningWait }, ...parts })
   const ask = createAsk({ port: engine, reads: engine, ...parts })
   nudge = () => {
     runner.nudge()
@@ -108,8 +114,10 @@ export async function openFaultWorld(
     const { runs } = await engine.listRuns({ status: 'open', limit: 9, offset: 0 })
     const { parked = null } = runs.some(({ status }) => status === 'running') ? {} : (runs[0] ?? {})
     if (parked) return Math.max(0, Date.parse(parked.until) - clock.at)
+    // A call is under way.
+    if (time.waits().includes(IDLE_MS)) return 0
     const [wait = 0] = time.waits()
-    return wait <= LONGEST_SLEEP_MS && !time.waits().includes(IDLE_MS) ? wait : 0
+    return planWaits || wait <= LONGEST_SLEEP_MS ? wait : 0
   }
   /** Time passes only while nothing else can happen: a call sleeps between two tries, or a run is parked. */
   const until: FaultWorld['until'] = async (look) => {

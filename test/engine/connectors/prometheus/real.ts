@@ -83,15 +83,18 @@ export async function within(isSo: () => Promise<boolean>, otherwise: string): P
 async function readyAt(child: ChildProcess): Promise<string> {
   const lines = createInterface({ input: child.stderr! })
   const told: string[] = []
-  let url = ''
+  let address = ''
+  let isReady = false
   const waiting = setTimeout(() => child.kill('SIGKILL'), START_MS)
   for await (const line of lines) {
     told.push(line)
-    url = /"?Listening on"? address=(127\.0\.0\.1:\d+)/.exec(line)?.[1] ?? url
-    if (!line.includes('ready to receive web requests')) continue
+    // Each is written by a thread of its own, in either order.
+    address = /"?Listening on"? address=(127\.0\.0\.1:\d+)/.exec(line)?.[1] ?? address
+    isReady ||= line.includes('ready to receive web requests')
+    if (!address || !isReady) continue
     clearTimeout(waiting)
     child.stderr!.resume()
-    return `http://${url}`
+    return `http://${address}`
   }
   clearTimeout(waiting)
   throw new Error(`Prometheus did not start:\n${told.join('\n')}`)
