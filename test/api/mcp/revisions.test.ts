@@ -280,7 +280,7 @@ describe('a request of 2026-07-28', () => {
     const under = Array.from({ length: 101 }, list)
     const first = await Promise.race(under)
     expect([first.status, first.headers.get('retry-after')]).toEqual([429, '1'])
-    expect((first.body.error as Fields).message).toContain('100 requests of this credential are under way')
+    expect((first.body.error as Fields).message).toContain('100 requests of this credential are in progress')
     go()
     const all = await Promise.all(under)
     expect(all.filter(({ status }) => status === 200)).toHaveLength(100)
