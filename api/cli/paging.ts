@@ -2,7 +2,7 @@
 import { parseCount } from './labels.ts'
 import { type Io, paint } from './terminal.ts'
 
-/** The query of a list. @throws CliError 64 for a limit that is none. */
+/** The query of a list, from its flags. @throws CliError 64 when --limit is not a positive number. */
 export const queryOf = <F extends object>(
   { limit }: { limit: string },
   filters: F,

@@ -1,6 +1,6 @@
 /**
- * Nouns and verbs of the command line. A plain verb (list, show, pause, delete …) is one call of the API and what
- * is told of its answer: it is a row of its noun's table, and its arguments are the fields of the call's path.
+ * Nouns and verbs of the command line. A plain verb (list, show, pause, delete …) is one row of its noun's table:
+ * the call of the API that it makes, and how the answer is printed. Its arguments are the fields of the call's path.
  */
 import { Argument, Command, type Option } from 'commander'
 import type { Call } from '../client/call.ts'
@@ -30,7 +30,7 @@ export interface Verb<T, Input, F extends Flags> {
   options?: readonly (Option | readonly [flags: string, help: string, fallback?: string])[]
   /** What is asked; absent: arguments are the fields of the path, options those of the query. */
   input?(given: GivenWords<F>, client: Client, io: Io): Input | Promise<Input>
-  /** What is told without --json. */
+  /** Prints the answer for a person; with --json the answer is printed as it came. */
   tell(io: Io, answer: T, given: GivenWords<F>): void
 }
 

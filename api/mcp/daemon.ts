@@ -53,7 +53,7 @@ export class Daemon {
     let answer: Received
     try {
       answer = await this.exchange(this.url + path, {
-        ...{ method, headers, body: body?.toString() },
+        ...{ method, headers, body },
         signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
       })
     } catch (error) {

@@ -8,7 +8,7 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 export interface Sent {
   method: string
   headers: Record<string, string>
-  body?: string | undefined
+  body?: string | Uint8Array | undefined
   signal: AbortSignal
 }
 
@@ -38,7 +38,7 @@ function attempt(
   ask: typeof request,
   target: URL,
   options: RequestOptions,
-  body: string | undefined,
+  body: string | Uint8Array | undefined,
   mayRepeat: boolean,
 ): Promise<Received> {
   return new Promise((resolve, reject) => {

@@ -16,9 +16,6 @@ import { moveDelivery } from './delivery.ts'
 import { deliveryRows } from './rows.ts'
 import { newSecret } from './senders/sign.ts'
 
-/** Whose address it is: an operator's may be private, a caller's only public. */
-export type { Audience } from '../egress/index.ts'
-
 interface SubscriptionRow {
   id: string
   trigger_name: string | null

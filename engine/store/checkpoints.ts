@@ -22,6 +22,8 @@ export interface Checkpointer {
 interface LogState {
   pages: number
   copied: number
+  /** All of them, as far as could be seen: not while another connection copies. */
+  isWhole: boolean
 }
 
 /** In pages of 8 KiB. */
@@ -106,9 +108,9 @@ export function openCheckpointing(file: string): { run(): void; close(): void } 
   const copyRounds = (): boolean => {
     let rest = Number.POSITIVE_INFINITY
     for (let round = 0; round < ROUNDS; round++) {
-      const { pages, copied } = stateOf(copy)
+      const { pages, copied, isWhole } = stateOf(copy)
       // Readers may hold it up: then there is nothing to be gained now.
-      if (pages - copied >= rest || pages - copied < LITTLE_PAGES) return pages === copied
+      if (pages - copied >= rest || pages - copied < LITTLE_PAGES) return isWhole
       rest = pages - copied
     }
     return false
@@ -135,18 +137,19 @@ export function foldLog(db: Database, file: string, mayEmpty = true): void {
 }
 
 function copyAll(db: Database): boolean {
-  const [state] = db.pragma('wal_checkpoint(FULL)') as { busy: number; log: number; checkpointed: number }[]
-  return state!.busy === 0 && state!.log === state!.checkpointed
+  return isAllCopied(db.prepare<[], [number, number, number]>('PRAGMA wal_checkpoint(FULL)').raw())
 }
 
 /** @param statement looks, or copies first: without a reader in the way, all that there was when it began. */
 function isAllCopied(statement: Statement<[], [number, number, number]>): boolean {
-  const { pages, copied } = stateOf(statement)
-  return pages === copied
+  return stateOf(statement).isWhole
 }
 
-/** Without a log both are -1. */
+/** Both numbers are -1 without a log, and where another connection is copying: only then it is busy. */
 function stateOf(statement: Statement<[], [number, number, number]>): LogState {
-  const [, pages, copied] = statement.get()!
-  return { pages: Math.max(0, pages), copied: Math.max(0, copied) }
+  const [busy, pages, copied] = statement.get()!
+  return {
+    ...{ pages: Math.max(0, pages), copied: Math.max(0, copied) },
+    isWhole: busy === 0 && pages === copied,
+  }
 }

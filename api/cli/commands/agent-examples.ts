@@ -67,7 +67,7 @@ async function nameOf(client: Client, id: string): Promise<string> {
   return `${key.slice(0, 100)} ${made_at.slice(0, 16).replace('T', ' ')}`
 }
 
-/** @throws CliError where there is none */
+/** Removes an example of an agent. @param word its name or id @throws CliError when the agent has no such example */
 async function remove(io: Io, agent: string, word: string, flags: Flags): Promise<void> {
   const client = clientOf(io, flags)
   const { examples } = await client.ask(calls.listAgentExamples, { name: agent })

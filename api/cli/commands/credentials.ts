@@ -95,7 +95,7 @@ function tellSaved(done: string) {
   }
 }
 
-/** @throws CliError wrong usage where there is none */
+/** Reads the token from standard input. @throws CliError 64 when it is empty or too long */
 async function tokenOf(io: Io, name: string, verb: 'add' | 'rotate'): Promise<string> {
   const parts: Uint8Array[] = []
   for await (const chunk of io.stdin) parts.push(chunk)

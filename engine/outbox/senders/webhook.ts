@@ -1,7 +1,6 @@
 /** Posts a firing to a subscribed address, signed. */
-import type { Egress } from '../../egress/index.ts'
+import type { Audience, Egress } from '../../egress/index.ts'
 import { type Outcome, outcomeOf, type Situation } from '../outcome.ts'
-import type { Audience } from '../subscriptions.ts'
 import { signatureHeaders } from './sign.ts'
 
 /** Where it goes. */

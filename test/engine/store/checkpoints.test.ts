@@ -1,9 +1,13 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import BetterSqlite3 from 'better-sqlite3'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { Checkpoints, openCheckpointing } from '../../../engine/store/checkpoints.ts'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { Checkpoints, foldLog, openCheckpointing } from '../../../engine/store/checkpoints.ts'
+import { readWitness, Witness } from '../../../engine/store/witness.ts'
 
 const LIMITS = { ask: 20, rest: 20, long: 100, most: 400 }
 const PAGE = 8_192
@@ -133,4 +137,41 @@ it('leaves a commit standing where the copying finds the disk full', () => {
     LIMITS,
   )
   expect(() => checkpoints.committed()).not.toThrow()
+})
+
+/** Copies on a thread of its own, and holds SQLite's lock for it as long as a reader has an older state open. */
+const COPYING = `
+  const { workerData } = require('node:worker_threads')
+  const db = new (require(workerData.sqlite))(workerData.file, { timeout: 60_000 })
+  db.pragma('wal_checkpoint(FULL)')
+`
+
+it('while another connection copies, nothing says that all of the log is in the data file', async () => {
+  const file = join(folder, 'svc.db')
+  const checkpoints = new Checkpoints(db, file, null, { ...LIMITS, ask: 10_000, long: 10_000, most: 30 })
+  const witness = new Witness(file, 'a'.repeat(36), 0, 0)
+  db.exec("INSERT INTO rows (body) VALUES ('first')")
+  const reader = new BetterSqlite3(file, { readonly: true })
+  reader.exec('BEGIN; SELECT count(*) FROM rows')
+  const sqlite = createRequire(import.meta.url).resolve('better-sqlite3')
+  const none = { committed: () => {} } as Checkpoints
+  write(10, none)
+  const copying = new Worker(COPYING, { eval: true, workerData: { file, sqlite } })
+  const ended = once(copying, 'exit')
+  const copy = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').raw()
+  await vi.waitFor(() => expect(copy.get()).toEqual([1, -1, -1]), { timeout: 20_000, interval: 20 })
+  db.pragma('busy_timeout = 0')
+  checkpoints.committed()
+  expect(readWitness(file)).toMatchObject({ isCopying: true })
+  other.run()
+  foldLog(db, file)
+  expect(readWitness(file)).toMatchObject({ isCopying: true })
+  expect(statSync(`${file}-wal`).size).toBeGreaterThan(0)
+  reader.exec('COMMIT')
+  await ended
+  foldLog(db, file)
+  expect(readWitness(file)).toMatchObject({ isCopying: false })
+  expect(statSync(`${file}-wal`).size).toBe(0)
+  reader.close()
+  witness.leave()
 })
