@@ -56,6 +56,7 @@ export function ProjectEditor({ live, marks, onVisit, empty }: Props) {
           tab={session.tab}
           onTab={session.setTab}
           onOpen={session.onOpen}
+          onApply={() => session.setApplied(null)}
           onApplied={(result) => {
             session.setApplied(result)
             session.setOpened(null)

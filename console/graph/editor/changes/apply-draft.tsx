@@ -13,7 +13,14 @@ export interface Applied extends ChangeApplied {
   places: ReturnType<typeof placesOf>
 }
 
-export function ApplyDraft({ editor, onApplied }: { editor: Editor; onApplied: (applied: Applied) => void }) {
+interface Props {
+  editor: Editor
+  /** Called as it is sent: what an earlier one had done is then no longer shown as this one's. */
+  onApply: () => void
+  onApplied: (applied: Applied) => void
+}
+
+export function ApplyDraft({ editor, onApply, onApplied }: Props) {
   const { draft, preview, live } = editor
   const [why, setWhy] = useState('')
   const [asking, setAsking] = useState(false)
@@ -44,6 +51,7 @@ export function ApplyDraft({ editor, onApplied }: { editor: Editor; onApplied: (
     <form
       onSubmit={(event) => {
         event.preventDefault()
+        onApply()
         apply.mutate(undefined)
       }}
     >

@@ -18,10 +18,11 @@ interface Props {
   tab: string
   onTab: (tab: string) => void
   onOpen: (id: string) => void
+  onApply: () => void
   onApplied: (applied: Applied) => void
 }
 
-export function DraftPanel({ editor, tab, onTab, onOpen, onApplied }: Props) {
+export function DraftPanel({ editor, tab, onTab, onOpen, onApply, onApplied }: Props) {
   const { draft, preview, live } = editor
   if (!draft)
     return (
@@ -84,7 +85,7 @@ export function DraftPanel({ editor, tab, onTab, onOpen, onApplied }: Props) {
           </Tabs.Panel>
         </Tabs>
         {live.source_of_truth === 'file' && <FileIsTruth editor={editor} />}
-        <ApplyDraft editor={editor} onApplied={onApplied} />
+        <ApplyDraft editor={editor} onApply={onApply} onApplied={onApplied} />
       </Stack>
     </Paper>
   )
