@@ -148,42 +148,7 @@ function Controls({
   }, 300)
   return (
     <Group gap="sm" align="flex-end">
-      <SegmentedControl
-        size="xs"
-        aria-label="Time range"
-        value={state.from ? 'custom' : (state.window ?? '1h')}
-        onChange={(value) =>
-          value === 'custom'
-            ? change({
-                from: new Date(Date.now() - 3_600_000).toISOString(),
-                to: new Date().toISOString(),
-                window: null,
-                live: false,
-              })
-            : change({ window: value, from: null, to: null })
-        }
-        data={[...RANGES, { value: 'custom', label: 'Custom' }]}
-      />
-      {state.from && (
-        <>
-          <TextInput
-            size="xs"
-            type="datetime-local"
-            step={1}
-            label="From"
-            value={toLocalInput(state.from)}
-            onChange={(event) => change({ from: fromLocalInput(event.currentTarget.value) ?? state.from })}
-          />
-          <TextInput
-            size="xs"
-            type="datetime-local"
-            step={1}
-            label="To"
-            value={state.to ? toLocalInput(state.to) : ''}
-            onChange={(event) => change({ to: fromLocalInput(event.currentTarget.value) })}
-          />
-        </>
-      )}
+      <TimeRange state={state} change={change} />
       <MultiSelect
         size="xs"
         aria-label="Sources"
@@ -248,6 +213,55 @@ function Controls({
         onChange={(event) => change({ asOf: fromLocalInput(event.currentTarget.value), live: false })}
       />
     </Group>
+  )
+}
+
+function TimeRange({
+  state,
+  change,
+}: {
+  state: ExploreState
+  change: (next: Partial<ExploreState>) => void
+}) {
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        aria-label="Time range"
+        value={state.from ? 'custom' : (state.window ?? '1h')}
+        onChange={(value) =>
+          value === 'custom'
+            ? change({
+                from: new Date(Date.now() - 3_600_000).toISOString(),
+                to: new Date().toISOString(),
+                window: null,
+                live: false,
+              })
+            : change({ window: value, from: null, to: null })
+        }
+        data={[...RANGES, { value: 'custom', label: 'Custom' }]}
+      />
+      {state.from && (
+        <>
+          <TextInput
+            size="xs"
+            type="datetime-local"
+            step={1}
+            label="From"
+            value={toLocalInput(state.from)}
+            onChange={(event) => change({ from: fromLocalInput(event.currentTarget.value) ?? state.from })}
+          />
+          <TextInput
+            size="xs"
+            type="datetime-local"
+            step={1}
+            label="To"
+            value={state.to ? toLocalInput(state.to) : ''}
+            onChange={(event) => change({ to: fromLocalInput(event.currentTarget.value) })}
+          />
+        </>
+      )}
+    </>
   )
 }
 
