@@ -133,13 +133,6 @@ function Controls({
   change: (next: Partial<ExploreState>) => void
   timeline: Timeline
 }) {
-  const types = useMemo(
-    () =>
-      [...new Set([...state.types, ...timeline.rows.slice(0, 5_000).map((row) => row.event_type)])].sort(),
-    [state.types, timeline.rows],
-  )
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
-  const names = [...new Set([...state.sources, ...(sources.data ?? []).map((source) => source.name)])]
   const [text, setText] = useState(state.text)
   useEffect(() => setText(state.text), [state.text])
   const isHere = useStillHere()
@@ -149,30 +142,7 @@ function Controls({
   return (
     <Group gap="sm" align="flex-end">
       <TimeRange state={state} change={change} />
-      <MultiSelect
-        size="xs"
-        aria-label="Sources"
-        placeholder={state.sources.length ? '' : 'All sources'}
-        data={names}
-        value={state.sources}
-        onChange={(value) => change({ sources: value })}
-        clearable
-        searchable
-        w={180}
-        clearButtonProps={{ 'aria-label': 'Clear sources' }}
-      />
-      <MultiSelect
-        size="xs"
-        aria-label="Event types"
-        placeholder={state.types.length ? '' : 'All types'}
-        data={types}
-        value={state.types}
-        onChange={(value) => change({ types: value })}
-        clearable
-        searchable
-        w={180}
-        clearButtonProps={{ 'aria-label': 'Clear types' }}
-      />
+      <Picked state={state} change={change} timeline={timeline} />
       <TextInput
         size="xs"
         aria-label="Text"
@@ -213,6 +183,53 @@ function Controls({
         onChange={(event) => change({ asOf: fromLocalInput(event.currentTarget.value), live: false })}
       />
     </Group>
+  )
+}
+
+/** The sources and types of what is shown. */
+function Picked({
+  state,
+  change,
+  timeline,
+}: {
+  state: ExploreState
+  change: (next: Partial<ExploreState>) => void
+  timeline: Timeline
+}) {
+  const types = useMemo(
+    () =>
+      [...new Set([...state.types, ...timeline.rows.slice(0, 5_000).map((row) => row.event_type)])].sort(),
+    [state.types, timeline.rows],
+  )
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const names = [...new Set([...state.sources, ...(sources.data ?? []).map((source) => source.name)])]
+  return (
+    <>
+      <MultiSelect
+        size="xs"
+        aria-label="Sources"
+        placeholder={state.sources.length ? '' : 'All sources'}
+        data={names}
+        value={state.sources}
+        onChange={(value) => change({ sources: value })}
+        clearable
+        searchable
+        w={180}
+        clearButtonProps={{ 'aria-label': 'Clear sources' }}
+      />
+      <MultiSelect
+        size="xs"
+        aria-label="Event types"
+        placeholder={state.types.length ? '' : 'All types'}
+        data={types}
+        value={state.types}
+        onChange={(value) => change({ types: value })}
+        clearable
+        searchable
+        w={180}
+        clearButtonProps={{ 'aria-label': 'Clear types' }}
+      />
+    </>
   )
 }
 
