@@ -5,8 +5,8 @@
  * the plan that is shown first.
  */
 import type { ChangePlan, ChangeSet, ChangeSetsResult } from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
-import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import {

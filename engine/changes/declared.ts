@@ -4,7 +4,7 @@
  * are stored, and is the only one that knows its table, its secrets and its lifecycle.
  */
 import type { Operation } from '../../schemas/types.ts'
-import type { Caller } from '../engine.ts'
+import type { Caller } from '../calls.ts'
 import type { VariableUse } from '../secret-variables.ts'
 
 export type ChangeKind = Operation['kind']

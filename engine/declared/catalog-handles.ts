@@ -3,7 +3,7 @@
  * source or trigger what its newest events are like. Not the catalog file, which engine/catalog has.
  */
 import type { CatalogDescription, CatalogListing, Source, Trigger } from '../../schemas/types.ts'
-import type { Row } from '../engine.ts'
+import type { Row } from '../calls.ts'
 import { SvcError } from '../errors.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { belongings } from './belonging.ts'

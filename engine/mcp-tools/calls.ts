@@ -9,8 +9,8 @@ import type {
   McpTestResult,
   McpTool,
 } from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
 import type { Stored } from '../changes/declared.ts'
-import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { keepMcpSecrets, normaliseMcpServer } from '../parts/mcp-server-spec.ts'
 import type { Pins, SeenTool } from './pins.ts'

@@ -5,9 +5,9 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Subscription, SubscriptionCreated } from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import type { Audience } from '../egress/index.ts'
-import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
 import { channelOf } from '../slack/address.ts'
