@@ -6,7 +6,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
 import type { IngestPost } from '../calls.ts'
 import type { BootCatalog, BootReport } from '../catalog/boot.ts'
-import { type Clock, clockIn, systemTimers } from '../clock.ts'
+import { clockIn, systemClock, systemTimers } from '../clock.ts'
 import { createEngine, type Signals, type StoreRoles } from '../engine.ts'
 import { figuresMemory } from '../figures.ts'
 import { sizeOf } from '../ingest/body-bytes.ts'
@@ -49,24 +49,31 @@ export interface StartOptions {
   onFatal(error: Error): void
   /** A fault of ours, with the id its caller was told. */
   onFault(id: string, stack: string): void
-  /** False: nothing is sent, run or polled but by calls. For tests. */
-  works?: boolean
-  /** Memory of a clock that is set by hand (clock.ts), in place of the wall clock. For tests. */
-  clock?: SharedArrayBuffer
-  /** Of the threads; beside this file where it is absent. For tests, which run what is built. */
-  entry?: URL
 }
 
 /** What the log needs is not urgent: until then a start has the processors to itself. */
 const CHECKPOINTER_AFTER_MS = 1_000
 
-/** Opens the engine with a thread for each role of the store, at work. @throws StartError */
+/** Of the threads, as tests have them. */
+export interface ThreadsOf {
+  /** Their code; what is built, or written, beside this file. */
+  entry: URL
+  /** Memory of a clock that is set by hand (clock.ts); undefined: the wall clock. */
+  time: SharedArrayBuffer | undefined
+}
+
+const OF_DAEMON: ThreadsOf = {
+  entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs', import.meta.url),
+  time: undefined,
+}
+
+/** The daemon's engine: a thread for each role of the store, and all of it at work. @throws StartError */
 export async function startEngine(options: StartOptions): Promise<ServedEngine> {
-  const clock = clockIn(options.clock)
+  limitHeaps()
   return createEngine({
-    roles: await rolesInThreads(options, clock),
-    works: options.works ?? true,
-    clock,
+    roles: await rolesInThreads(options),
+    works: true,
+    clock: systemClock,
     webhookAllowPrivate: options.webhookAllowPrivate,
     env: options.env,
     publicUrl: options.slack.publicUrl,
@@ -97,10 +104,10 @@ function eventsOf({ onFatal, onFault }: StartOptions) {
  * Starts the threads, all at once: most of a start is loading code. The reader opens the file once the
  * writer has, for the writer takes the lock and migrates. @throws StartError
  */
-async function rolesInThreads(options: StartOptions, clock: Clock): Promise<StoreRoles> {
-  limitHeaps()
+export async function rolesInThreads(options: StartOptions, how = OF_DAEMON): Promise<StoreRoles> {
+  const { entry } = how
   const { events, tallies, signal } = eventsOf(options)
-  const { entry, state, shared, writer, preparer, log } = startStore(options, events)
+  const { state, shared, writer, preparer, log } = startStore(options, how, events)
   const reading = startReading({ entry, options: shared, events, timers: systemTimers })
   const reader = reading.thread
   // Of the start: the writer has it at hand, and a reader would load what is declared for it.
@@ -137,7 +144,7 @@ async function rolesInThreads(options: StartOptions, clock: Clock): Promise<Stor
     closeInstant: async (instant) => {
       if (!state.close(instant)) await writer.call('closeInstant', [instant])
     },
-    writerSilence: () => state.silence(clock.now()),
+    writerSilence: () => state.silence(clockIn(how.time).now()),
     close: async () => {
       await reading.stop()
       // All it was given is with the writer once it answers.
@@ -151,9 +158,8 @@ async function rolesInThreads(options: StartOptions, clock: Clock): Promise<Stor
 }
 
 /** Starts the writer and the preparer, and says what those that read the file are told. */
-function startStore(options: StartOptions, events: ThreadEvents) {
-  const entry = options.entry ?? threadEntry()
-  const { dataFile, maxDbSize, models, tracing, slack, boot, clock } = options
+function startStore(options: StartOptions, { entry, time: clock }: ThreadsOf, events: ThreadEvents) {
+  const { dataFile, maxDbSize, models, tracing, slack, boot } = options
   const shared = {
     ...{ dataFile, maxDbSize, models, tracing, slack, boot, clock },
     figures: figuresMemory(),
@@ -173,12 +179,8 @@ function startStore(options: StartOptions, events: ThreadEvents) {
     [port1, log.port1],
   )
   const preparer = new EngineThread(entry, { role: 'preparer', port: port2, clock }, events, [port2])
-  return { entry, state, shared, writer, preparer, log: log.port2 }
+  return { state, shared, writer, preparer, log: log.port2 }
 }
-
-/** Beside this file, as it was built or as it is written. */
-const threadEntry = (): URL =>
-  new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs', import.meta.url)
 
 /** Starts the checkpointer once a start has had its time. @returns what stops it, started or not */
 function laterCheckpointer(
