@@ -112,7 +112,7 @@ async function makeSources(
         ],
       },
     }
-    const { ingest_key } = await engine.createSource(write as unknown as SourceWrite, BY, false)
+    const { ingest_key } = await engine.createSource(write as SourceWrite, BY, false)
     keys.set(name, ingest_key!)
   }
   return keys

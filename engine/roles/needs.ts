@@ -1,5 +1,5 @@
 /** What runs and findings need of the rest of the engine: agents, projects, wiring, firings, and the way in. */
-import type { AgentSpec, IngestResult, Label, TriggerSpec } from '../../schemas/types.ts'
+import type { IngestResult, Label, TriggerSpec } from '../../schemas/types.ts'
 import { isSchedule } from '../../schemas/words.ts'
 import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
@@ -27,7 +27,6 @@ import { eventId, parseEventId } from '../timeline/present.ts'
 import { renderPayload } from '../triggers/message.ts'
 import { firstEvents, keysOf } from '../triggers/present.ts'
 import { type FiringRow, triggerQueries } from '../triggers/queries.ts'
-import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
 
 const EVIDENCE_MAX = 200
@@ -55,7 +54,7 @@ export function runNeeds(parts: {
   const projectDocs = (ids: readonly string[]) =>
     ids.flatMap((id) => {
       const found = kinds.project.find(id)
-      return found ? [{ id, doc: found.doc as unknown as ProjectDoc }] : []
+      return found ? [{ id, doc: found.doc }] : []
     })
   return {
     store,
@@ -65,7 +64,7 @@ export function runNeeds(parts: {
     env: declared.env,
     queries: runQueries(store.db),
     closeInstant: parts.closeInstant,
-    agent: (name) => (kinds.agent.find(name)?.doc as unknown as AgentSpec | undefined) ?? null,
+    agent: (name) => kinds.agent.find(name)?.doc ?? null,
     handoffs: (projects, agent) =>
       projectDocs(projects).flatMap(({ id, doc }) =>
         wiringOf(doc)

@@ -93,7 +93,7 @@ export function runWrites(
       tape: 0,
       as_of: then,
       deadline_at: then,
-    } as unknown as RunRow
+    } as RunRow
     const run = starting.startedOf(row, [])
     return { ...run, origin: { ...run.origin, trigger: told?.trigger ?? null } }
   }

@@ -137,9 +137,7 @@ export function createFinishing(parts: RunsParts, making: Making) {
   }
 
   function stepsOf(id: string): Step[] {
-    return queries.steps
-      .all(id)
-      .map(({ data, ...step }) => ({ ...step, data: JSON.parse(data) }) as unknown as Step)
+    return queries.steps.all(id).map(({ data, ...step }) => ({ ...step, data: JSON.parse(data) }) as Step)
   }
 
   function findingOf(run: RunRow, end: Succeeded): FindingItem {
