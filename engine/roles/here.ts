@@ -3,6 +3,7 @@ import { systemClock } from '../clock.ts'
 import { createEngine, type Signals, type StoreRoles } from '../engine.ts'
 import type { LocalEngine } from '../operations/network.ts'
 import type { EngineOptions, Writer } from './calls.ts'
+import { performOver } from './performing.ts'
 import { openWriter } from './writer.ts'
 
 /** The roles of the store, of which the writer is all: in memory there is one connection. @throws StartError */
@@ -57,5 +58,7 @@ export function openEngineHere(options: EngineOptions): LocalEngine {
     publicUrl: options.slack?.publicUrl ?? null,
     onFault: (_role, error) => void writer.onFault(error),
   })
-  return { ...writer, ...engine }
+  // An operation of the network role calls what the caller holds.
+  const local: LocalEngine = { ...writer, ...engine, perform: performOver(roles, () => local) }
+  return local
 }
