@@ -76,8 +76,8 @@ module.exports = {
     never(
       'engine-slices',
       'a slice does not know the composition above it',
-      { path: '^engine/[^/]+/', pathNot: '^engine/threads/' },
-      { path: '^engine/(create-engine|pipeline|index)\\.ts$' },
+      { path: '^engine/[^/]+/', pathNot: '^engine/(threads|roles)/' },
+      { path: '^engine/((engine|pipeline|index)\\.ts$|roles/(?!calls|who-answers))' },
     ),
     never(
       'engine-store-below',
@@ -117,7 +117,7 @@ module.exports = {
         path: '^(api/(http/|cli/commands/up)|engine/(index|threads/start)\\.ts)',
         pathNot: '^api/http/openapi-file\\.ts$',
       },
-      { path: '^engine/(create-engine|local)\\.ts$', reachable: true },
+      { path: '^engine/(roles/(writer|here)|local)\\.ts$', reachable: true },
     ),
     never(
       'mcp-through-http',

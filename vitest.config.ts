@@ -10,9 +10,32 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where the roles of an engine's store run. */
+    roles: 'here' | 'threads'
+  }
+}
+
+/**
+ * Suites of the contract that run a second time with a thread for each role: those in which something passes between
+ * roles that a message could lose, reorder or answer differently.
+ */
+const ON_THREADS = ['catalog-read-key', 'credentials', 'environment', 'tracing']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'here', include: ['test/**/*.test.ts'], provide: { roles: 'here' } } },
+      {
+        extends: true,
+        test: {
+          name: 'threads',
+          include: ON_THREADS.map((suite) => `test/contract/${suite}.test.ts`),
+          provide: { roles: 'threads' },
+        },
+      },
+    ],
     pool: 'forks',
     // One more than cores: tests of daemons wait for most of their time.
     maxWorkers: 3,

@@ -16,6 +16,7 @@ import { ApiError } from './client.ts'
 const CLOSE = { 'aria-label': 'Close' }
 
 /** Words on what is filled with red are read: the shade of its buttons is as dark as the darkest. */
+// `with` forgets that there are ten.
 const RED = DEFAULT_THEME.colors.red.with(7, DEFAULT_THEME.colors.red[9]) as unknown as MantineColorsTuple
 
 const theme = createTheme({

@@ -6,6 +6,16 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
+/**
+ * The clock of several threads.
+ * @param memory of eight bytes, in which tests set epoch milliseconds as a float; absent: the wall clock.
+ */
+export function clockIn(memory: SharedArrayBuffer | undefined): Clock {
+  if (!memory) return systemClock
+  const time = new Float64Array(memory)
+  return { now: () => time[0]! }
+}
+
 /** Waiting, injected likewise. */
 export interface Timers {
   /** Calls `fn` once after at least `ms` milliseconds. @returns how to call it off. */

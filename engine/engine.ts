@@ -1,210 +1,172 @@
 /**
- * The engine's core as its callers see it: ingest, reads, keys and the instance. What is declared
- * (parts, projects, the catalog) is in declared/calls.ts; `Engine` in whole-engine.ts is both. Every
- * method may throw SvcError (see errors.ts).
+ * The one composition of the engine. Its roles are the writer, the readers and the preparer, which have the store,
+ * and those of the network (roles/network.ts), which ask other systems. Where the former run is the caller's to say:
+ *
+ *     createEngine({ roles: rolesHere(options), … })           all on this thread: tests, tools (roles/here.ts)
+ *     createEngine({ roles: await rolesInThreads(options), … }) a thread each: the daemon (threads/start.ts)
+ *
+ * What is asked passes by name (roles/who-answers.ts), as a direct call or as a message; an operation says itself
+ * which role runs it (operations/).
  */
-import type {
-  Connector,
-  DiscoverRequest,
-  EntitiesResult,
-  Event,
-  FieldsResult,
-  HistogramRequest,
-  HistogramResult,
-  IngestResult,
-  InspectRequest,
-  InspectResult,
-  Key,
-  KeyCreate,
-  KeyCreated,
-  LabelFacet,
-  LabelsPreview,
-  LabelsPreviewResult,
-  ReadRequest,
-  ReadResult,
-  RememberRequest,
-  RememberResult,
-  SourceTestResult,
-  SourceWrite,
-  StatsRequest,
-  StatsResult,
-  Usage,
-} from '../schemas/types.ts'
-import type { OtlpForm } from './ingest/otlp/form.ts'
-import type { SessionRecord } from './keys/sessions.ts'
+import type { IngestResult } from '../schemas/types.ts'
+import type { IngestPost, ReadAnswer, TailFilter, TailMessage } from './calls.ts'
+import { type Clock, systemTimers } from './clock.ts'
+import { createEgress } from './egress/index.ts'
+import { fail } from './errors.ts'
+import { follow } from './live.ts'
+import type { ServedEngine } from './operations/network.ts'
+import { createWaiting } from './outbox/waiting.ts'
+import type { Backlog } from './reads.ts'
+import { networkRoles, openRole, type World } from './roles/network.ts'
+import { performOver } from './roles/performing.ts'
+import { type Answering, callsOver } from './roles/who-answers.ts'
 import type { Tally } from './tallies.ts'
 
-export type { SessionRecord } from './keys/sessions.ts'
-
-/** Who makes a call; `id` is open, env:auth or key:<id>. */
-export interface Caller {
-  id: string
-  name: string
-  /** Nobody has to sign in here: the name says nothing of who it is. */
-  isAnybody?: true
+/** What a commit left for others to do. */
+export interface Signals {
+  /** Deliveries, runs or drafts wait. */
+  pending(): void
+  /** Sources were made, changed or deleted. */
+  sourcesChanged(): void
 }
 
-/** Who waits for a wide read. */
-export interface Asked {
-  /** Caller id: each has a share. */
-  by: string
-  /** Aborted once nobody waits any more. */
-  gone?: AbortSignal
-}
-
-/** One POST to an ingest URL, its body already inflated. */
-export interface IngestCall {
-  ingestKey: string
-  /** The items as received: JSON value, JSON array or NDJSON. Ownership passes to the engine. */
-  body: Uint8Array
-  /** The bytes on the wire, where they differ from `body` (gzip): a signature covers these. */
-  wireBody?: Uint8Array
-  /** Lower-case headers; only needed when the route `wantsHeaders`. */
-  headers?: Record<string, string>
-  /** X-SVC-Bypass-Cooldown, honoured: wakes triggers even inside cooldown. */
-  bypassCooldown: boolean
-  idempotencyKey?: string
-  /** Caller id: idempotency keys of two credentials never meet. */
-  caller: string
-  /** How many items of the same request came before, in pieces of it stored already. */
-  itemsBefore?: number
-  /** The body is an export of OpenTelemetry, and no list of items. */
-  otlp?: OtlpForm
-}
-
-/** The same as it came over the wire. */
-export interface IngestPost extends Omit<IngestCall, 'body'> {
-  /** The items, whole or in parts as they arrived. Ownership passes to the engine. */
-  body: Uint8Array | readonly Uint8Array[]
-}
-
-/** What a door must know before it reads a body: which URLs exist and which check signatures. */
-export interface IngestRoute {
-  ingestKey: string
-  sourceId: number
-  source: string
-  connector: string
-  signed: boolean
-  /** Its sender asks for a value to be shown again before it sends: Slack. */
-  isChallenged?: true
-  wantsHeaders: boolean
-  paused: boolean
-  /** What the answer's x-vercel-verify holds: it proves to Vercel whose URL this is. */
-  verifyCode?: string
-}
-
-/** A stored key as the authenticator needs it. `hash` is lower-case hex SHA-256 of the secret. */
-export interface KeyRecord {
-  id: string
-  name: string
-  hash: string
-  scopes: string[]
-  sourceId: number | null
-  /** Id and name of the project a project key reads. */
-  project: string | null
-  projectName: string | null
-  /** A person let a machine have it. */
-  isLogin: boolean
-}
-
-export interface Directory {
-  routes: IngestRoute[]
-  keys: KeyRecord[]
-}
-
-/** A row of a read. `raw` is JSON text as stored: doors splice it in, never re-serialise it. */
-export type Row = Omit<Event, 'raw'> & { raw?: string }
-export type ReadAnswer = Omit<ReadResult, 'rows'> & { rows: Row[] }
-
-/** What a live tail wants: strict AND of labels, narrowed to sources; both may be empty. */
-export interface TailFilter {
-  selector: Record<string, string>
-  sources: string[]
-  /** Resume after this event id (Last-Event-ID); rows stored since are sent first. */
-  afterId?: string
-}
-export type TailMessage = { rows: Row[] } | { missed: number; afterId: string } | { notice: string }
-
-/** Counters for /metrics and /health; counts only. */
-export interface EngineStatus {
-  ingestPaused: boolean
-  pctUsed: number
-  /** Why it is not well, if so. */
-  detail: string | null
-  /** Runs that wait because a model is not to be had; null: none does. Epoch ms. */
-  parked: {
-    runs: number
-    since: number
-    until: number
-    reason: string
-    byAgent: Record<string, number>
-  } | null
-  /** Stored secrets that the key file cannot open, in words. */
-  unreadableSecrets: string[]
-  eventsStored: number
-  bySource: { source: string; ingested: number; rejected: number; state: string }[]
-  /** What was done since the process started. */
-  tallies: Tally[]
-  counters: Record<'commits' | 'fsync_batches' | 'events' | 'duplicates' | 'rejected' | 'reads', number>
-  dbBytes: number
-  walBytes: number
-  maxBytes: number
-}
-
-export interface EngineCore {
-  // ingest
-  ingest(call: IngestPost): Promise<IngestResult>
-  /**
-   * Makes a source of a connector that makes itself, unless there is one, where the body holds an event.
-   * @returns whether there is one now.
-   */
-  makeFirstSource(
-    kind: string,
-    post: Pick<IngestCall, 'body' | 'headers' | 'otlp'>,
-    caller: Caller,
-  ): Promise<boolean>
-  remember(request: RememberRequest, caller: Caller, idempotencyKey?: string): Promise<RememberResult>
-  // reads
-  // `asked` is looked at where reads have threads. @throws SvcError too_slow, too_many
-  read(request: ReadRequest, asked?: Asked): Promise<ReadAnswer>
-  stats(request: StatsRequest, asked?: Asked): Promise<StatsResult>
-  histogram(request: HistogramRequest, asked?: Asked): Promise<HistogramResult>
-  /** One of the tools that look, for models. @throws SvcError invalid, not_found */
-  inspect(request: InspectRequest, asked?: Asked): Promise<InspectResult>
-  entities(limit: number): Promise<EntitiesResult>
-  entityValues(label: string, limit: number, prefix?: string): Promise<LabelFacet>
-  /** One event with its payload; 404 when unknown or purged. */
-  event(id: string): Promise<Row>
-  /**
-   * Calls `listener` for every commit with matching rows until `stop` is called; first with a notice, where a
-   * label of the filter is on no event. @throws SvcError not_found for a source that is not there
-   */
-  tail(filter: TailFilter, listener: (message: TailMessage) => void): Promise<{ stop: () => void }>
-  // sources
-  listConnectors(): Promise<Record<string, Connector>>
-  testSource(body: SourceWrite): Promise<SourceTestResult>
-  discoverSource(body: DiscoverRequest): Promise<Record<string, unknown>>
-  previewLabel(body: LabelsPreview): Promise<LabelsPreviewResult>
-  sourceEvents(name: string, limit: number): Promise<Row[]>
-  sourceFields(name: string, limit: number): Promise<FieldsResult>
-  // keys
-  listKeys(): Promise<Key[]>
-  /** @param isLogin a person approved it for a machine, by svc login. */
-  createKey(body: KeyCreate, caller: Caller, isLogin?: boolean): Promise<KeyCreated>
-  revokeKey(id: string, caller: Caller): Promise<{ ok: true; note: string }>
-  /** Records that keys were used; at most one write per key and minute. */
-  touchKeys(ids: string[]): Promise<void>
-  directory(): Promise<Directory>
+/** The roles that have the store, wherever they run. */
+export interface StoreRoles extends Answering {
+  ingest(post: IngestPost): Promise<IngestResult>
+  /** Registers a live listener; it has begun when this resolves. @returns how to stop it */
+  listen(filter: TailFilter, send: (message: TailMessage) => void): Promise<() => void>
+  /** Promises that what is stored later has a later time of ingest than `instant` (epoch ms). */
+  closeInstant(instant: number): Promise<void>
   /** For how long the writer has been at work without getting anything written, ms; 0: it is not at work. */
   writerSilence(): number
-  // the console's sessions
-  /** Sessions used since `after`, epoch ms; older ones are forgotten. */
-  loadSessions(after: number): Promise<SessionRecord[]>
-  saveSessions(sessions: SessionRecord[]): Promise<void>
-  dropSession(idHash: string): Promise<void>
-  // the instance
-  usage(): Promise<Usage>
-  status(): Promise<EngineStatus>
-  /** Flushes, checkpoints and closes; the data file is complete afterwards. */
+  /** What was done since the process started. */
+  tallies(): Tally[]
+  /** Who is told from now on; until then nobody is. */
+  signal(signals: Signals): void
+  /** Ends them, the writer last: the data file is complete then. */
   close(): Promise<void>
+}
+
+export interface EngineParts extends Pick<World, 'env' | 'publicUrl' | 'onFault'> {
+  roles: StoreRoles
+  clock: Clock
+  /** Addresses subscribed by a key without scope admin may be private too. */
+  webhookAllowPrivate: boolean
+  /**
+   * Deliveries are sent, runs made, upstreams polled and drafts planned as they are due. Without it, whoever holds
+   * the engine does that by its calls: tests and tools.
+   */
+  works: boolean
+}
+
+/** Opens the roles of the network beside those of the store. @returns the engine as doors have it */
+export function createEngine({ roles, works, webhookAllowPrivate, ...options }: EngineParts): ServedEngine {
+  const { clock, onFault } = options
+  const timers = systemTimers
+  const egress = createEgress({ allowPrivate: webhookAllowPrivate, timers })
+  const waiting = createWaiting(timers, (error) => onFault('deliveries', error))
+  const { calls, ports } = callsOver(roles)
+  const base = { ...options, calls, ports, egress, timers, waiting, random: Math.random }
+  const { models, close: closeModels, calls: modelCalls } = openRole(networkRoles.models, base)
+  const tracing = openRole(networkRoles.tracing, base)
+  const ask = openRole(networkRoles.ask, { ...base, models, tracing })
+  const slack = openRole(networkRoles.slack, { ...base, ask: ask.calls })
+  const work = works ? startWork({ ...base, models, tracing, accounts: slack.accounts }) : null
+  roles.signal({
+    pending: () => {
+      waiting.nudge()
+      work?.pending()
+    },
+    sourcesChanged: () => work?.polling.nudge(),
+  })
+  const engine: ServedEngine = {
+    ...calls,
+    ...modelCalls,
+    ...tracing.calls,
+    ...ask.calls,
+    ...slack.calls,
+    ...openRole(networkRoles.credentials, base).calls,
+    ...openRole(networkRoles.mcpTests, base).calls,
+    ...openRole(networkRoles.environment, base).calls,
+    ...openRole(networkRoles.fetching, base).calls,
+    ...openRole(networkRoles.trials, base).calls,
+    ...readsOver(roles, clock, calls),
+    perform: performOver(roles, () => engine),
+    status: async () => ({ ...(await calls.status()), tallies: roles.tallies() }),
+    writerSilence: () => roles.writerSilence(),
+    cancelRun: async (run, by) => {
+      const ended = await calls.cancelRun(run, by)
+      work?.agents.cut(run)
+      return ended
+    },
+    ingest: (post) => roles.ingest(post),
+    close: async () => {
+      waiting.stop()
+      await Promise.all([work?.stop(), ask.stop()])
+      // Runs and turns that have just ended are read for it yet.
+      await tracing.stop()
+      egress.close()
+      closeModels()
+      await roles.close()
+    },
+  }
+  work?.pending()
+  work?.polling.nudge()
+  return engine
+}
+
+/** Starts the roles that work by themselves; each begins with its first nudge. */
+function startWork(world: Omit<World, 'ask'>) {
+  const outbox = openRole(networkRoles.outbox, world)
+  const agents = openRole(networkRoles.agents, world)
+  const polling = openRole(networkRoles.polling, world)
+  const planning = openRole(networkRoles.planning, world)
+  return {
+    agents,
+    polling,
+    /** A commit left something to be sent, run or planned. */
+    pending: () => {
+      outbox.nudge()
+      agents.nudge()
+      planning.nudge()
+    },
+    stop: async () => {
+      await Promise.all([outbox.stop(), agents.stop(), polling.stop(), planning.stop()])
+    },
+  }
+}
+
+/** Reads that speak for an instant, reads that may be wide, and tails. */
+function readsOver(
+  roles: StoreRoles,
+  clock: Clock,
+  calls: ReturnType<typeof callsOver>['calls'],
+): Pick<ServedEngine, 'read' | 'inspect' | 'tail'> {
+  const closed = async (asOf: string | undefined): Promise<void> => {
+    if (asOf === undefined) return
+    const instant = Date.parse(asOf)
+    if (instant > clock.now()) fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
+    await roles.closeInstant(instant)
+  }
+  return {
+    read: async (request, asked) => {
+      if (request.cursor === undefined) await closed(request.as_of)
+      const answer =
+        request.text === undefined
+          ? roles.short('read', [request])
+          : roles.wide('read', [request], asked ? { asked } : {})
+      return (await answer) as ReadAnswer
+    },
+    inspect: async (request, asked) => {
+      await closed(request.as_of)
+      return calls.inspect(request, asked)
+    },
+    tail: (filter, listener) =>
+      follow(
+        (send) => roles.listen(filter, send),
+        async () => (await roles.short('backlog', [filter])) as Backlog,
+        filter.afterId,
+        listener,
+      ),
+  }
 }

@@ -4,9 +4,6 @@
  */
 
 export type { AskCaller } from './ask/types.ts'
-export { readCatalogFile } from './catalog/read-file.ts'
-export { type Clock, systemClock } from './clock.ts'
-export type { WriteBy } from './declared/write.ts'
 export type {
   Asked,
   Caller,
@@ -21,7 +18,10 @@ export type {
   SessionRecord,
   TailFilter,
   TailMessage,
-} from './engine.ts'
+} from './calls.ts'
+export { readCatalogFile } from './catalog/read-file.ts'
+export { type Clock, systemClock } from './clock.ts'
+export type { WriteBy } from './declared/write.ts'
 export { type ErrorCode, type ErrorExtra, errorTable, fail, SvcError } from './errors.ts'
 export type { FindingsAsked, ResultsAsked } from './findings/findings.ts'
 export type { OtlpForm, OtlpSignal } from './ingest/otlp/form.ts'

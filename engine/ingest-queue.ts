@@ -1,6 +1,6 @@
 /** Single calls in process, gathered: those of one turn of the event loop are committed together. */
 import type { IngestResult } from '../schemas/types.ts'
-import type { IngestCall } from './engine.ts'
+import type { IngestCall } from './calls.ts'
 import { SvcError } from './errors.ts'
 
 export class IngestQueue {

@@ -1,10 +1,10 @@
 /** The instance in figures: storage in use, counters, whether it is well. */
 
 import type { Usage } from '../schemas/types.ts'
+import type { EngineStatus } from './calls.ts'
 import type { Declared } from './declared/declared.ts'
 import { instanceFaults } from './declared/instance-health.ts'
 import { parkedRuns } from './declared/parked-runs.ts'
-import type { EngineStatus } from './engine.ts'
 import type { Figures } from './figures.ts'
 import type { SealedSecrets } from './sealed-secrets.ts'
 import type { Capacity } from './store/capacity.ts'

@@ -1,6 +1,6 @@
 /** Live tails: every commit is offered to the listeners whose filter it fits. */
 import { escapeText } from '../schemas/plain-text.ts'
-import type { Row, TailFilter, TailMessage } from './engine.ts'
+import type { Row, TailFilter, TailMessage } from './calls.ts'
 import { labelStart, textOf } from './ingest/packed.ts'
 import type { Backlog } from './reads.ts'
 import { type AppendedBatch, sizeOfBatch, tsOf } from './store/append.ts'

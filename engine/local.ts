@@ -1,5 +1,5 @@
 /** The engine in the caller's own thread, copies of its file, and what is measured of first messages: for tools and tests. */
-export { createEngine } from './create-engine.ts'
+
 export { checkPack } from './evals/check.ts'
 export { type Frozen, type FrozenRow, freezeRun, proposedCauses } from './evals/freeze.ts'
 export { type Pack, readPack } from './evals/incident.ts'
@@ -11,5 +11,7 @@ export { PROMPT, runEvals, type Variant } from './evals/run.ts'
 export { SCRIPTED } from './evals/scripted.ts'
 export { recorded, replayed, type TapeFile, type TapeOf, tapeName } from './evals/tapes.ts'
 export { VARIANTS, type VariantName } from './evals/variants.ts'
-export type { EngineOptions, LocalEngine } from './local-engine.ts'
+export type { LocalEngine } from './operations/network.ts'
+export type { EngineOptions } from './roles/calls.ts'
+export { openEngineHere as createEngine } from './roles/here.ts'
 export { backupDatabase, restoreDatabase } from './store/backup.ts'

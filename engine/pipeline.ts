@@ -5,8 +5,8 @@
  * and nothing of it is stored. An answer is given after COMMIT, with synchronous=FULL.
  */
 import type { IngestResult } from '../schemas/types.ts'
+import type { IngestCall } from './calls.ts'
 import type { Clock } from './clock.ts'
-import type { IngestCall } from './engine.ts'
 import { fail, SvcError } from './errors.ts'
 import type { PipelineCounters } from './figures.ts'
 import { itemsOf } from './ingest/otlp/export-items.ts'

@@ -2,8 +2,9 @@
  * The read half of the engine on one connection: the writing one in process, a reader thread's
  * own in the daemon. Each call sees one snapshot of the store.
  */
+
+import type { EngineCore, Row, TailFilter } from './calls.ts'
 import type { Clock } from './clock.ts'
-import type { EngineCore, Row, TailFilter } from './engine.ts'
 import { fail } from './errors.ts'
 import { inspectInSteps } from './inspect/index.ts'
 import { snapshotsOf } from './snapshot.ts'
@@ -81,21 +82,6 @@ export function createReads(
     backlog: (filter) => snapshot(() => readBacklog(ctx, filter, clock.now())),
   }
 }
-
-/** Reads that may speak for an instant. @param close promises that nothing is stored any more with a time up to it */
-export const readsAsOf = (
-  { read, inspect }: Pick<Reads, 'read' | 'inspect'>,
-  close: (asOf: string | undefined) => void,
-): Pick<Reads, 'read' | 'inspect'> => ({
-  read: (request) => {
-    if (request.cursor === undefined) close(request.as_of)
-    return read(request)
-  },
-  inspect: (request) => {
-    close(request.as_of)
-    return inspect(request)
-  },
-})
 
 function readEvent(ctx: ReadContext, id: string, now: number): Row {
   const number = parseEventId(id) ?? fail('invalid', 'an event id is evt_ and a number', { field: 'id' })

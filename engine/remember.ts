@@ -1,8 +1,8 @@
 /** Observations that agents keep (SPEC.md, Ingest and reads: POST /remember), as events of a memory source. */
 import type { IngestResult, RememberRequest, RememberResult } from '../schemas/types.ts'
+import type { Caller, IngestCall } from './calls.ts'
 import type { Declared } from './declared/declared.ts'
 import { memorySource } from './declared/source-writes.ts'
-import type { Caller, IngestCall } from './engine.ts'
 
 /** @throws SvcError invalid; not_found for a source that is none */
 export async function remember(

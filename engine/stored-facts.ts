@@ -1,9 +1,6 @@
 /** Facts about the data file that the engine begins with, and what it leaves in it for later. */
 import { randomBytes } from 'node:crypto'
-import type { Clock } from './clock.ts'
-import { fail } from './errors.ts'
 import type { OpenStore } from './store/open.ts'
-import type { Stamp } from './store/stamp.ts'
 
 /** What cursors of reads are signed with; made with the file. @param given in place of a random one, of a new file */
 export function metaSecret(store: OpenStore, given?: string): string {
@@ -33,12 +30,4 @@ export function requestPurge(store: OpenStore, sourceId: number, now: number): n
     .pluck()
     .get(sourceId) as number
   return (events ?? 0) + documents
-}
-
-/** Promises what `as_of` of a read says, if it does. @throws SvcError invalid for an instant to come */
-export function closeInstant(asOf: string | undefined, clock: Clock, stamp: Stamp): void {
-  if (asOf === undefined) return
-  const instant = Date.parse(asOf)
-  if (instant > clock.now()) fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
-  stamp.close(instant)
 }

@@ -40,12 +40,11 @@ const model = setup({
   },
   actions: {
     start_run: effect<{ depth: number }>(),
-    note_refusal: effect<{ reason: 'chain_limit' | 'cooldown' | 'target_busy' }>(),
   },
 })
 
 const refused = (reason: 'chain_limit' | 'cooldown' | 'target_busy') =>
-  ({ target: `refused_${reason}`, actions: { type: 'note_refusal', params: { reason } } }) as const
+  ({ target: `refused_${reason}` }) as const
 
 export const handoff: Lifecycle = {
   version: 1,

@@ -25,6 +25,7 @@ export const annotationKeywords = [
   'tsType',
 ]
 
+// A module of CommonJS, whose default export the types put one level deeper than Node does.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void
 
 function newAjv(): Ajv {

@@ -2,6 +2,7 @@
  * A trigger from a file: a definition on its own, or one of the triggers of a catalog file. Only what
  * a trigger watches and when it trips is taken; the daemon checks it.
  */
+import type { FieldsOf } from '../../schemas/fields-of.ts'
 import type { TriggerDefinition } from '../../schemas/types.ts'
 import type { Io } from './terminal.ts'
 import { readDefinition } from './yaml-file.ts'
@@ -25,6 +26,6 @@ export async function readTrigger(io: Io, file: string, name: string | undefined
   const fields = Object.entries(trigger).filter(([field]) => !BESIDE.has(field))
   return {
     name: typeof trigger.name === 'string' ? trigger.name : null,
-    definition: Object.fromEntries(fields) as unknown as TriggerDefinition,
+    definition: Object.fromEntries(fields) as FieldsOf<TriggerDefinition>,
   }
 }

@@ -68,6 +68,7 @@ function Remove({ onClick, disabled, id }: IconButtonProps) {
   )
 }
 
+// Those of the kit stand for the others, and take what these leave out.
 export const configTemplates = {
   DescriptionFieldTemplate: Description,
   TitleFieldTemplate: NestedTitle,

@@ -12,8 +12,8 @@ import type {
   AgentTestStart,
   AgentTestsResult,
 } from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
-import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { type Making, newRunId } from '../runs/making.ts'
 import { isOpen } from '../runs/open-states.ts'

@@ -4,9 +4,9 @@
  * reads it, and cut off when it is cancelled or nobody reads it any more.
  */
 import type { AskRequest } from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { within } from '../egress/index.ts'
-import type { Caller } from '../engine.ts'
 import { fail, SvcError } from '../errors.ts'
 import { ModelFault, type Models } from '../models/types.ts'
 import { createFreed, type Freed } from '../runs/freed.ts'

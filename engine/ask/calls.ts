@@ -9,7 +9,7 @@ import type {
   AskSessionWrite,
 } from '../../schemas/types.ts'
 import type { Access } from '../access.ts'
-import type { Caller } from '../engine.ts'
+import type { Caller } from '../calls.ts'
 import type { AskCaller, AskPort } from './types.ts'
 
 /** Told the frames of a turn in order, each with its number, then its end. */

@@ -1,6 +1,6 @@
 /** Ask: a question that is answered by a model over reads of the instance. What its parts hand one another. */
 import type { AskProposal, AskRequest, AskTurn } from '../../schemas/types.ts'
-import type { Caller } from '../engine.ts'
+import type { Caller } from '../calls.ts'
 import type { CallRefusal } from '../models/reserving.ts'
 import type { ModelMessage } from '../models/types.ts'
 import type { Step, StepWrite } from '../runs/types.ts'

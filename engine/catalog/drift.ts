@@ -1,9 +1,11 @@
 /** How the instance differs from the catalog files it was told, each by itself, and what is in none. */
+
 import type { CatalogDrift, CatalogFileDrift, CatalogUnmanaged, ChangePlan } from '../../schemas/types.ts'
+import type { Stored } from '../changes/declared.ts'
 import { type PartKind, partKinds } from '../changes/declared.ts'
 import { connectorOf } from '../connectors/index.ts'
 import type { Declared } from '../declared/declared.ts'
-import { DEFAULT_TEMPLATE, type ProjectDoc } from '../wiring/project-doc.ts'
+import { DEFAULT_TEMPLATE } from '../wiring/project-doc.ts'
 import { checkFile } from './apply.ts'
 import { readCatalog } from './document/index.ts'
 import type { RememberedFile, RememberedFiles } from './remembered.ts'
@@ -61,7 +63,7 @@ function unmanagedIn({ kinds }: Declared, kept: readonly RememberedFile[]): Cata
   }
   const found: CatalogUnmanaged[] = []
   for (const { name, doc } of kinds.project.list()) {
-    const { template, draft, plan } = doc as unknown as ProjectDoc
+    const { template, draft, plan } = doc
     for (const [kind, entries] of Object.entries(plan ?? {}))
       for (const planned of Object.values(entries ?? {})) named.add(`${kind}:${planned.name}`)
     if (template !== DEFAULT_TEMPLATE && !draft && !named.has(`project:${name}`))
@@ -70,7 +72,7 @@ function unmanagedIn({ kinds }: Declared, kept: readonly RememberedFile[]): Cata
   const parts = partKinds.flatMap((kind) =>
     kinds[kind]
       .list()
-      .filter(({ name, doc }) => !named.has(`${kind}:${name}`) && !isInternal(kind, doc.connector))
+      .filter(({ name, doc }: Stored) => !named.has(`${kind}:${name}`) && !isInternal(kind, doc.connector))
       .map(({ name }): CatalogUnmanaged => ({ kind, name })),
   )
   return [...parts, ...found]

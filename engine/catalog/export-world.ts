@@ -1,11 +1,11 @@
 /** What an export looks up: projects, whose parts are, what templates planned, what a pause stopped. */
-import type { ChangeKind, DeclaredKind } from '../changes/declared.ts'
+import type { Kinds } from '../changes/declared.ts'
 import type { ProjectQueries } from '../projects/queries.ts'
 import type { Templates } from '../projects/templates.ts'
 import { CUSTOM_TEMPLATE, DEFAULT_TEMPLATE, type ProjectDoc, partsOf } from '../wiring/project-doc.ts'
 
 export interface ExportParts {
-  kinds: Record<ChangeKind, DeclaredKind>
+  kinds: Kinds
   projects: ProjectQueries
   templates: Templates
 }
@@ -22,7 +22,7 @@ export interface ExportWorld extends ExportParts {
 }
 
 export function worldOf(parts: ExportParts): ExportWorld {
-  const docs = new Map(parts.kinds.project.list().map(({ key, doc }) => [key, doc as unknown as ProjectDoc]))
+  const docs = new Map(parts.kinds.project.list().map(({ key, doc }) => [key, doc]))
   const owners = new Map<string, string>()
   const stopped = { trigger: new Set<string>(), source: new Set<string>() }
   for (const [id, doc] of docs) {

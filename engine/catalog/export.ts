@@ -3,20 +3,17 @@
  * references to them kept. What a template plans is said by its parameters alone; what a hand
  * edited of it is listed. Projects go by name, so that a file moves between instances.
  */
+
 import type {
-  AgentSpec,
   Catalog,
   CatalogAgent,
   CatalogProject,
   CatalogSkill,
   CatalogSource,
-  McpServerSpec,
-  SkillSpec,
   TemplateFile,
-  TriggerSpec,
 } from '../../schemas/types.ts'
 import { maskAddresses } from '../address-secrets.ts'
-import type { Doc, PartKind, Stored } from '../changes/declared.ts'
+import type { Doc, PartKind, Stored, StoredOf } from '../changes/declared.ts'
 import { equal } from '../changes/fields.ts'
 import { addressFields, secretFields } from '../connectors/config.ts'
 import { connectorOf } from '../connectors/index.ts'
@@ -36,8 +33,8 @@ import { type ExportParts, type ExportWorld, isTemplated, worldOf } from './expo
  */
 export function exportCatalog(parts: ExportParts, sources?: readonly string[]): Catalog {
   const world = worldOf(parts)
-  const list = (kind: PartKind): Stored[] =>
-    parts.kinds[kind].list().filter((stored) => isListed(world, kind, stored))
+  const list = <K extends PartKind>(kind: K): StoredOf<K>[] =>
+    (parts.kinds[kind].list() as StoredOf<K>[]).filter((stored) => isListed(world, kind, stored))
   const whole: Catalog = {
     sources: list('source').map((stored) => sourceEntry(world, stored)),
     triggers: list('trigger').map((stored) => triggerEntry(world, stored)),
@@ -69,8 +66,8 @@ function ownerName(
   return { project: docs.get(owner)!.name }
 }
 
-function sourceEntry(world: ExportWorld, { name, doc }: Stored): CatalogSource {
-  const { connector, poll, config, paused } = doc as unknown as CatalogSource
+function sourceEntry(world: ExportWorld, { name, doc }: StoredOf<'source'>): CatalogSource {
+  const { connector, poll, config, paused } = doc
   const shown = bare((config ?? {}) as Doc, {
     secrets: secretFields(connector),
     addresses: addressFields(connector),
@@ -89,8 +86,11 @@ function sourceEntry(world: ExportWorld, { name, doc }: Stored): CatalogSource {
   } as CatalogSource
 }
 
-function triggerEntry(world: ExportWorld, { name, doc }: Stored): NonNullable<Catalog['triggers']>[number] {
-  const { paused, ...spec } = doc as unknown as TriggerSpec
+function triggerEntry(
+  world: ExportWorld,
+  { name, doc }: StoredOf<'trigger'>,
+): NonNullable<Catalog['triggers']>[number] {
+  const { paused, ...spec } = doc
   return {
     name,
     ...ownerName(world, 'trigger', name),
@@ -99,15 +99,18 @@ function triggerEntry(world: ExportWorld, { name, doc }: Stored): NonNullable<Ca
   }
 }
 
-function serverEntry(world: ExportWorld, { name, doc }: Stored): NonNullable<Catalog['mcp_servers']>[number] {
-  const spec = bare(doc, MCP_SERVER_SECRETS) as unknown as McpServerSpec
+function serverEntry(
+  world: ExportWorld,
+  { name, doc }: StoredOf<'mcp_server'>,
+): NonNullable<Catalog['mcp_servers']>[number] {
+  const spec = bare(doc, MCP_SERVER_SECRETS)
   return { name, ...ownerName(world, 'mcp_server', name), ...spec } as NonNullable<
     Catalog['mcp_servers']
   >[number]
 }
 
 /** An agent with its wiring in its home, where one trigger wakes it. */
-function agentEntry(world: ExportWorld, { name, doc }: Stored): CatalogAgent {
+function agentEntry(world: ExportWorld, { name, doc }: StoredOf<'agent'>): CatalogAgent {
   const home = homeOf(world, name)
   const wakes = home ? wakesIn(home, name) : []
   const only = wakes.length === 1 ? wakes[0]! : null
@@ -116,13 +119,13 @@ function agentEntry(world: ExportWorld, { name, doc }: Stored): CatalogAgent {
     name,
     ...ownerName(world, 'agent', name),
     ...(only ? { trigger: only.trigger } : {}),
-    ...(bare(doc, AGENT_SECRETS) as unknown as AgentSpec),
+    ...bare(doc, AGENT_SECRETS),
     ...(handoffs.length ? { handoffs } : {}),
     ...(only?.enabled ? { enabled: true } : {}),
   } as CatalogAgent
 }
 
-function skillEntry(world: ExportWorld, { name, doc }: Stored): CatalogSkill {
+function skillEntry(world: ExportWorld, { name, doc }: StoredOf<'skill'>): CatalogSkill {
   const owner = world.owners.get(`skill:${name}`)
   const others = [...world.docs.entries()]
     .filter(
@@ -132,7 +135,7 @@ function skillEntry(world: ExportWorld, { name, doc }: Stored): CatalogSkill {
   return {
     ...ownerName(world, 'skill', name),
     name,
-    ...(doc as unknown as SkillSpec),
+    ...doc,
     ...(others.length ? { used_by: others.sort() } : {}),
   }
 }
@@ -180,7 +183,7 @@ function impliedBy({ kinds }: ExportWorld, doc: ProjectDoc): Set<string> {
   for (const { trigger, agent } of wakes) implied.add(`trigger:${trigger}`).add(`agent:${agent}`)
   for (const { agent, to } of handoffs) implied.add(`agent:${agent}`).add(`agent:${to}`)
   for (const { kind, name } of partsOf(doc)) {
-    const spec = kinds[kind].find(name)?.doc ?? {}
+    const spec: Doc = kinds[kind].find(name)?.doc ?? {}
     for (const source of (kind === 'trigger' ? spec.sources : []) as string[]) implied.add(`source:${source}`)
     for (const server of ((kind === 'agent' && spec.mcp_servers) || []) as string[])
       implied.add(`mcp_server:${server}`)

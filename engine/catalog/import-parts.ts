@@ -82,7 +82,7 @@ function stageTrigger(run: ImportRun, { name, project: _project, ...spec }: Cata
   )
   if (missing >= 0)
     fail('invalid', `no source is named ${spec.sources[missing]}`, { field: `sources[${missing}]` })
-  stagePart(run, 'trigger', name, spec as unknown as Doc)
+  stagePart(run, 'trigger', name, { ...spec })
 }
 
 /** Absent keeps what is stored of these; present and empty clears it. */
@@ -98,12 +98,12 @@ function stageAgent(run: ImportRun, entry: CatalogAgent): void {
     fail('invalid', `no MCP server is named ${spec.mcp_servers![missing]}`, {
       field: `mcp_servers[${missing}]`,
     })
-  const now = edit.get('agent', name) ?? {}
+  const now = edit.get('agent', name)
   const kept = Object.fromEntries(
-    KEPT.filter((field) => spec[field] === undefined && now[field] !== undefined).map((field) => [
+    KEPT.filter((field) => spec[field] === undefined && now?.[field] !== undefined).map((field) => [
       field,
-      now[field],
+      now?.[field],
     ]),
   )
-  stagePart(run, 'agent', name, { ...kept, ...spec } as unknown as Doc)
+  stagePart(run, 'agent', name, { ...kept, ...spec })
 }

@@ -1,6 +1,6 @@
 /** What a pruning import deletes: parts and projects the file does not name, and wiring it lacks. */
 import type { Catalog } from '../../schemas/types.ts'
-import type { PartKind } from '../changes/declared.ts'
+import type { PartKind, Stored } from '../changes/declared.ts'
 import { guardSentence } from '../changes/guarded-kind.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { fail } from '../errors.ts'
@@ -24,7 +24,7 @@ export function stagePrune(run: ImportRun): void {
   const planned = plannedBy(run)
   for (const [section, kind] of SECTIONS) {
     const kept = new Set((catalog[section] as { name: string }[] | undefined)?.map(({ name }) => name))
-    for (const { name, doc } of declared.kinds[kind].list()) {
+    for (const { name, doc } of declared.kinds[kind].list() as Stored[]) {
       const isInternal = kind === 'source' && connectorOf(String(doc.connector)).internal === true
       if (kept.has(name) || isInternal || planned.has(`${kind}:${name}`)) continue
       if (doc.prevent_destroy === true) at([], () => fail('invalid', guardSentence(kind, name)))

@@ -2,7 +2,9 @@
  * Whether two entries of a catalog file say the same, however they are written: an absent field is
  * its default, a verdict may be a word, an ignored field says nothing.
  */
-import type { TriggerSpec } from '../../schemas/types.ts'
+
+import type { FieldsOf } from '../../schemas/fields-of.ts'
+import { documentOf } from '../changes/documents.ts'
 import { equal } from '../changes/fields.ts'
 import { validateConfig } from '../connectors/config.ts'
 import { SvcError } from '../errors.ts'
@@ -41,7 +43,7 @@ const MEANINGS: Record<string, (entry: Entry) => unknown> = {
     name,
     prevent_destroy: prevent_destroy ?? false,
     project,
-    ...normaliseTrigger(spec as unknown as TriggerSpec),
+    ...normaliseTrigger(documentOf('trigger', spec)),
   }),
   agents: ({ name, project, trigger, handoffs, enabled, prevent_destroy, ...spec }) => ({
     name,
@@ -50,7 +52,7 @@ const MEANINGS: Record<string, (entry: Entry) => unknown> = {
     trigger: trigger || undefined,
     enabled: enabled ?? false,
     handoffs: normaliseHandoffs(String(name), (handoffs ?? []) as never),
-    ...normaliseAgent(spec as unknown as GivenAgent),
+    ...normaliseAgent(spec as FieldsOf<GivenAgent>),
   }),
   mcp_servers: ({ name, project, prevent_destroy, ...spec }) => ({
     name,

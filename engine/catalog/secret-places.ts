@@ -45,7 +45,7 @@ export const hiddenAt = ({ value, isAddress }: SecretPlace, by: () => string): s
 export function secretPlaces(catalog: Catalog, templates: Templates): SecretPlace[] {
   const found: SecretPlace[] = []
   const look = (section: Section, fieldsOf: (entry: Fields) => [string[], SecretNames]) =>
-    (catalog[section] as unknown as Fields[] | undefined)?.forEach((entry, index) => {
+    (catalog[section] as Fields[] | undefined)?.forEach((entry, index) => {
       const [way, { secrets, addresses }] = fieldsOf(entry)
       const holder = way.reduce<unknown>((at, step) => (at as Fields | undefined)?.[step], entry)
       for (const field of [...secrets, ...addresses]) {
@@ -83,7 +83,7 @@ export function withValues(catalog: Catalog, places: readonly [SecretPlace, stri
   if (places.length === 0) return catalog
   const copy = structuredClone(catalog)
   for (const [{ section, index, inner }, value] of places) {
-    const entry = copy[section]![index] as unknown as Fields
+    const entry = copy[section]![index] as Fields
     const holder = inner.slice(0, -1).reduce<Fields>((at, step) => at[step] as Fields, entry)
     holder[inner.at(-1)!] = value
   }

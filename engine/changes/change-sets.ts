@@ -5,18 +5,11 @@
  * the plan that is shown first.
  */
 import type { ChangePlan, ChangeSet, ChangeSetsResult } from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
-import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { StoreHandle } from '../store/handle.ts'
-import {
-  type ChangeKind,
-  changeKinds,
-  type DeclaredKind,
-  type Doc,
-  kindWord,
-  type Stroke,
-} from './declared.ts'
+import { type ChangeKind, changeKinds, type Doc, type Kinds, kindWord, type Stroke } from './declared.ts'
 import { Edit, type Staged } from './edit.ts'
 import { differences } from './fields.ts'
 import { planOf, summaryOf } from './plan.ts'
@@ -52,7 +45,7 @@ export type Review = (planned: Pick<Committed<unknown>, 'plan' | 'basis'>) => vo
 export interface ChangeSetsParts {
   store: StoreHandle
   clock: Clock
-  kinds: Record<ChangeKind, DeclaredKind>
+  kinds: Kinds
   /** Completes an edit before it is planned: memberships, references, what must not be orphaned. */
   complete(edit: Edit): void
   /** What should be known of an edit although it is allowed, in sentences. */

@@ -3,25 +3,25 @@
  * each as one JSON document. A change-set edits documents; each kind says here how its documents
  * are stored, and is the only one that knows its table, its secrets and its lifecycle.
  */
-import type { Operation } from '../../schemas/types.ts'
-import type { Caller } from '../engine.ts'
+import type { Caller } from '../calls.ts'
 import type { VariableUse } from '../secret-variables.ts'
+import type { ChangeKind, Doc, DocumentOf } from './documents.ts'
 
-export type ChangeKind = Operation['kind']
-export const partKinds = ['source', 'mcp_server', 'skill', 'trigger', 'agent'] as const
-export type PartKind = (typeof partKinds)[number]
-/** In the order to make them: what is referred to comes first. */
-export const changeKinds = [...partKinds, 'project'] as const satisfies readonly ChangeKind[]
-
-/** A declared object with its secrets in the clear; treat as immutable. */
-export type Doc = Readonly<Record<string, unknown>>
+export {
+  type ChangeKind,
+  changeKinds,
+  type Doc,
+  type DocumentOf,
+  type PartKind,
+  partKinds,
+} from './documents.ts'
 
 /** A declared object as it is stored now. */
-export interface Stored {
+export interface Stored<D extends Doc = Doc> {
   /** Name of a part, id of a project. */
   key: string
   name: string
-  doc: Doc
+  doc: D
   /** JSON of the document with its secrets sealed and the row's id under @id. */
   sealed: string
   /** Change-set that last changed it; 0: before there were any. */
@@ -33,6 +33,9 @@ export interface Stored {
   unreadable: readonly string[]
 }
 
+/** The same of one kind. */
+export type StoredOf<K extends ChangeKind> = Stored<DocumentOf<K>>
+
 /** When and by whom a write is made. `at` in epoch ms. */
 export interface Stroke {
   at: number
@@ -42,14 +45,14 @@ export interface Stroke {
 }
 
 /** How the documents of one kind are stored; every call is inside the caller's transaction. */
-export interface DeclaredKind {
+export interface DeclaredKind<D extends Doc = Doc> {
   kind: ChangeKind
   /** The live object of that key. */
-  find(key: string): Stored | undefined
+  find(key: string): Stored<D> | undefined
   /** Every live object, by name. */
-  list(): Stored[]
+  list(): Stored<D>[]
   /** Opens a document from the record of changes; secrets that cannot be read are left out. */
-  open(sealed: string): Doc
+  open(sealed: string): D
   /** Inserts a document; with `revive` the row it was deleted from comes back. @returns it, sealed. */
   create(key: string, doc: Doc, stroke: Stroke, revive: string | null): string
   /** @returns the new document, sealed. */
@@ -69,6 +72,9 @@ export interface DeclaredKind {
   /** Whether a field, named by a pointer, is a set of entries by name, left out when it is empty. */
   isSet?(path: string): boolean
 }
+
+/** How those of each kind are stored. */
+export type Kinds = { [K in ChangeKind]: DeclaredKind<DocumentOf<K>> }
 
 /** What errors and summaries call a kind. */
 export const kindWord = (kind: ChangeKind): string => (kind === 'mcp_server' ? 'MCP server' : kind)

@@ -8,8 +8,9 @@ import { fail } from '../errors.ts'
 import {
   type ChangeKind,
   changeKinds,
-  type DeclaredKind,
   type Doc,
+  type DocumentOf,
+  type Kinds,
   kindWord,
   type Stored,
 } from './declared.ts'
@@ -34,25 +35,27 @@ export class Edit {
   readonly conflicts: MergeConflict[] = []
 
   constructor(
-    private readonly kinds: Record<ChangeKind, DeclaredKind>,
+    private readonly kinds: Kinds,
     private readonly baseOf: BaseOf,
   ) {
     for (const kind of changeKinds) this.staged.set(kind, new Map())
   }
 
   /** As stored before this edit. */
-  stored(kind: ChangeKind, key: string): Stored | undefined {
-    return this.loaded.get(kind)?.get(key) ?? (this.loaded.has(kind) ? undefined : this.kinds[kind].find(key))
+  stored<K extends ChangeKind>(kind: K, key: string): Stored<DocumentOf<K>> | undefined {
+    const loaded = this.loaded.get(kind)
+    return (loaded ? loaded.get(key) : this.kinds[kind].find(key)) as Stored<DocumentOf<K>> | undefined
   }
 
   /** As it would be. */
-  get(kind: ChangeKind, key: string): Doc | undefined {
+  get<K extends ChangeKind>(kind: K, key: string): DocumentOf<K> | undefined {
     const staged = this.staged.get(kind)!.get(key)
-    return staged ? (staged.doc ?? undefined) : this.stored(kind, key)?.doc
+    // What is staged of a kind is put as one of it.
+    return staged ? ((staged.doc ?? undefined) as DocumentOf<K> | undefined) : this.stored(kind, key)?.doc
   }
 
   /** @throws SvcError not_found */
-  require(kind: ChangeKind, key: string): Doc {
+  require<K extends ChangeKind>(kind: K, key: string): DocumentOf<K> {
     return this.get(kind, key) ?? fail('not_found', `no ${kindWord(kind)} is named ${key}`)
   }
 
@@ -61,11 +64,11 @@ export class Edit {
   }
 
   /** Every object of a kind as it would be, by key. */
-  all(kind: ChangeKind): Map<string, Doc> {
-    const out = new Map<string, Doc>()
-    for (const [key, stored] of this.load(kind)) out.set(key, stored.doc)
+  all<K extends ChangeKind>(kind: K): Map<string, DocumentOf<K>> {
+    const out = new Map<string, DocumentOf<K>>()
+    for (const [key, stored] of this.load(kind)) out.set(key, stored.doc as DocumentOf<K>)
     for (const [key, { doc }] of this.staged.get(kind)!) {
-      if (doc) out.set(key, doc)
+      if (doc) out.set(key, doc as DocumentOf<K>)
       else out.delete(key)
     }
     return out
@@ -84,7 +87,8 @@ export class Edit {
         ? given
         : this.rebase(kind, stored, given, base)
     // Who says nothing of a part's guard does not take it away: few know the field. False does.
-    const isKept = guard === undefined && this.get(kind, key)?.prevent_destroy === true
+    const now: Doc | undefined = this.get(kind, key)
+    const isKept = guard === undefined && now?.prevent_destroy === true
     // What this edit brings back, and then changes, is still brought back.
     const revive = this.staged.get(kind)!.get(key)?.revive ?? null
     this.stage({ kind, key, stored, doc: isKept ? { ...merged, prevent_destroy: true } : merged, revive })

@@ -15,7 +15,7 @@ import {
 } from './declared.ts'
 import type { Edit } from './edit.ts'
 
-export class GuardedKind implements DeclaredKind {
+export class GuardedKind<D extends Doc> implements DeclaredKind<D> {
   readonly kind: ChangeKind
   private readonly select
   private readonly selectAll
@@ -24,7 +24,7 @@ export class GuardedKind implements DeclaredKind {
 
   constructor(
     db: Database,
-    private readonly inner: DeclaredKind,
+    private readonly inner: DeclaredKind<D>,
   ) {
     this.kind = inner.kind
     this.select = db
@@ -37,18 +37,18 @@ export class GuardedKind implements DeclaredKind {
     this.erase = db.prepare<[string, string]>('DELETE FROM guarded_parts WHERE kind = ? AND name = ?')
   }
 
-  find(key: string): Stored | undefined {
+  find(key: string): Stored<D> | undefined {
     const stored = this.inner.find(key)
     return stored && this.select.get(this.kind, key) ? asGuarded(stored) : stored
   }
 
-  list(): Stored[] {
+  list(): Stored<D>[] {
     const guarded = new Set(this.selectAll.all(this.kind))
     const all = this.inner.list()
     return guarded.size ? all.map((stored) => (guarded.has(stored.key) ? asGuarded(stored) : stored)) : all
   }
 
-  open(sealed: string): Doc {
+  open(sealed: string): D {
     return this.inner.open(sealed)
   }
 
@@ -102,7 +102,7 @@ export function refuseGuarded(edit: Edit): void {
 export const guardSentence = (kind: ChangeKind, name: string): string =>
   `${kindWord(kind)} ${name} would be deleted, and it has prevent_destroy; take that away first, by an import of its own`
 
-const asGuarded = (stored: Stored): Stored => ({
+const asGuarded = <D extends Doc>(stored: Stored<D>): Stored<D> => ({
   ...stored,
   doc: { ...stored.doc, prevent_destroy: true },
   sealed: withGuard(stored.sealed),

@@ -6,7 +6,8 @@
 import { maskAddresses } from '../address-secrets.ts'
 import { isSealed } from '../secrets.ts'
 import type { Database } from '../store/handle.ts'
-import type { ChangeKind, Doc } from './declared.ts'
+import type { ChangeKind, Doc, DocumentOf } from './declared.ts'
+import { documentOf } from './documents.ts'
 import { MASK } from './plan.ts'
 
 const TABLES = {
@@ -23,7 +24,11 @@ interface Recorded {
 }
 
 /** @returns the document of an object as of a change-set; undefined: it was not there */
-export type DocumentAt = (kind: ChangeKind, key: string, changeSet: number) => Doc | undefined
+export type DocumentAt = <K extends ChangeKind>(
+  kind: K,
+  key: string,
+  changeSet: number,
+) => DocumentOf<K> | undefined
 
 /** The rule of `ChangeSets.documentAt`, on a connection that only reads. */
 export function maskedDocuments(db: Database): DocumentAt {
@@ -36,7 +41,7 @@ export function maskedDocuments(db: Database): DocumentAt {
      ORDER BY change_set, seq LIMIT 1`,
   )
   const parsed = new Map<string, Doc | undefined>()
-  return (kind, key, changeSet) => {
+  return <K extends ChangeKind>(kind: K, key: string, changeSet: number) => {
     const found = upTo.get(kind, key, changeSet)
     // With no change up to then, it was what the first change after it found.
     const next = found ? undefined : after.get(kind, key, changeSet)
@@ -47,7 +52,8 @@ export function maskedDocuments(db: Database): DocumentAt {
       const text = recorded ? recorded.text : unrecorded(db, kind, key)
       parsed.set(id, text === null ? undefined : shown(kind, text))
     }
-    return parsed.get(id)
+    const doc = parsed.get(id)
+    return doc && documentOf(kind, doc)
   }
 }
 

@@ -1,11 +1,11 @@
 /** What an edit would do, by object, as people read it before and after it is applied. */
 import type { ChangePlan, FieldChange, PlannedChange } from '../../schemas/types.ts'
-import { type ChangeKind, type DeclaredKind, type Doc, kindWord } from './declared.ts'
+import { type ChangeKind, type DeclaredKind, type Doc, type Kinds, kindWord } from './declared.ts'
 import type { Staged } from './edit.ts'
 import { differences } from './fields.ts'
 
 /** The plan of an edit; secrets masked. */
-export function planOf(staged: readonly Staged[], kinds: Record<ChangeKind, DeclaredKind>): ChangePlan {
+export function planOf(staged: readonly Staged[], kinds: Kinds): ChangePlan {
   const changes = staged
     .filter(({ stored, doc }) => stored !== undefined || doc !== null)
     .map(({ kind, key, stored, doc }) => plannedChange(kind, key, stored?.doc ?? null, doc, kinds[kind]))

@@ -1,6 +1,6 @@
 /** A recorded change-set as it is shown: who, when, why, and each object's fields, secrets masked. */
 import type { ChangeSet } from '../../schemas/types.ts'
-import type { ChangeKind, DeclaredKind } from './declared.ts'
+import type { ChangeKind, Kinds } from './declared.ts'
 import { plannedChange } from './plan.ts'
 import type { ChangeQueries, ChangeSetRow } from './queries.ts'
 
@@ -8,7 +8,7 @@ import type { ChangeQueries, ChangeSetRow } from './queries.ts'
 export function presentSet(
   row: ChangeSetRow,
   queries: ChangeQueries,
-  kinds: Record<ChangeKind, DeclaredKind>,
+  kinds: Kinds,
   most = Number.POSITIVE_INFINITY,
 ): ChangeSet {
   const changes = queries.changes(row.id)

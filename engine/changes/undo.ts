@@ -3,7 +3,7 @@
  * is now, so that later changes to other fields stay.
  */
 import { fail } from '../errors.ts'
-import { type ChangeKind, type DeclaredKind, kindWord } from './declared.ts'
+import { type ChangeKind, type DeclaredKind, type Kinds, kindWord } from './declared.ts'
 import type { Edit } from './edit.ts'
 import { equal } from './fields.ts'
 import type { ChangeRow } from './queries.ts'
@@ -12,12 +12,7 @@ import type { ChangeRow } from './queries.ts'
  * @throws SvcError conflict when the object is no longer there, or is there again; fields changed
  *   since are collected by the edit.
  */
-export function stageUndo(
-  edit: Edit,
-  changeSet: number,
-  changes: readonly ChangeRow[],
-  kinds: Record<ChangeKind, DeclaredKind>,
-): void {
+export function stageUndo(edit: Edit, changeSet: number, changes: readonly ChangeRow[], kinds: Kinds): void {
   for (const change of [...changes].reverse()) {
     const kind = change.kind as ChangeKind
     const label = `${kindWord(kind)} ${change.name}`

@@ -4,7 +4,7 @@
  * that gives nothing to compare may be right, and is unproved.
  */
 import type { CheckedClaim, Claim } from '../../schemas/types.ts'
-import type { Row } from '../engine.ts'
+import type { Row } from '../calls.ts'
 import { numbersIn, numbersInPayload } from './numbers.ts'
 
 /** Fractions are compared as people write them. */

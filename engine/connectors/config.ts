@@ -2,6 +2,7 @@
  * Checks and normalises a source's config: the same stored bytes for the same meaning, whatever
  * the order and defaults it was written with.
  */
+import type { FieldsOf } from '../../schemas/fields-of.ts'
 import { check, schemaOf } from '../../schemas/index.ts'
 import type { Label } from '../../schemas/types.ts'
 import { addressSecrets } from '../address-secrets.ts'
@@ -87,7 +88,7 @@ export function validateConfig(kind: string, config: Record<string, unknown>): R
 }
 
 function propertiesOf(kind: string): Properties {
-  return (schemaOf(connectorOf(kind).configSchema) as unknown as { properties: Properties }).properties
+  return schemaOf(connectorOf(kind).configSchema).properties as Properties
 }
 
 const isMap = (value: unknown): value is Record<string, string> => value !== null && typeof value === 'object'
@@ -111,9 +112,9 @@ function withoutEmpty(labels: unknown): unknown {
 const LABEL_ORDER = ['name', 'const', 'field', 'primary', 'type', 'pattern', 'replace', 'map']
 
 function normaliseLabel(label: Label): Label {
-  const all = label as unknown as Record<string, unknown>
+  const all: Record<string, unknown> = { ...label }
   const kept = LABEL_ORDER.filter((key) => all[key] !== undefined && all[key] !== DEFAULTS[key])
-  return Object.fromEntries(kept.map((key) => [key, sorted(all[key])])) as unknown as Label
+  return Object.fromEntries(kept.map((key) => [key, sorted(all[key])])) as FieldsOf<Label>
 }
 
 const DEFAULTS: Record<string, unknown> = { primary: false, type: 'string' }

@@ -1,4 +1,5 @@
 /** Log lines of containers, over the Docker Engine API (SPEC.md, Sources and labels 4). */
+import type { FieldsOf } from '../../schemas/fields-of.ts'
 import type { DockerLogsConfig } from '../../schemas/types.ts'
 import { proposeLogs } from '../docker/discover.ts'
 import { type LogItem, pollLogs } from '../docker/poll-logs.ts'
@@ -31,10 +32,10 @@ export const dockerLogs: PollConnector = {
   suggestedPoll: '5s',
   minPollMs: 1_000,
   identity: ['container', 'compose_file'],
-  validate: (config) => faultsOf(config as unknown as DockerLogsConfig),
-  compile: (config) => compileLogs(config as unknown as DockerLogsConfig),
-  poll: (config, cursor, reach) => {
-    const { container, compose_file: composeFile, match, drop } = config as unknown as DockerLogsConfig
+  validate: (config: FieldsOf<DockerLogsConfig>) => faultsOf(config),
+  compile: (config: FieldsOf<DockerLogsConfig>) => compileLogs(config),
+  poll: (config: FieldsOf<DockerLogsConfig>, cursor, reach) => {
+    const { container, compose_file: composeFile, match, drop } = config
     return pollLogs({ container, composeFile, isWanted: compileWanted({ match, drop }) }, cursor, reach)
   },
   discover: (config, reach) => proposeLogs(config as Partial<DockerLogsConfig>, reach),

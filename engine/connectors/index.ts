@@ -80,7 +80,8 @@ interface Property {
 }
 
 function describe(connector: ConnectorDefinition): Connector {
-  const schema = schemaOf(connector.configSchema) as unknown as {
+  const { properties, required } = schemaOf(connector.configSchema)
+  const schema = { properties, required } as {
     properties: Record<string, Property>
     required?: string[]
   }

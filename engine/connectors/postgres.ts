@@ -1,5 +1,7 @@
 /** New rows of a PostgreSQL table (SPEC.md, Sources and labels 4). */
+
 import { createHash } from 'node:crypto'
+import type { FieldsOf } from '../../schemas/fields-of.ts'
 import type { PostgresConfig } from '../../schemas/types.ts'
 import { compileTemplate, oneLine, summarise } from '../ingest/template.ts'
 import { proposeTable } from '../postgres/discover.ts'
@@ -27,9 +29,9 @@ export const postgres: PollConnector = {
   minPollMs: 1_000,
   // Not dsn: a new password must not read the whole table again. A new database does, see pollTable.
   identity: ['table', 'cursor_column'],
-  validate: (config) => faultsOf(config as unknown as PostgresConfig),
-  compile: (config) => compileRows(config as unknown as Partial<PostgresConfig>),
-  poll: (config, cursor, reach) => pollTable(config as unknown as PostgresConfig, cursor, reach),
+  validate: (config: FieldsOf<PostgresConfig>) => faultsOf(config),
+  compile: (config: FieldsOf<Partial<PostgresConfig>>) => compileRows(config),
+  poll: (config: FieldsOf<PostgresConfig>, cursor, reach) => pollTable(config, cursor, reach),
   discover: (config, reach) => proposeTable(config as Partial<PostgresConfig>, reach),
 }
 

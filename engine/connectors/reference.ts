@@ -2,6 +2,7 @@
  * Reference documents: declarative, the config is the data; re-materialised on edit and always
  * surfaced whatever the window of a read (SPEC.md, Sources and labels 1).
  */
+import type { FieldsOf } from '../../schemas/fields-of.ts'
 import type { ReferenceConfig } from '../../schemas/types.ts'
 import { compileLabels, isLabelName } from '../ingest/label.ts'
 import { oneLine } from '../ingest/template.ts'
@@ -21,9 +22,9 @@ export const reference: ReferenceConnector = {
     { name: 'name', help: 'Document name.' },
     { name: 'format', help: 'json, csv, md or txt.' },
   ],
-  validate: (config) => attachmentFaults((config as unknown as ReferenceConfig).attachments),
-  documents: (config) => {
-    const { attachments, labels = [] } = config as unknown as ReferenceConfig
+  validate: (config: FieldsOf<ReferenceConfig>) => attachmentFaults(config.attachments),
+  documents: (config: FieldsOf<ReferenceConfig>) => {
+    const { attachments, labels = [] } = config
     const resolve = compileLabels(labels)
     return attachments.map(({ name, format = 'txt', content, labels: own = {} }) => {
       const { strings, numbers } = resolve({ name, format, ...own }, own)

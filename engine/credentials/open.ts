@@ -1,23 +1,12 @@
 /** Stored credentials with what names them: the calls of the writer, and what a change sets off. */
 import type { StoredCredential } from '../../schemas/types.ts'
-import type { Timers } from '../clock.ts'
 import type { Declared } from '../declared/declared.ts'
-import type { Egress } from '../egress/index.ts'
-import { askingGithub, type CredentialCalls, type CredentialPort, type CredentialWrites } from './calls.ts'
+import type { CredentialPort, CredentialWrites } from './calls.ts'
 import type { Credentials } from './credentials.ts'
 import type { CredentialRow } from './queries.ts'
 import { type Uses, usesOf } from './uses.ts'
 
 const NO_USES: Uses = { sources: [], mcp_servers: [] }
-
-/** All of it, where one thread does both. */
-export function openCredentials(
-  parts: Parameters<typeof credentialWrites>[0] & { egress: Egress; timers: Timers },
-): CredentialCalls & CredentialPort {
-  const writes = credentialWrites(parts)
-  const { clock } = parts.declared
-  return { ...writes, ...askingGithub({ ...parts, clock, port: writes }) }
-}
 
 /** Rows alone; nobody is asked. @param onChanged sources are due that were not. */
 export function credentialWrites(parts: {

@@ -6,7 +6,6 @@ import { fail, SvcError } from '../errors.ts'
 import { refuseEvent } from '../lifecycle/advance.ts'
 import { redact } from '../redact.ts'
 import { renderAction } from '../templates/index.ts'
-import type { ProjectDoc } from '../wiring/project-doc.ts'
 import type { Declared } from './declared.ts'
 import type { WriteBy } from './write.ts'
 
@@ -36,7 +35,7 @@ export async function runAction(
   id: string,
   { name, args, by }: { name: string; args: Record<string, unknown>; by: WriteBy },
 ): Promise<ActionRan> {
-  const doc = declared.kinds.project.find(id)!.doc as unknown as ProjectDoc
+  const doc = declared.kinds.project.find(id)!.doc
   const file = declared.templates.get(doc.template)
   if (!file) return fail('not_found', `project ${doc.name} has no action named ${name}`)
   const action = renderAction(

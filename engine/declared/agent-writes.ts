@@ -44,7 +44,7 @@ export function stageNewAgent(edit: Edit, body: AgentWrite): void {
 /** Null or absent keeps what is stored, a blank secret too. @throws SvcError not_found; invalid; conflict */
 export function updateAgent(declared: Declared, name: string, body: AgentUpdate, by: WriteBy): PartWritten {
   const committed = declared.changes.commit(by, (edit) => {
-    const now = edit.require('agent', name) as unknown as AgentSpec
+    const now = edit.require('agent', name)
     const stored = { doc: { ...now }, unreadable: edit.stored('agent', name)?.unreadable ?? [] }
     const given = keepAgentSecrets({ ...keptOf(now, body), ...specOf(body) }, stored)
     if (body.slack_webhook_clear) delete (given as Record<string, unknown>).slack_webhook

@@ -1,7 +1,7 @@
 /** Whose parts are: the project they belong to, those that use them, and whether a hand edited them. */
 import type { PartKind } from '../changes/declared.ts'
 import type { Belonging } from '../sources/sources.ts'
-import { DEFAULT_TEMPLATE, type ProjectDoc } from '../wiring/project-doc.ts'
+import { DEFAULT_TEMPLATE } from '../wiring/project-doc.ts'
 import type { Declared } from './declared.ts'
 
 /** Looks everything up once, for lists. */
@@ -9,7 +9,7 @@ export function belongings({ kinds, projects }: Declared): (kind: PartKind, name
   const users = new Map<string, string[]>()
   const owner = new Map<string, string>()
   for (const { key: id, doc } of kinds.project.list()) {
-    const { uses, template } = doc as unknown as ProjectDoc
+    const { uses, template } = doc
     for (const [kind, names] of Object.entries(uses))
       for (const [name, use] of Object.entries(names ?? {})) {
         const part = `${kind}:${name}`

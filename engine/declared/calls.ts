@@ -21,11 +21,11 @@ import type {
   TriggerWrite,
   Wiring,
 } from '../../schemas/types.ts'
+import type { Asked, Row } from '../calls.ts'
 import type { CatalogRead } from '../catalog/apply.ts'
 import type { CatalogFiles } from '../catalog/catalog.ts'
 import { changeKindOf } from '../changes/change-sets.ts'
 import { describeConnectors } from '../connectors/index.ts'
-import type { Asked, Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import {
   type FindingsAsked,

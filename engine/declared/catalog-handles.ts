@@ -3,9 +3,8 @@
  * source or trigger what its newest events are like. Not the catalog file, which engine/catalog has.
  */
 import type { CatalogDescription, CatalogListing, Source, Trigger } from '../../schemas/types.ts'
-import type { Row } from '../engine.ts'
+import type { Row } from '../calls.ts'
 import { SvcError } from '../errors.ts'
-import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { belongings } from './belonging.ts'
 import type { Declared } from './declared.ts'
 import { getTrigger, listTriggers } from './parts.ts'
@@ -35,7 +34,7 @@ export function catalogListing(declared: Declared, project: string | null): Cata
     projects: declared.kinds.project
       .list()
       .filter(({ key }) => project === null || key === project)
-      .map(({ key, name, doc }) => ({ id: key, name, template: (doc as unknown as ProjectDoc).template })),
+      .map(({ key, name, doc }) => ({ id: key, name, template: doc.template })),
   }
 }
 
@@ -152,7 +151,7 @@ function ofTrigger(
   const docs = declared.kinds.project.list().filter(({ key }) => project === null || key === project)
   const agents = new Set(
     docs.flatMap(({ doc }) =>
-      Object.entries((doc as unknown as ProjectDoc).wakes?.[trigger.name] ?? {})
+      Object.entries(doc.wakes?.[trigger.name] ?? {})
         .filter(([, wake]) => wake.enabled)
         .map(([agent]) => agent),
     ),

@@ -1,6 +1,6 @@
 /** New keys, with what they are bound to. */
 import type { KeyCreate, KeyCreated } from '../../schemas/types.ts'
-import type { Caller } from '../engine.ts'
+import type { Caller } from '../calls.ts'
 import { fail, SvcError } from '../errors.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Sources } from '../sources/sources.ts'

@@ -5,7 +5,7 @@
 
 import { forgetAgentTests } from '../agent-tests/queries.ts'
 import { ChangeSets } from '../changes/change-sets.ts'
-import type { ChangeKind, DeclaredKind, Doc } from '../changes/declared.ts'
+import type { ChangeKind, DeclaredKind, Doc, DocumentOf, Kinds } from '../changes/declared.ts'
 import { GuardedKind } from '../changes/guarded-kind.ts'
 import type { Clock } from '../clock.ts'
 import type { Keys } from '../keys/keys.ts'
@@ -48,10 +48,16 @@ export interface DeclaredParts {
 }
 
 export interface Declared extends DeclaredParts {
-  kinds: Record<ChangeKind, DeclaredKind>
+  kinds: Kinds
   changes: ChangeSets
   projects: ProjectQueries
 }
+
+/** What is stored of a kind is a document of it: it was checked when it was written, whichever class keeps it. */
+const typed = <K extends ChangeKind>(kind: DeclaredKind) => kind as DeclaredKind<DocumentOf<K>>
+
+const guarded = <K extends Exclude<ChangeKind, 'project'>>(db: StoreHandle['db'], kind: DeclaredKind) =>
+  new GuardedKind(db, typed<K>(kind))
 
 export function openDeclared(parts: DeclaredParts): Declared {
   const { store, clock, secrets, keys, sources, templates } = parts
@@ -63,16 +69,21 @@ export function openDeclared(parts: DeclaredParts): Declared {
     secretNames: SecretNames,
     sentTo?: Readonly<Record<string, string | null>>,
   ) => new PartKind({ db, secrets, kind, table, secretNames, sentTo, pausable: kind === 'trigger' })
-  const guarded = (kind: DeclaredKind) => new GuardedKind(db, kind)
-  const kinds: Record<ChangeKind, DeclaredKind> = {
-    source: guarded(new SourceKind(sources.store)),
-    trigger: guarded(part('trigger', 'triggers', { secrets: [], addresses: [] })),
-    agent: guarded(
+  const kinds: Kinds = {
+    source: guarded<'source'>(db, new SourceKind(sources.store)),
+    trigger: guarded<'trigger'>(db, part('trigger', 'triggers', { secrets: [], addresses: [] })),
+    agent: guarded<'agent'>(
+      db,
       part('agent', 'agents', AGENT_SECRETS, { webhook_token: 'webhook_url', slack_webhook: null }),
     ),
-    mcp_server: guarded(part('mcp_server', 'mcp_servers', MCP_SERVER_SECRETS, { auth_value: 'url' })),
-    skill: guarded(skill),
-    project: new ProjectKind({ db, secrets, secretParams: (template) => templates.secretParams(template) }),
+    mcp_server: guarded<'mcp_server'>(
+      db,
+      part('mcp_server', 'mcp_servers', MCP_SERVER_SECRETS, { auth_value: 'url' }),
+    ),
+    skill: guarded<'skill'>(db, skill),
+    project: typed<'project'>(
+      new ProjectKind({ db, secrets, secretParams: (template) => templates.secretParams(template) }),
+    ),
   }
   const projects = projectQueries(db)
   const follow = {

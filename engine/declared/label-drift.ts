@@ -1,6 +1,8 @@
 /** Labels that parts depend on and that no longer come: of an edit before it is written, and of what is stored. */
-import type { AgentSpec, Label, SourceSpec, TriggerSpec } from '../../schemas/types.ts'
-import type { ChangeKind, DeclaredKind, Doc, PartKind } from '../changes/declared.ts'
+
+import type { AgentSpec, Label, TriggerSpec } from '../../schemas/types.ts'
+import type { Doc, Kinds, PartKind } from '../changes/declared.ts'
+import { documentOf } from '../changes/documents.ts'
 import type { Edit, Staged } from '../changes/edit.ts'
 import { connectorOf } from '../connectors/index.ts'
 import { compileLabels } from '../ingest/label.ts'
@@ -16,7 +18,6 @@ import {
 } from '../sources/drift/needs.ts'
 import { contextReader } from '../sources/sample/payload-context.ts'
 import type { Sources } from '../sources/sources.ts'
-import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
 
 /** Events whose payloads are read again where an edit changes the labels of their source. */
@@ -30,7 +31,7 @@ interface World {
 }
 
 export interface DriftParts {
-  kinds: Record<ChangeKind, DeclaredKind>
+  kinds: Kinds
   sources: Sources
 }
 
@@ -66,8 +67,7 @@ export function warningsOf(sources: Sources, edit: Edit, touched: readonly Stage
       parts.set(`${kind} ${key}`, [kind, key])
   if (edited.size)
     for (const [key, doc] of edit.all('trigger'))
-      if ((doc as unknown as TriggerSpec).sources.some((source) => edited.has(source)))
-        parts.set(`trigger ${key}`, ['trigger', key])
+      if (doc.sources.some((source) => edited.has(source))) parts.set(`trigger ${key}`, ['trigger', key])
   return [...parts].flatMap(([title, [kind, key]]) =>
     found(kind, key, world).map((drift) => `${title}: ${drift}`),
   )
@@ -79,13 +79,12 @@ function found(kind: PartKind, name: string, world: World): string[] {
 }
 
 function needsOf(kind: PartKind, name: string, doc: Doc, world: World): Need[] {
-  if (kind === 'source')
-    return needsOfSource(name, doc, proposedLabels(connectorOf((doc as unknown as SourceSpec).connector)))
-  if (kind === 'trigger') return needsOfTrigger(doc as unknown as TriggerSpec)
+  if (kind === 'source') return needsOfSource(name, doc, proposedLabels(connectorOf(String(doc.connector))))
+  if (kind === 'trigger') return needsOfTrigger(documentOf('trigger', doc))
   if (kind !== 'agent' || !(doc as Partial<AgentSpec>).webhook_key_label) return []
   const sources = new Set<string>()
   for (const [, project] of world.all('project'))
-    for (const { agent, trigger } of wiringOf(project as unknown as ProjectDoc).wakes)
+    for (const { agent, trigger } of wiringOf(documentOf('project', project)).wakes)
       if (agent === name)
         for (const source of (world.find('trigger', trigger) as TriggerSpec | undefined)?.sources ?? [])
           sources.add(source)

@@ -46,5 +46,5 @@ export function deleteMcpServer(declared: Declared, name: string, by: WriteBy): 
 }
 
 function specOf({ name: _name, project: _project, ...spec }: McpServerWrite): Record<string, unknown> {
-  return spec as unknown as Record<string, unknown>
+  return spec as Record<string, unknown>
 }

@@ -1,13 +1,9 @@
 /** Change-sets as a caller composes them: a list of operations on parts and projects. */
-import type {
-  ChangeApplied,
-  ChangeSetCreate,
-  Operation,
-  SourceSpec,
-  TriggerSpec,
-} from '../../schemas/types.ts'
+
+import type { ChangeApplied, ChangeSetCreate, Operation } from '../../schemas/types.ts'
 import { changeKindOf } from '../changes/change-sets.ts'
 import { type ChangeKind, type Doc, kindWord, type PartKind } from '../changes/declared.ts'
+import { documentOf } from '../changes/documents.ts'
 import type { Edit } from '../changes/edit.ts'
 import { mergePatch } from '../changes/fields.ts'
 import { fail } from '../errors.ts'
@@ -108,7 +104,7 @@ function normalisePart(
   stored: { doc: Doc; unreadable: readonly string[] } | undefined,
 ): Doc {
   if (!stored && kind !== 'skill') checkName(kind, key)
-  if (kind === 'trigger') return { ...normaliseTrigger(given as unknown as TriggerSpec) }
+  if (kind === 'trigger') return { ...normaliseTrigger(documentOf('trigger', given)) }
   if (kind === 'agent') return { ...normaliseAgent(keepAgentSecrets(given, stored)) }
   if (kind === 'mcp_server') return { ...normaliseMcpServer(keepMcpSecrets(given, stored)) }
   if (kind === 'skill') {
@@ -120,7 +116,7 @@ function normalisePart(
     config: (stored.doc.config ?? {}) as Record<string, unknown>,
     unreadable: [...stored.unreadable],
   }
-  return normaliseSource(given as unknown as SourceSpec, source)
+  return normaliseSource(documentOf('source', given), source)
 }
 
 function stageMove(edit: Edit, kind: ChangeKind, key: string, event: string, at: string): void {

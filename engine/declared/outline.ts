@@ -136,10 +136,10 @@ const names = (doc: ProjectDoc, kind: keyof ProjectDoc['uses']): string[] =>
   Object.keys(doc.uses[kind] ?? {}).sort()
 
 function docOf(declared: Declared, word: string): ProjectDoc {
-  return declared.kinds.project.find(requireProject(declared, word))!.doc as unknown as ProjectDoc
+  return declared.kinds.project.find(requireProject(declared, word))!.doc
 }
 
 function specOf<T>({ kinds }: Declared, kind: 'trigger' | 'skill', name: string): T {
   const stored = kinds[kind].find(name) ?? fail('not_found', `no ${kind} is named ${name}`)
-  return stored.doc as unknown as T
+  return stored.doc as T
 }

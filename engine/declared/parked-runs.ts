@@ -1,5 +1,5 @@
 /** Runs that wait because a model is not to be had, for whoever looks at how the instance is. */
-import type { EngineStatus } from '../engine.ts'
+import type { EngineStatus } from '../calls.ts'
 import type { Database } from '../store/handle.ts'
 
 interface ParkedRow {

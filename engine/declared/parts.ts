@@ -1,17 +1,9 @@
 /** Triggers, agents and MCP servers as they are read; secrets are only said to be there. */
 
-import type {
-  Agent,
-  AgentSpec,
-  AgentsResult,
-  McpServer,
-  McpServerSpec,
-  Trigger,
-  TriggerSpec,
-} from '../../schemas/types.ts'
+import type { Agent, AgentsResult, McpServer, Trigger } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
 import { maskAddresses } from '../address-secrets.ts'
-import type { PartKind, Stored } from '../changes/declared.ts'
+import type { PartKind, Stored, StoredOf } from '../changes/declared.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
 import { countTools } from '../mcp-tools/rows.ts'
@@ -91,7 +83,7 @@ export function getMcpServer(declared: Declared, name: string): McpServer {
   return presentMcpServer(stored, belongings(declared), countTools(declared.store.db))
 }
 
-function find({ kinds }: Declared, kind: PartKind, name: string): Stored {
+function find<K extends PartKind>({ kinds }: Declared, kind: K, name: string): StoredOf<K> {
   const words = {
     source: 'source',
     trigger: 'trigger',
@@ -103,7 +95,7 @@ function find({ kinds }: Declared, kind: PartKind, name: string): Stored {
 }
 
 const projectDocs = ({ kinds }: Declared): Map<string, ProjectDoc> =>
-  new Map(kinds.project.list().map((stored) => [stored.key, stored.doc as unknown as ProjectDoc]))
+  new Map(kinds.project.list().map((stored) => [stored.key, stored.doc]))
 
 function common(kind: 'trigger' | 'agent' | 'mcp_server', stored: Stored, belongs: Belongs) {
   const belonging = belongs(kind, stored.name)
@@ -118,12 +110,12 @@ function common(kind: 'trigger' | 'agent' | 'mcp_server', stored: Stored, belong
 }
 
 function presentTrigger(
-  stored: Stored,
+  stored: StoredOf<'trigger'>,
   belongs: Belongs,
   docs: ReadonlyMap<string, ProjectDoc>,
   activityOf: (name: string) => Activity,
 ): Trigger {
-  const { paused, ...spec } = stored.doc as unknown as TriggerSpec
+  const { paused, ...spec } = stored.doc
   const { lastFired, day, spark, subscriptions } = activityOf(stored.name)
   let subscribers = subscriptions
   for (const { wakes } of docs.values())
@@ -152,13 +144,13 @@ function presentTrigger(
 }
 
 function presentAgent(
-  stored: Stored,
+  stored: StoredOf<'agent'>,
   belongs: Belongs,
   docs: ReadonlyMap<string, ProjectDoc>,
   project: string | null,
   work: ReturnType<typeof workOfAgents>,
 ): Agent {
-  const { slack_webhook, webhook_token, ...spec } = stored.doc as unknown as AgentSpec
+  const { slack_webhook, webhook_token, ...spec } = stored.doc
   const shown = common('agent', stored, belongs)
   const ids = project === null ? shown.projects : [project]
   const wakes = ids.flatMap((id) =>
@@ -206,11 +198,11 @@ function presentAgent(
 }
 
 function presentMcpServer(
-  stored: Stored,
+  stored: StoredOf<'mcp_server'>,
   belongs: Belongs,
   counts: ReturnType<typeof countTools>,
 ): McpServer {
-  const { url, auth_header, auth_value, headers } = stored.doc as unknown as McpServerSpec
+  const { url, auth_header, auth_value, headers } = stored.doc
   return {
     name: stored.name,
     url: maskAddresses(url),

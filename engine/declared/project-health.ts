@@ -20,7 +20,7 @@ type Issue = ProjectHealth['issues'][number]
 /** @param hasProvider whether a model provider is there to run agents on. @throws SvcError not_found */
 export function projectHealth(declared: Declared, word: string, hasProvider: boolean): ProjectHealth {
   const id = requireProject(declared, word)
-  const doc = declared.kinds.project.find(id)!.doc as unknown as ProjectDoc
+  const doc = declared.kinds.project.find(id)!.doc
   if (doc.draft) return { state: 'setting_up', message: 'A draft: its plan is not applied yet', issues: [] }
   if (doc.paused) return { state: 'paused', message: 'Paused: nothing in it wakes an agent', issues: [] }
   const issues = [

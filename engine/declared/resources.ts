@@ -1,12 +1,5 @@
 /** Every part with the projects that use it, and what depends on a part. */
-import type {
-  AgentSpec,
-  DependentsResult,
-  ResourceRow,
-  ResourcesResult,
-  SkillSpec,
-  Source,
-} from '../../schemas/types.ts'
+import type { DependentsResult, ResourceRow, ResourcesResult, Source } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
 import type { PartKind } from '../changes/declared.ts'
 import { partKinds } from '../changes/declared.ts'
@@ -58,7 +51,7 @@ export function listResources(declared: Declared): ResourcesResult {
     ),
     skills: declared.kinds.skill
       .list()
-      .map(({ name, doc }) => row('skill', name, (doc as unknown as SkillSpec).description, 'exists', {})),
+      .map(({ name, doc }) => row('skill', name, doc.description, 'exists', {})),
     keys: declared.keys
       .list()
       .filter(({ state }) => state === 'active')
@@ -88,7 +81,7 @@ export function listDependents(declared: Declared, kind: string, name: string): 
   const dependents = new Set<string>()
   if (kind === 'mcp_server') {
     for (const [agent, doc] of edit.all('agent'))
-      if (((doc as unknown as AgentSpec).mcp_servers ?? []).includes(name)) dependents.add(agent)
+      if ((doc.mcp_servers ?? []).includes(name)) dependents.add(agent)
   } else
     for (const { handoffs } of projectsOf(edit).values())
       for (const [from, verdicts] of Object.entries(handoffs ?? {}))

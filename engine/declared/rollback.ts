@@ -1,8 +1,9 @@
 /** Rolling back the instance, or one project with the parts it uses or used. */
+
 import type { ChangeApplied } from '../../schemas/types.ts'
 import type { ChangeKind, Doc } from '../changes/declared.ts'
+import { documentOf } from '../changes/documents.ts'
 import type { Edit } from '../changes/edit.ts'
-import type { ProjectDoc } from '../wiring/project-doc.ts'
 import type { Declared } from './declared.ts'
 import { requireProject } from './skill-writes.ts'
 import type { WriteBy } from './write.ts'
@@ -28,7 +29,7 @@ export function rollBack(
 }
 
 function partsIn(doc: Doc | undefined): string[] {
-  const { uses } = (doc ?? { uses: {} }) as unknown as ProjectDoc
+  const { uses } = documentOf('project', doc ?? { uses: {} })
   return Object.entries(uses).flatMap(([kind, names]) =>
     Object.keys(names ?? {}).map((name) => `${kind}:${name}`),
   )

@@ -1,7 +1,8 @@
 /** Sources that make themselves (SPEC.md, Ingest and reads): by the first that is sent to their connector. */
+
+import type { Caller, IngestCall } from '../calls.ts'
 import type { MappingConnector } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
-import type { Caller, IngestCall } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { itemsOf } from '../ingest/otlp/export-items.ts'
 import { compileSource } from '../ingest/prepare.ts'

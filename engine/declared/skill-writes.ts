@@ -2,8 +2,9 @@
  * Skills of projects (SPEC.md, Skills; Skill lifecycle), each write one change-set: made or uploaded
  * by a project, used by others, edited for all of them, deleted with the last that uses it.
  */
+
 import type { ProjectSkill, Skill, SkillRemoved, SkillSpec, SkillSummary } from '../../schemas/types.ts'
-import type { Stored } from '../changes/declared.ts'
+import type { StoredOf } from '../changes/declared.ts'
 import type { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
 import { readSkillFile, writeSkillFile } from '../skills/skill-md.ts'
@@ -144,10 +145,10 @@ function find(edit: Edit, word: string): string {
 }
 
 const projectName = ({ kinds }: Declared, id: string): string => kinds.project.find(id)?.name ?? id
-const specOf = (stored: Stored): SkillSpec => stored.doc as unknown as SkillSpec
+const specOf = (stored: StoredOf<'skill'>): SkillSpec => stored.doc
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-function present(stored: Stored): Skill {
+function present(stored: StoredOf<'skill'>): Skill {
   const { description, body } = specOf(stored)
   return {
     name: stored.name,

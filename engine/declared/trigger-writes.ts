@@ -32,7 +32,7 @@ export function updateTrigger(
   by: WriteBy,
 ): PartWritten {
   const committed = declared.changes.commit(by, (edit) => {
-    const now = edit.require('trigger', name) as unknown as TriggerSpec
+    const now = edit.require('trigger', name)
     const keeps = body.description === undefined || body.description === null
     const doc = normaliseTrigger({
       ...specOf(body),

@@ -1,5 +1,5 @@
 /** Variables of the environment in documents that are written: only those that may be opened, and none in an address. */
-import type { ChangeKind, DeclaredKind } from '../changes/declared.ts'
+import type { Kinds } from '../changes/declared.ts'
 import type { Staged } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
 import { addressFaults, variableFault } from '../secret-variables.ts'
@@ -11,7 +11,7 @@ import { addressFaults, variableFault } from '../secret-variables.ts'
  */
 export function refuseVariables(
   { kind, stored, doc, revive }: Pick<Staged, 'kind' | 'stored' | 'doc' | 'revive'>,
-  kinds: Record<ChangeKind, DeclaredKind>,
+  kinds: Kinds,
   env: Readonly<Record<string, string | undefined>>,
 ): void {
   const of = kinds[kind]

@@ -64,17 +64,6 @@ export function environmentCalls({ env, clock, sources }: EnvironmentParts): Env
   }
 }
 
-/** A source of the engine, as a scan looks at it. */
-export const knownSource = (source: {
-  name: string
-  connector: { kind: string }
-  config: Record<string, unknown>
-}): Known['sources'][number] => ({
-  name: source.name,
-  connector: source.connector.kind,
-  config: source.config,
-})
-
 async function answers(env: Environment): Promise<boolean> {
   try {
     await openDocker(env, AbortSignal.timeout(PROBE_MS))

@@ -100,8 +100,7 @@ export function createScenarioReads(
   }
 }
 
-const fileOf = ({ truth, events }: Frozen): ScenarioFile =>
-  ({ version: 1, truth, events }) as unknown as ScenarioFile
+const fileOf = ({ truth, events }: Frozen): ScenarioFile => ({ version: 1, truth, events }) as ScenarioFile
 
 const bytesOf = (frozen: Frozen): number => Buffer.byteLength(JSON.stringify(fileOf(frozen)))
 

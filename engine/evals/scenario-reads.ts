@@ -1,6 +1,6 @@
 /** Scenarios made from runs, as callers see them. */
 import type { ScenarioAsk, ScenarioFile, ScenarioPreview } from '../../schemas/types.ts'
-import type { Asked } from '../engine.ts'
+import type { Asked } from '../calls.ts'
 
 export interface ScenarioReads {
   /** What a scenario made from a run would hold. @throws SvcError not_found; invalid; conflict */

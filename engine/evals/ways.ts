@@ -1,6 +1,7 @@
 /** The ways to show an incident that are measured: the brief, and what `context: plain` shows. */
+
+import type { Row } from '../calls.ts'
 import { type ContextRow, cautiousTokens, makeBrief, renderBrief } from '../context/index.ts'
-import type { Row } from '../engine.ts'
 import { fence, renderRow, renderRows } from '../runs/fence.ts'
 import { fitRows, tokensOf } from '../timeline/fit.ts'
 import { renderHeading, renderTimeline } from '../timeline/present.ts'

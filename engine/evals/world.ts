@@ -3,9 +3,10 @@
  * the order in which they came, and a trigger that fires for its entity. Truth stays outside.
  */
 import type { AgentWrite, SourceWrite } from '../../schemas/types.ts'
-import type { Caller } from '../engine.ts'
+import type { Caller } from '../calls.ts'
 import { fail } from '../errors.ts'
-import type { EngineOptions, LocalEngine } from '../local-engine.ts'
+import type { LocalEngine } from '../operations/network.ts'
+import type { EngineOptions } from '../roles/calls.ts'
 import type { Loaded } from './ways.ts'
 
 /** Items of one body. */
@@ -111,7 +112,7 @@ async function makeSources(
         ],
       },
     }
-    const { ingest_key } = await engine.createSource(write as unknown as SourceWrite, BY, false)
+    const { ingest_key } = await engine.createSource(write as SourceWrite, BY, false)
     keys.set(name, ingest_key!)
   }
   return keys

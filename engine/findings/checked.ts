@@ -1,7 +1,7 @@
 /** What an outside agent's finding cites, held against the events that its key may read. */
 import type { CheckedClaim, FindingCreate } from '../../schemas/types.ts'
+import type { Row } from '../calls.ts'
 import { checkClaims } from '../claims/check.ts'
-import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 
 /** Ids in the prose of a finding that are looked up. */

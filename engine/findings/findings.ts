@@ -15,9 +15,9 @@ import type {
   ProjectToday,
   ResultsResult,
 } from '../../schemas/types.ts'
+import type { Row } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import type { FindingItem } from '../connectors/finding.ts'
-import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { Ending, Fetcher } from '../outbox/fetching.ts'
 import { checkCited } from './checked.ts'

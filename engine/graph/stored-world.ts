@@ -2,7 +2,6 @@
 import type { PartKind } from '../changes/declared.ts'
 import type { Declared } from '../declared/declared.ts'
 import type { Database } from '../store/handle.ts'
-import type { ProjectDoc } from '../wiring/project-doc.ts'
 import { type GraphStructure, structureOf } from './structure.ts'
 import type { GraphDestination, GraphWorld } from './world.ts'
 
@@ -24,7 +23,7 @@ interface SubscriptionRow {
 export function storedStructures(declared: Declared): (id: string) => GraphStructure {
   const kept = new Map<string, { by: string; structure: GraphStructure }>()
   return (id) => {
-    const doc = declared.kinds.project.find(id)!.doc as unknown as ProjectDoc
+    const doc = declared.kinds.project.find(id)!.doc
     const told = destinationsOf(declared.store.db, id, Object.keys(doc.uses.trigger ?? {}))
     const by = JSON.stringify([declared.changes.version(), told])
     const known = kept.get(id)
@@ -39,7 +38,7 @@ export function storedStructures(declared: Declared): (id: string) => GraphStruc
 
 /** @param id of a live project; inside a rehearsal, as the draft would have it */
 export function storedWorld({ kinds, projects, store }: Declared, id: string): GraphWorld {
-  const doc = kinds.project.find(id)!.doc as unknown as ProjectDoc
+  const doc = kinds.project.find(id)!.doc
   const names = new Map(projects.all().map((row) => [row.id, row.name]))
   return {
     id,

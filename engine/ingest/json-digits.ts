@@ -72,6 +72,7 @@ export const isWrittenDigits = (value: unknown): boolean => isRawJson(value)
 /** ECMAScript's JSON.parse source text access, which the compiler's library does not know yet. */
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
 const parse = JSON.parse as (text: string, reviver: Reviver) => unknown
+// The types of the compiler's library do not know them yet.
 const { rawJSON: rawJson, isRawJSON: isRawJson } = JSON as unknown as {
   rawJSON(digits: string): unknown
   isRawJSON(value: unknown): boolean

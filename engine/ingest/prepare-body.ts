@@ -1,5 +1,5 @@
 /** From the bytes of a body to packed events: split, mapped, labelled. Pure, so that any thread can. */
-import type { IngestCall } from '../engine.ts'
+import type { IngestCall } from '../calls.ts'
 import { fail, SvcError } from '../errors.ts'
 import { type KnownLabels, type PackedEvents, Packer } from './packed.ts'
 import type { Prepare } from './prepare.ts'

@@ -1,6 +1,7 @@
 /** Reference documents and skills, whole, in pages; without an id those there are. */
+
+import type { Row } from '../calls.ts'
 import { cautiousTokens } from '../context/index.ts'
-import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { redact } from '../redact.ts'
 import type { ReadContext } from '../timeline/context.ts'

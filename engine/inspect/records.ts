@@ -1,6 +1,7 @@
 /** One event, whole: its labels, its text, and its payload as it was received, in pages. */
+
+import type { Row } from '../calls.ts'
 import { cautiousTokens } from '../context/index.ts'
-import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { redact } from '../redact.ts'
 import { labelIdsOf } from '../store/open-segment.ts'

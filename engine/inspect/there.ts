@@ -3,8 +3,8 @@
  * may be read, and so over events, not over what the instance knows.
  */
 import { escapeLine } from '../../schemas/plain-text.ts'
+import type { Row } from '../calls.ts'
 import { cautiousTokens } from '../context/index.ts'
-import type { Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { redact } from '../redact.ts'
 import { iso, presentRow } from '../timeline/present.ts'

@@ -5,7 +5,7 @@
  */
 import { type Kind, lifecycles } from '../../machines/index.ts'
 import { accepts, type Effect, type LifecycleEvent, type Snapshot, start, step } from '../../machines/step.ts'
-import type { Caller } from '../engine.ts'
+import type { Caller } from '../calls.ts'
 import { fail } from '../errors.ts'
 import type { Database } from '../store/handle.ts'
 import { lifecycleQueries } from './queries.ts'

@@ -7,8 +7,8 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { LoginApprove, LoginExchange } from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
-import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 
 /** How long a code is good for. */

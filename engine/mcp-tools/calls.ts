@@ -2,6 +2,7 @@
  * External tools as the callers of the engine see them. Rows are read and written in the writer's thread;
  * connecting is the main thread's, see tests.ts.
  */
+
 import type {
   McpServerSpec,
   McpServerTest,
@@ -9,8 +10,8 @@ import type {
   McpTestResult,
   McpTool,
 } from '../../schemas/types.ts'
-import type { Stored } from '../changes/declared.ts'
-import type { Caller } from '../engine.ts'
+import type { Caller } from '../calls.ts'
+import type { StoredOf } from '../changes/declared.ts'
 import { fail } from '../errors.ts'
 import { keepMcpSecrets, normaliseMcpServer } from '../parts/mcp-server-spec.ts'
 import type { Pins, SeenTool } from './pins.ts'
@@ -50,11 +51,11 @@ export type McpToolCalls = McpToolWrites & McpToolTests
 
 export function mcpToolWrites(parts: {
   pins: Pins
-  find(server: string): Stored | undefined
+  find(server: string): StoredOf<'mcp_server'> | undefined
   resolveWith: ResolveWith
 }): McpToolWrites {
   const { pins, find, resolveWith } = parts
-  const require = (server: string): Stored =>
+  const require = (server: string): StoredOf<'mcp_server'> =>
     find(server) ?? fail('not_found', `no MCP server is named ${server}`)
   const toConnect = (given: readonly { name: string; spec: McpServerSpec | null }[]): ServersToConnect => {
     const answer: ServersToConnect = { servers: [], skipped: [], pins: new Map() }
@@ -66,8 +67,8 @@ export function mcpToolWrites(parts: {
     }
     return answer
   }
-  const specOf = (stored: Stored | undefined): McpServerSpec | null =>
-    stored ? (stored.doc as unknown as McpServerSpec) : null
+  const specOf = (stored: StoredOf<'mcp_server'> | undefined): McpServerSpec | null =>
+    stored ? stored.doc : null
   return {
     mcpServersToConnect: async (names) =>
       toConnect(names.map((name) => ({ name, spec: specOf(find(name)) }))),

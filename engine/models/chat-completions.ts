@@ -2,8 +2,10 @@
  * The chat-completions format, over provider B's own client: POST {base}/chat/completions, streamed. The
  * base address includes the version. Provider B and every compatible endpoint are asked this way.
  */
+
 import OpenAI from 'openai'
 import { Stream } from 'openai/core/streaming'
+import type { FieldsOf } from '../../schemas/fields-of.ts'
 import {
   type Adapter,
   argumentsOf,
@@ -104,7 +106,7 @@ function messagesOf(message: ModelMessage): OpenAI.ChatCompletionMessageParam[] 
     ]
   const { raw } = message
   if (isObject(raw) && raw.kind === 'chat' && isObject(raw.message))
-    return [raw.message as unknown as OpenAI.ChatCompletionAssistantMessageParam]
+    return [raw.message as FieldsOf<OpenAI.ChatCompletionAssistantMessageParam>]
   return [assistantOf(message.text, message.calls)]
 }
 

@@ -169,7 +169,7 @@ async function read(client: Anthropic, response: Response, means: Means): Promis
       model = String(event.message.model ?? '')
       learn(event.message.usage)
     } else if (event.type === 'content_block_start') {
-      const block = { ...event.content_block } as unknown as Block
+      const block = { ...event.content_block } as Block
       growing.set(event.index, { block, input: block.type === 'tool_use' ? boundedArguments() : null })
       if (growing.size > MAX_CALLS) throw new BadReply(`the reply has over ${MAX_CALLS} parts`)
       if (block.type === 'text' && block.text) {

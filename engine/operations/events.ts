@@ -1,7 +1,7 @@
 /** Reads of events (SPEC.md, Ingest and reads), and what they take of the disk. */
 
 import type { ProjectCard } from '../../schemas/types.ts'
-import type { Row } from '../engine.ts'
+import type { Row } from '../calls.ts'
 import { fail } from '../errors.ts'
 import type { OperationInput } from './input.ts'
 import { tagged } from './operation.ts'

@@ -2,7 +2,7 @@
  * The table of operations: every call of the service but those that are streams, bytes or a door's own. Their
  * order is that of the API document.
  */
-import type { EngineCalls } from '../whole-engine.ts'
+import type { StoreCalls } from '../roles/calls.ts'
 import { agentTests } from './agent-tests.ts'
 import { agents } from './agents.ts'
 import { ask } from './ask.ts'
@@ -73,6 +73,6 @@ export const roleOf = ({ role }: Operation, input: OperationInput): Role =>
 
 /** Runs an operation where one is, whatever its role. */
 export const performOn =
-  (engine: EngineCalls) =>
+  (engine: StoreCalls) =>
   async (id: string, input: OperationInput): Promise<unknown> =>
     operationOf(id).run(engine, input)

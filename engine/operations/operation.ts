@@ -4,7 +4,7 @@
  * These files import types and errors alone, so that every thread can load the whole table.
  */
 import type { SchemaTypes } from '../../schemas/types.ts'
-import type { EngineCalls } from '../whole-engine.ts'
+import type { StoreCalls } from '../roles/calls.ts'
 import type { NetworkInput, OperationInput } from './input.ts'
 import type { NetworkCalls } from './network.ts'
 
@@ -96,7 +96,7 @@ export interface Operation {
    * null). `shows`: it shows when keys were used.
    */
   readonly access?: 'changes' | 'shows'
-  run(engine: EngineCalls | NetworkCalls, input: OperationInput): Promise<unknown>
+  run(engine: StoreCalls | NetworkCalls, input: OperationInput): Promise<unknown>
 }
 
 type ValueOf<F> = F extends { readonly enum: readonly (infer E)[] }
@@ -166,7 +166,7 @@ interface Declared<
   file?: string | ((params: ParamsOf<P, F>) => string)
   type?: (query: ValuesOf<Q>) => string
   run(
-    engine: [R] extends ['network'] ? NetworkCalls : EngineCalls,
+    engine: [R] extends ['network'] ? NetworkCalls : StoreCalls,
     input: [R] extends ['network']
       ? NetworkInput<ParamsOf<P, F>, ValuesOf<Q>, BodyOf<B, O, T>>
       : OperationInput<ParamsOf<P, F>, ValuesOf<Q>, BodyOf<B, O, T>>,

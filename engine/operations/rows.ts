@@ -2,7 +2,7 @@
  * Answers that hold stored payloads, as JSON text: `raw` is text as received and is spliced in as it is, because
  * parsing and writing it again would change large numbers and drop repeated keys.
  */
-import type { ReadAnswer, Row } from '../engine.ts'
+import type { ReadAnswer, Row } from '../calls.ts'
 
 /** A row as JSON text, its payload byte for byte. */
 export function rowJson(row: Row): string {

@@ -11,8 +11,10 @@
  *     └────────────────────── redeliver ───────────────────┘
  * ```
  */
-import type { Effect, LifecycleEvent } from '../../machines/step.ts'
+
+import type { LifecycleEvent } from '../../machines/step.ts'
 import { move } from '../lifecycle/advance.ts'
+import { carryOut, type Executors } from '../lifecycle/effects.ts'
 import type { Database } from '../store/handle.ts'
 import { type DeliveryRows, deliveryRows } from './rows.ts'
 
@@ -30,10 +32,8 @@ interface Written {
   moved: Moved
 }
 
-type Executor = (written: Written, params: never) => void
-
 /** What each effect of the machine is; test/engine/outbox/delivery.test.ts holds that none is missing. */
-export const effects: Readonly<Record<string, Executor>> = {
+export const effects: Executors<Written> = {
   send: ({ moved }, params: { try: number }) => {
     moved.send = params.try
   },
@@ -55,13 +55,7 @@ export function moveDelivery(db: Database, id: string, event: LifecycleEvent & {
   const { state, snapshot, effects: asked } = move(db, { kind: 'delivery', id, name: id }, event)
   const moved: Moved = { state, send: null }
   const rows = deliveryRows(db)
-  for (const effect of asked) execute(effect, { rows, id, at: event.at, moved })
+  carryOut('delivery', effects, asked, { rows, id, at: event.at, moved })
   rows.setDue.run((snapshot.context.due_at as number | null) ?? null, id)
   return moved
-}
-
-function execute({ type, params }: Effect, written: Written): void {
-  const executor = effects[type]
-  if (!executor) throw new Error(`nothing carries out the effect ${type} of a delivery`)
-  executor(written, params as never)
 }

@@ -3,7 +3,7 @@
  * fetches by the subscriptions it made; one with scope admin by any.
  */
 import type { FiringFetched, FiringMessage, LeaseExtended } from '../../schemas/types.ts'
-import type { Caller } from '../engine.ts'
+import type { Caller } from '../calls.ts'
 import { fail } from '../errors.ts'
 import type { Holding, Leased, Leases } from './senders/fetch.ts'
 import type { Subscriptions } from './subscriptions.ts'

@@ -13,14 +13,13 @@
  * Ways in: rows.ts `addDelivery` writes one in the transaction of what it tells; queue.ts is what the worker and
  * people ask of it. rows.ts alone writes its tables, `deliveries` and `delivery_tries`.
  */
-import type { Clock, Timers } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { Secrets } from '../secrets.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import { fetchWrites } from './fetching.ts'
 import { createQueue, type FindingsToSend } from './queue.ts'
 import { createLeases } from './senders/fetch.ts'
 import { createSubscriptions } from './subscriptions.ts'
-import { createWaiting } from './waiting.ts'
 
 export interface OutboxParts {
   store: StoreHandle
@@ -36,20 +35,4 @@ export function openOutbox({ store, clock, secrets, findings, onPending }: Outbo
   const leases = createLeases({ store, clock, onPending })
   const queue = createQueue({ store, clock, subscriptions, leases, findings, onPending })
   return { subscriptions, queue, ...fetchWrites(subscriptions, leases) }
-}
-
-/** Who waits in this process, and how they are told that something came. */
-export function waitersNudgedBy(
-  timers: Timers,
-  onError: (error: Error) => void,
-  alsoPending: (() => void) | undefined,
-) {
-  const waiting = createWaiting(timers, onError)
-  return {
-    waiting,
-    onPending: () => {
-      waiting.nudge()
-      alsoPending?.()
-    },
-  }
 }

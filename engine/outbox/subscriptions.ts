@@ -6,9 +6,9 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { Subscription, SubscriptionCreated } from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import type { Audience } from '../egress/index.ts'
-import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { maskedUrl } from '../moved-secret.ts'
 import type { Secrets } from '../secrets.ts'

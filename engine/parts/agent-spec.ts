@@ -1,7 +1,10 @@
 /** The rules of a declared agent that its schema cannot say, and its canonical form. */
+
+import type { FieldsOf } from '../../schemas/fields-of.ts'
 import { check } from '../../schemas/index.ts'
 import type { AgentHandoff, AgentSpec, ToolPolicy, Verdict } from '../../schemas/types.ts'
 import { keepAddressSecrets } from '../address-secrets.ts'
+import { documentOf } from '../changes/documents.ts'
 import { MASK } from '../changes/plan.ts'
 import { fail } from '../errors.ts'
 import { patternFault } from '../ingest/pattern.ts'
@@ -55,7 +58,7 @@ export function keepAgentSecrets(
   const isKept = [undefined, null, '', MASK].includes(given.webhook_token as string | null | undefined)
   if (stored && isKept && kept.webhook_token !== undefined)
     refuseMoved('webhook_token', stored.doc.webhook_url, kept.webhook_url, { field: 'webhook_token' })
-  return kept as unknown as GivenAgent
+  return kept as FieldsOf<GivenAgent>
 }
 
 /**
@@ -92,7 +95,7 @@ export function normaliseHandoffs(agent: string, handoffs: readonly AgentHandoff
 
 /** Empty text, empty lists, nulls, false and the brief are how an agent is without them. */
 function withoutDefaults(spec: AgentSpec): AgentSpec {
-  return Object.fromEntries(
+  const said = Object.fromEntries(
     Object.entries(spec).filter(
       ([name, value]) =>
         !(name === 'context' && value === 'brief') &&
@@ -102,5 +105,6 @@ function withoutDefaults(spec: AgentSpec): AgentSpec {
         value !== false &&
         !(Array.isArray(value) && value.length === 0),
     ),
-  ) as unknown as AgentSpec
+  )
+  return documentOf('agent', said)
 }

@@ -1,7 +1,9 @@
 /** The rules of a declared MCP server that its schema cannot say, and its canonical form. */
+
 import { check } from '../../schemas/index.ts'
 import type { McpServerSpec } from '../../schemas/types.ts'
 import { keepAddressSecrets } from '../address-secrets.ts'
+import { documentOf } from '../changes/documents.ts'
 import { MASK } from '../changes/plan.ts'
 import { fail } from '../errors.ts'
 import { refuseMoved } from '../moved-secret.ts'
@@ -56,7 +58,7 @@ export function keepMcpSecrets(
   const isKept = (given.auth_value ?? MASK) === MASK || given.auth_value === ''
   if (stored && isKept && kept.auth_value !== undefined)
     refuseMoved('auth_value', stored.doc.url, kept.url, { field: 'auth_value' })
-  return kept as unknown as McpServerSpec
+  return documentOf('mcp_server', kept)
 }
 
 function checkUrl(text: string): void {

@@ -79,4 +79,4 @@ async function oldestWithin(
   return oldest ? placeOf(oldest) : null
 }
 
-const placeOf = ({ place }: { place: string }): Place => JSON.parse(place) as unknown as Place
+const placeOf = ({ place }: { place: string }): Place => JSON.parse(place) as Place

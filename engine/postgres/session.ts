@@ -105,7 +105,7 @@ async function connectTo(dsn: Dsn, address: string, ssl: boolean, signal: AbortS
     application_name: 'svc',
     connectionTimeoutMillis: CONNECT_MS,
     // What the server says of a value is its text, so that nothing is rounded.
-    types: { getTypeParser: () => (value: unknown) => value } as unknown as ClientConfig['types'],
+    types: { getTypeParser: () => (value: unknown) => value } as ClientConfig['types'],
     ssl: ssl
       ? {
           host,

@@ -2,8 +2,10 @@
  * What follows from an edit beside the documents, in the same transaction: who uses what, the
  * objects of templates' plans and their ownership, how many projects use a skill.
  */
+
 import type { Doc, PartKind, Stroke } from '../changes/declared.ts'
 import { partKinds } from '../changes/declared.ts'
+import { documentOf } from '../changes/documents.ts'
 import type { Staged } from '../changes/edit.ts'
 import { advance, firstSnapshot } from '../lifecycle/advance.ts'
 import type { Database } from '../store/handle.ts'
@@ -39,8 +41,8 @@ function followProject(
   stroke: Stroke,
   skillUsers: Map<string, number>,
 ): void {
-  const before = (stored?.doc ?? { uses: {} }) as unknown as ProjectDoc
-  const after = (doc ?? { uses: {} }) as unknown as ProjectDoc
+  const before = documentOf('project', stored?.doc ?? { uses: {} })
+  const after = documentOf('project', doc ?? { uses: {} })
   for (const kind of partKinds) {
     const [was, is] = [before.uses[kind] ?? {}, after.uses[kind] ?? {}]
     for (const name of Object.keys(was))

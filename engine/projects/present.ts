@@ -4,7 +4,7 @@ import { lifecycles } from '../../machines/index.ts'
 import { accepts, type Snapshot } from '../../machines/step.ts'
 import type { Project, ProjectCard, ProjectObject } from '../../schemas/types.ts'
 import { maskAddresses } from '../address-secrets.ts'
-import type { DeclaredKind, Doc, PartKind, Stored } from '../changes/declared.ts'
+import type { DeclaredKind, Doc, PartKind, StoredOf } from '../changes/declared.ts'
 import { partKinds } from '../changes/declared.ts'
 import { maskFields } from '../parts/secret-fields.ts'
 import { DEFAULT_TEMPLATE, type ProjectDoc, partsOf } from '../wiring/project-doc.ts'
@@ -21,8 +21,8 @@ export interface PresentParts {
 const TITLES: Record<string, string> = { custom: 'Custom project', default: 'Default' }
 
 /** A project with its parts and wiring; secret parameters are blank. */
-export function presentProject({ queries, templates }: PresentParts, stored: Stored): Project {
-  const doc = stored.doc as unknown as ProjectDoc
+export function presentProject({ queries, templates }: PresentParts, stored: StoredOf<'project'>): Project {
+  const doc = stored.doc
   const row = queries.byId(stored.key)!
   const snapshot = JSON.parse(row.snapshot) as Snapshot
   const title =
@@ -56,8 +56,8 @@ export function presentProject({ queries, templates }: PresentParts, stored: Sto
 }
 
 /** A project as a key of its own sees it: no parameters, no wiring. */
-export function presentCard(stored: Stored): ProjectCard {
-  const doc = stored.doc as unknown as ProjectDoc
+export function presentCard(stored: StoredOf<'project'>): ProjectCard {
+  const doc = stored.doc
   const names = (kind: PartKind) => Object.keys(doc.uses[kind] ?? {}).sort()
   return {
     id: stored.key,

@@ -1,5 +1,7 @@
 /** How documents of projects are stored: one row each, secret parameters sealed. */
+
 import type { DeclaredKind, Doc, Stored, Stroke } from '../changes/declared.ts'
+import { documentOf } from '../changes/documents.ts'
 import { equal } from '../changes/fields.ts'
 import { advance, firstSnapshot } from '../lifecycle/advance.ts'
 import { maskNamed, openFields, type SecretNames, sealFields } from '../parts/secret-fields.ts'
@@ -168,7 +170,7 @@ function withoutState(doc: Doc): Doc {
 /** Whether the project itself was edited, and not only paused or joined by a part. */
 function declaresOther(before: Doc, after: Doc): boolean {
   const own = (doc: Doc): Partial<ProjectDoc> => {
-    const { name, goal, description, params, wakes, handoffs } = doc as unknown as ProjectDoc
+    const { name, goal, description, params, wakes, handoffs } = documentOf('project', doc)
     return {
       name,
       ...(goal ? { goal } : {}),

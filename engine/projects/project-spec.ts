@@ -1,6 +1,8 @@
 /** The rules of a declared project that hold whoever writes it. */
+
 import type { Doc } from '../changes/declared.ts'
 import { partKinds } from '../changes/declared.ts'
+import { documentOf } from '../changes/documents.ts'
 import type { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
 import { parseDuration } from '../timeline/duration.ts'
@@ -78,9 +80,9 @@ export function saidOf({ name, goal, description }: Said): Pick<ProjectDoc, 'nam
 export function normaliseProject(edit: Edit, id: string, given: Doc): Doc {
   const unknown = Object.keys(given).find((field) => !FIELDS.has(field))
   if (unknown) fail('invalid', `${unknown} is not a field of a project`, { field: unknown })
-  const now = edit.get('project', id) as unknown as ProjectDoc | undefined
+  const now = edit.get('project', id)
   if (!now) fail('not_found', `no project has the id or name ${id}; projects are made by POST /api/projects`)
-  const doc = given as unknown as ProjectDoc
+  const doc: Partial<ProjectDoc> = documentOf('project', given)
   if (doc.template !== undefined && doc.template !== now.template)
     fail('invalid', `template must stay ${now.template}`, { field: 'template' })
   const { plan, stopped, paused, draft, setup, template } = now
@@ -100,15 +102,15 @@ export function normaliseProject(edit: Edit, id: string, given: Doc): Doc {
     ...(draft ? { draft } : {}),
     ...(setup ? { setup } : {}),
   }
-  return next as unknown as Doc
+  return { ...next }
 }
 
 /** Shape and durations of wakes and handoffs. */
-function wiredOf(doc: ProjectDoc): Pick<ProjectDoc, 'wakes' | 'handoffs'> {
+function wiredOf(doc: Partial<ProjectDoc>): Pick<ProjectDoc, 'wakes' | 'handoffs'> {
   try {
     const wiring = wiringOf(doc)
     for (const { cooldown } of wiring.handoffs) if (cooldown) parseDuration(cooldown, 'handoffs')
-    const { wakes, handoffs } = withWiring({ ...doc, uses: {} }, wiring)
+    const { wakes, handoffs } = withWiring({ name: '', template: '', uses: {} }, wiring)
     return {
       ...(Object.keys(wakes ?? {}).length ? { wakes } : {}),
       ...(Object.keys(handoffs ?? {}).length ? { handoffs } : {}),

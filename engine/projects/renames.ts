@@ -2,7 +2,6 @@
  * Parts that a new plan makes under another name: whatever referred to one refers to its successor, so
  * that nothing that stays is unwired (SPEC.md, Ownership of template-project objects).
  */
-import type { AgentSpec, TriggerSpec } from '../../schemas/types.ts'
 import type { PartKind } from '../changes/declared.ts'
 import type { Edit } from '../changes/edit.ts'
 import { type ProjectDoc, projectOf } from '../wiring/project-doc.ts'
@@ -52,12 +51,12 @@ export function rewireParts(edit: Edit, id: string, renames: Renames): void {
   for (const name of Object.keys(uses.trigger ?? {})) {
     const doc = edit.get('trigger', name)
     if (!doc) continue
-    const sources = (doc as unknown as TriggerSpec).sources.map((source) => renames.now('source', source))
+    const sources = doc.sources.map((source) => renames.now('source', source))
     edit.put('trigger', name, { ...doc, sources: unique(sources) })
   }
   for (const name of Object.keys(uses.agent ?? {})) {
     const doc = edit.get('agent', name)
-    const { mcp_servers, tools } = (doc ?? {}) as unknown as AgentSpec
+    const { mcp_servers, tools } = doc ?? {}
     if (!doc || !mcp_servers?.length) continue
     const server = (other: string) => renames.now('mcp_server', other)
     edit.put('agent', name, {

@@ -2,7 +2,9 @@
  * A template project planned again with new parameters: only the difference is applied. What a hand
  * edited or deleted stays as it is, under its name, and is wired with what the new plan makes.
  */
+
 import type { ProjectReport, TemplateFile } from '../../schemas/types.ts'
+import type { Doc } from '../changes/declared.ts'
 import { type PartKind, partKinds } from '../changes/declared.ts'
 import type { Edit } from '../changes/edit.ts'
 import { equal } from '../changes/fields.ts'
@@ -86,7 +88,8 @@ function stageObject(replan: Replan, object: PlannedObject): void {
 function replace({ world, id, plan, renames, report }: Replan, object: PlannedObject, was: string): void {
   const { edit } = world
   const { kind, name } = object
-  const isPaused = edit.get(kind, was)?.paused === true
+  const before: Doc | undefined = edit.get(kind, was)
+  const isPaused = before?.paused === true
   const isNew = !edit.has(kind, name)
   if (retire(world, id, kind, was)) report.deleted.push(`${kind}:${was}`)
   stagePlanned(world, id, object, plan)

@@ -189,7 +189,8 @@ export function plannedAs({ normalise, kinds, fingerprint }: TemplateWorld, obje
 
 /** A document as it is put in place of another, which may be paused. */
 export function keepPaused(edit: Edit, kind: PartKind, name: string, doc: Doc): Doc {
-  return edit.get(kind, name)?.paused ? { ...doc, paused: true } : doc
+  const now: Doc | undefined = edit.get(kind, name)
+  return now?.paused ? { ...doc, paused: true } : doc
 }
 
 /** Enters an object in a plan. */

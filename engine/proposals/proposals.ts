@@ -171,7 +171,7 @@ function triggersOf({ changes }: ChangePlan, edit: Edit): Proposal['triggers'] {
     .filter(({ kind, action }) => kind === 'trigger' && action !== 'delete')
     .map(({ key }) => {
       const { paused: _, ...definition } = edit.get('trigger', key)!
-      return { name: key, definition: definition as unknown as TriggerDefinition }
+      return { name: key, definition: definition as TriggerDefinition }
     })
 }
 

@@ -3,8 +3,9 @@
  * question has the same answer, for as long as the events are there: it looks at what had been ingested by an
  * instant, and at nothing of the present.
  */
+
+import type { Row } from '../calls.ts'
 import { cautiousTokens, makeBriefInSteps, renderBrief } from '../context/index.ts'
-import type { Row } from '../engine.ts'
 import type { ReadContext } from '../timeline/context.ts'
 import { contextRows } from '../timeline/context-rows.ts'
 import { readDocuments } from '../timeline/documents.ts'

@@ -1,6 +1,6 @@
 /** Agents at work as callers see them: what is written, and the names of what is read. */
 import type { AgentPreview, RememberRequest, RerunResult } from '../../schemas/types.ts'
-import type { Caller } from '../engine.ts'
+import type { Caller } from '../calls.ts'
 import { fail } from '../errors.ts'
 import type { CallRefusal } from '../models/reserving.ts'
 import type { ReadContext } from '../timeline/context.ts'
@@ -93,7 +93,7 @@ export function runWrites(
       tape: 0,
       as_of: then,
       deadline_at: then,
-    } as unknown as RunRow
+    } as RunRow
     const run = starting.startedOf(row, [])
     return { ...run, origin: { ...run.origin, trigger: told?.trigger ?? null } }
   }

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto'
 import { foldText } from '../../schemas/event-line.ts'
 import { escapeText } from '../../schemas/plain-text.ts'
-import type { Row } from '../engine.ts'
+import type { Row } from '../calls.ts'
 import { redact } from '../redact.ts'
 
 /** Of one event; a stack trace says what it says in its first lines. */

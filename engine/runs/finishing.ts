@@ -2,9 +2,11 @@
  * Runs as they end: the state, the finding on the timeline, what the firing is told of it, and who takes
  * over, all in one transaction.
  */
+
 import type { FindingItem } from '../connectors/finding.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
+import { carryOut, type Executors } from '../lifecycle/effects.ts'
 import { tellFinding } from '../outbox/findings.ts'
 import { settleRun } from '../outbox/senders/agent.ts'
 import { parseDuration } from '../timeline/duration.ts'
@@ -19,6 +21,11 @@ type Succeeded = Extract<RunEnd, { event: 'succeed' }>
 type Server = { server: string; skipped: string | null }
 
 export type Finishing = ReturnType<typeof createFinishing>
+
+/** What each effect of the machine of a handoff is. */
+export const handoffEffects: Executors<{ start(depth: number): void }> = {
+  start_run: ({ start }, { depth }: { depth: number }) => start(depth),
+}
 
 export function createFinishing(parts: RunsParts, making: Making) {
   const { store, clock, queries } = parts
@@ -128,18 +135,18 @@ export function createFinishing(parts: RunsParts, making: Making) {
           is_target_busy: !run.practice && queries.isBusy.get(to, entity.label, entity.key)! > 0,
         },
       )
-      if (effects.some(({ type }) => type === 'start_run')) {
-        const child = making.takeOver(run, to, entity, projects, at)
-        if (child) queries.setHandoffRun.run(child, id)
-        else move(db, { kind: 'handoff', id, name: id }, { type: 'finish', at })
-      }
+      carryOut('handoff', handoffEffects, effects, {
+        start: (depth) => {
+          const child = making.takeOver(run, to, entity, projects, { at, depth })
+          if (child) queries.setHandoffRun.run(child, id)
+          else move(db, { kind: 'handoff', id, name: id }, { type: 'finish', at })
+        },
+      })
     }
   }
 
   function stepsOf(id: string): Step[] {
-    return queries.steps
-      .all(id)
-      .map(({ data, ...step }) => ({ ...step, data: JSON.parse(data) }) as unknown as Step)
+    return queries.steps.all(id).map(({ data, ...step }) => ({ ...step, data: JSON.parse(data) }) as Step)
   }
 
   function findingOf(run: RunRow, end: Succeeded): FindingItem {

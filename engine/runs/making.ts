@@ -128,7 +128,8 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
       to: string,
       entity: { label: string; key: string },
       projects: readonly string[],
-      at: number,
+      /** Its depth in the chain, as the machine of the handoff counts it. */
+      { at, depth }: { at: number; depth: number },
     ) => {
       const agent = parts.agent(to)
       if (!agent) return null
@@ -145,7 +146,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           entity: entity.key,
           parent_run_id: from.id,
           root_run_id: from.root_run_id,
-          depth: from.depth + 1,
+          depth,
           rerun_of: null,
           practice: from.practice,
           tape: 0,

@@ -1,6 +1,6 @@
 /** The tools of the service itself that a run is offered: they read, within the projects it works for. */
 import type { ReadRequest, StatsRequest } from '../../schemas/types.ts'
-import type { ReadAnswer } from '../engine.ts'
+import type { ReadAnswer } from '../calls.ts'
 import { SvcError } from '../errors.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
 import { parseDuration } from '../timeline/duration.ts'

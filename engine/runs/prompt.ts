@@ -4,7 +4,7 @@
  * the correlated timeline. The same run repeated is told the same, to the byte: nothing of the present
  * is in it.
  */
-import type { ReadAnswer } from '../engine.ts'
+import type { ReadAnswer } from '../calls.ts'
 import { fence, renderRows } from './fence.ts'
 import type { BriefAnswer, EarlierFinding, Shown, StartedRun } from './types.ts'
 

@@ -9,8 +9,8 @@ import type {
   StatsRequest,
   StatsResult,
 } from '../../schemas/types.ts'
+import type { ReadAnswer, Row } from '../calls.ts'
 import type { Clock } from '../clock.ts'
-import type { ReadAnswer, Row } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { incidentQueries } from '../findings/incidents.ts'
 import { type InspectQuestion, inspectInSteps } from '../inspect/index.ts'

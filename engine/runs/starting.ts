@@ -18,7 +18,7 @@ const DEADLINE_MS = 15 * 60_000
 /** Runs of a chain after its first (SPEC.md, Limits: handoff chain). */
 const CHAIN_MAX = 3
 
-const stepOf = ({ data, ...step }: StepRow): Step => ({ ...step, data: JSON.parse(data) }) as unknown as Step
+const stepOf = ({ data, ...step }: StepRow): Step => ({ ...step, data: JSON.parse(data) }) as Step
 
 export function createStarting(parts: RunsParts, finishing: Finishing, parking: Parking) {
   const { store, clock, queries } = parts

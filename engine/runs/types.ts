@@ -9,7 +9,7 @@ import type {
   StatsRequest,
   StatsResult,
 } from '../../schemas/types.ts'
-import type { ReadAnswer, Row } from '../engine.ts'
+import type { ReadAnswer, Row } from '../calls.ts'
 import type { MarkRow } from '../findings/queries.ts'
 import type { InspectQuestion } from '../inspect/index.ts'
 import type { CallRefusal } from '../models/reserving.ts'

@@ -12,10 +12,10 @@ import type {
   SetupSave,
   TestEventSent,
 } from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
 import type { Declared } from '../declared/declared.ts'
 import { requireProject } from '../declared/skill-writes.ts'
 import type { WriteBy } from '../declared/write.ts'
-import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import { advance } from '../lifecycle/advance.ts'
 import { applyPlan } from './apply.ts'

@@ -39,7 +39,7 @@ const NAME_MAX = 60
 /** @throws SvcError not_found, also for a project that was made in another way */
 export function requireSetup(declared: Declared, word: string): OfSetup {
   const id = requireProject(declared, word)
-  const doc = declared.kinds.project.find(id)!.doc as unknown as ProjectDoc
+  const doc = declared.kinds.project.find(id)!.doc
   const row =
     setupQueries(declared.store.db).byId(id) ??
     fail('not_found', `project ${doc.name} was not made by guided setup`)

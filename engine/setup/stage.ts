@@ -31,7 +31,7 @@ export function stagePlan(edit: Edit, draft: string | null, plan: Plan): string 
   const id = draft ?? newProjectId(edit)
   const { draft: _draft, ...before } = draft
     ? projectOf(edit, draft)
-    : ({ template: CUSTOM_TEMPLATE, uses: {} } as unknown as ProjectDoc)
+    : { template: CUSTOM_TEMPLATE, uses: {} }
   putProject(edit, id, { ...before, name: plan.name, goal: plan.goal, setup: true })
   const make = (kind: PartKind, name: string, exists: boolean, doc: () => Doc) =>
     naming(kind, name, () => {

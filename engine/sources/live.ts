@@ -1,8 +1,8 @@
 /** A source as ingest uses it: its config open, its mapping and labels compiled once. */
 import type { WebhookConfig } from '../../schemas/types.ts'
+import type { IngestRoute } from '../calls.ts'
 import type { ConnectorDefinition, PushConnector } from '../connectors/connector.ts'
 import { connectorOf } from '../connectors/index.ts'
-import type { IngestRoute } from '../engine.ts'
 import type { SourceCounters } from '../figures.ts'
 import { compileSource, type Prepare } from '../ingest/prepare.ts'
 import type { SignatureScheme } from '../ingest/signature.ts'

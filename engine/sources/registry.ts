@@ -2,7 +2,7 @@
  * The live sources, found by ingest key, id or name. Derived from the rows: loaded at start and
  * again after each change is committed, never before.
  */
-import type { IngestRoute } from '../engine.ts'
+import type { IngestRoute } from '../calls.ts'
 import { fail } from '../errors.ts'
 import type { Figures } from '../figures.ts'
 import type { ConfigSecrets } from './config-secrets.ts'

@@ -12,7 +12,7 @@ import type {
   SourceTestResult,
   SourceWrite,
 } from '../../schemas/types.ts'
-import type { IngestRoute } from '../engine.ts'
+import type { IngestRoute } from '../calls.ts'
 import { fail } from '../errors.ts'
 import { acceptedBy } from '../lifecycle/advance.ts'
 import { maskSecrets } from './config-secrets.ts'

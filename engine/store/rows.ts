@@ -64,12 +64,12 @@ export class RowReader {
       .prepare(
         `SELECT ${lists.join(', ')}, group_concat(hex(e.labels)) FROM json_each(?) j JOIN events e ON e.id = j.value`,
       )
-      .raw() as unknown as Statement<[string], TextColumns>
+      .raw() as Statement<[string], TextColumns>
     this.payloads = db
       .prepare(
         `SELECT json_group_array(e.id), json_group_array(CAST(substr(e.raw, 1, ?) AS TEXT)), json_group_array(instr(e.raw, CAST(? AS BLOB)) > 0) FROM json_each(?) j JOIN events e ON e.id = j.value`,
       )
-      .raw() as unknown as Statement<[number, string, string], [string, string, string]>
+      .raw() as Statement<[number, string, string], [string, string, string]>
   }
 
   /**

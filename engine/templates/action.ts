@@ -1,4 +1,5 @@
 /** Actions of projects (SPEC.md, POST /api/projects/{id}/actions/{name}): what to do, not doing it. */
+import type { FieldsOf } from '../../schemas/fields-of.ts'
 import type { TemplateAction, TemplateFile, TemplateParams } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { objectFaults } from './param-value.ts'
@@ -71,7 +72,7 @@ function requestOf(
 }
 
 function checkArgs(action: TemplateAction, given: Params): Params {
-  const rules = (action.params ?? { properties: {} }) as unknown as TemplateParams
+  const rules = (action.params ?? { properties: {} }) as FieldsOf<TemplateParams>
   const args: Params = Object.fromEntries(Object.entries(given).filter(([, value]) => !isEmpty(value)))
   for (const [field, { default: standard }] of Object.entries(rules.properties))
     if (args[field] === undefined && !isEmpty(standard)) args[field] = standard

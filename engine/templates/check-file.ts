@@ -102,7 +102,7 @@ function secretPlaces({ kind, spec }: TemplateObject, at: string): (path: string
     mcp_server: 'mcp-server-spec',
     skill: 'skill-spec',
   }
-  const { properties } = schemaOf(`${schemas[kind]}.json`) as unknown as { properties: Roots }
+  const properties = schemaOf(`${schemas[kind]}.json`).properties as Roots
   return (path) =>
     Object.keys(properties).some((name) => properties[name]!['x-secret'] && path === `${at}.${name}`)
 }

@@ -1,4 +1,5 @@
 /** The parameters of a project made from a template (SPEC.md, Project: params). */
+import type { FieldsOf } from '../../schemas/fields-of.ts'
 import type { TemplateFile, TemplateParam, TemplateParams } from '../../schemas/types.ts'
 import { keepAddressSecrets } from '../address-secrets.ts'
 import { MASK } from '../changes/plan.ts'
@@ -12,7 +13,7 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /** The schema of a template's parameters; checked when the file was read. */
 export function paramsOf(file: Pick<TemplateFile, 'params'>): TemplateParams {
-  return file.params as unknown as TemplateParams
+  return file.params as FieldsOf<TemplateParams>
 }
 
 /** Names of the parameters that are kept sealed and never returned. */

@@ -1,7 +1,7 @@
 /** Bytes of ingest calls on their way between threads: handed over where they are large, else copied. */
 import { MessageChannel } from 'node:worker_threads'
-import type { IngestCall, IngestPost } from '../engine.ts'
-import { joined, sizeOf } from '../join.ts'
+import type { IngestCall, IngestPost } from '../calls.ts'
+import { joined, sizeOf } from '../ingest/body-bytes.ts'
 import type { CallMeta, Place } from './protocol.ts'
 
 /** Small bodies are copied into one buffer; from this size their own is handed over instead. */

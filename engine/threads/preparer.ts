@@ -5,9 +5,9 @@
  * has to be up to date.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads'
-import { systemClock } from '../clock.ts'
+import type { IngestCall } from '../calls.ts'
+import { type Clock, clockIn } from '../clock.ts'
 import { connectorOf } from '../connectors/index.ts'
-import type { IngestCall } from '../engine.ts'
 import { SvcError } from '../errors.ts'
 import { Kernel } from '../ingest/kernel/kernel.ts'
 import { prepareLines, suits } from '../ingest/kernel/prepare-lines.ts'
@@ -30,13 +30,13 @@ interface Source {
 /** Told the ids that the new labels of a body have become; 0 where none was stored. */
 type Learn = (ids: Uint32Array) => void
 
-/** Runs until the thread is ended. @param writer the port to the writer. */
-export function runPreparer(writer: MessagePort): void {
+/** Runs until the thread is ended. @param writer the port to the writer. @param time memory of the clock. */
+export function runPreparer(writer: MessagePort, time?: SharedArrayBuffer): void {
   const main = parentPort!
   const sources = new Map<string, Source>()
   const pool = new BufferPool()
   const send = (message: FromThread): void => main.postMessage(message)
-  const preparation = new Preparation(pool, (error) => faultOf(error, send))
+  const preparation = new Preparation(pool, clockIn(time), (error) => faultOf(error, send))
   /** Of the calls that the writer is not done with. */
   const waiting = new Map<number, Learn>()
   writer.on('message', (message: ToPreparer) => {
@@ -75,6 +75,7 @@ class Preparation {
 
   constructor(
     private readonly pool: BufferPool,
+    private readonly clock: Clock,
     private readonly onFault: (error: Error) => SvcError,
   ) {}
 
@@ -96,7 +97,7 @@ class Preparation {
   ): PreparedBody | null {
     const { kernel, pool, onFault } = this
     if (!prepare.plan || !suits(prepare.plan, call.headers)) return null
-    const nowMs = systemClock.now()
+    const nowMs = this.clock.now()
     const map = mapperOf(prepare, call, nowMs, onFault)
     const read = prepareLines(kernel, { id, plan: prepare.plan, projection: prepare.projection }, call.body, {
       map,
@@ -111,7 +112,7 @@ class Preparation {
 
   private byItem(source: Source, call: IngestCall, wait: (learn: Learn) => void): PreparedBody {
     const { labels, onFault } = this
-    const prepared = prepareBody(source, itemsOf(call), call, systemClock.now(), {
+    const prepared = prepareBody(source, itemsOf(call), call, this.clock.now(), {
       known: labels,
       onFault,
     })

@@ -1,7 +1,7 @@
 /** Messages between the daemon's main thread and the engine's threads. */
 import type { MessagePort } from 'node:worker_threads'
+import type { IngestCall, TailFilter, TailMessage } from '../calls.ts'
 import type { BootCatalog } from '../catalog/boot.ts'
-import type { IngestCall, TailFilter, TailMessage } from '../engine.ts'
 import type { ErrorCode, ErrorExtra } from '../errors.ts'
 import type { PreparedBody } from '../ingest/prepare-body.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
@@ -22,6 +22,8 @@ export interface SharedOptions {
   tracing?: TracingEnvironment
   slack?: SlackEnvironment
   boot?: BootCatalog
+  /** Memory of a clock that is set by hand; absent: the wall clock. */
+  clock?: SharedArrayBuffer
 }
 
 export interface StoreOptions extends SharedOptions {
@@ -37,7 +39,7 @@ export type ThreadOptions =
   | ({ role: 'writer'; port: MessagePort; log: MessagePort } & StoreOptions)
   | ({ role: 'reader' } & SharedOptions)
   | { role: 'checkpointer'; dataFile: string; log: MessagePort }
-  | { role: 'preparer'; port: MessagePort }
+  | { role: 'preparer'; port: MessagePort; clock?: SharedArrayBuffer }
 
 export interface WireError {
   code: ErrorCode

@@ -1,18 +1,14 @@
 /** Reads on threads of their own: short ones on one, wide ones on another, so that neither holds up ingest. */
-import type { ReadRequest } from '../../schemas/types.ts'
 import type { Timers } from '../clock.ts'
-import type { Asked, ReadAnswer } from '../engine.ts'
+import type { Answering } from '../roles/who-answers.ts'
 import { THREAD_HEAP, WIDE_HEAP } from './heaps.ts'
 import type { SharedOptions } from './protocol.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
-import type { Answering } from './who-answers.ts'
 import { WideReads } from './wide-reads.ts'
 
 export interface Reading extends Pick<Answering, 'short' | 'wide'> {
   /** Of short reads. */
   thread: EngineThread
-  /** A read; one that looks at the text of events is wide. */
-  read(request: ReadRequest, asked?: Asked): Promise<ReadAnswer>
   stop(): Promise<void>
 }
 
@@ -46,8 +42,6 @@ export function startReading(parts: {
     thread,
     short: (method, args) => thread.call(method, args),
     wide: (method, args, { asked, advice }) => wide.run(method, args, asked, advice),
-    read: (request, asked) =>
-      request.text === undefined ? thread.call('read', [request]) : wide.run('read', [request], asked),
     stop: async () => {
       await wide.stop()
       await thread.stop()

@@ -1,53 +1,27 @@
 /**
- * The engine in threads behind the Engine interface: the doors stay responsive while the writer
- * waits for its fsync, and a wide read holds up neither.
+ * The roles of the store in threads of their own: the doors stay responsive while the writer waits for its fsync, and
+ * a wide read holds up neither.
  */
-import { MessageChannel } from 'node:worker_threads'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
-import { createAsk } from '../ask/ask.ts'
-import type { AskPort } from '../ask/types.ts'
+import type { IngestPost } from '../calls.ts'
 import type { BootCatalog, BootReport } from '../catalog/boot.ts'
-import { systemClock, systemTimers } from '../clock.ts'
-import { askingGithub, type CredentialPort } from '../credentials/calls.ts'
-import { environmentCalls } from '../docker/environment.ts'
-import { createEgress } from '../egress/index.ts'
-import type { Directory, IngestPost } from '../engine.ts'
-import { fail } from '../errors.ts'
+import { clockIn, systemClock, systemTimers } from '../clock.ts'
+import { createEngine, type Signals, type StoreRoles } from '../engine.ts'
 import { figuresMemory } from '../figures.ts'
-import { sizeOf } from '../join.ts'
-import { follow } from '../live.ts'
-import { mcpToolTests } from '../mcp-tools/tests.ts'
-import type { ModelPort } from '../models/calls.ts'
+import { sizeOf } from '../ingest/body-bytes.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
-import { openModels } from '../models/open.ts'
-import type { NetworkCalls, ServedEngine } from '../operations/network.ts'
-import { type FindingPort, outboxPort } from '../outbox/calls.ts'
-import { fetchFiringBy } from '../outbox/fetching.ts'
-import { createWaiting } from '../outbox/waiting.ts'
-import { type OutboxWorker, startOutboxWorker } from '../outbox/worker.ts'
-import type { Poller } from '../polling/poller.ts'
-import type { TrialPort } from '../polling/trials.ts'
-import type { PollPort } from '../polling/types.ts'
-import type { Runner } from '../runs/runner.ts'
-import type { Planner } from '../setup/planning/planner.ts'
-import type { PlanningPort } from '../setup/planning/port.ts'
+import type { ServedEngine } from '../operations/network.ts'
+import type { SlackEnvironment } from '../slack/environment.ts'
 import type { Retention } from '../store/maintenance.ts'
 import { WriterState } from '../store/writer-state.ts'
 import { Tallies } from '../tallies.ts'
-import type { TracingPort } from '../tracing/calls.ts'
 import type { TracingEnvironment } from '../tracing/environment.ts'
-import { createTracing } from '../tracing/tracing.ts'
-import { startAgents } from './agents.ts'
 import { BufferPool } from './buffer-pool.ts'
 import { packCalls } from './call-bytes.ts'
 import { limitHeaps, SMALL_HEAP } from './heaps.ts'
-import { performOver } from './performing.ts'
-import { startPlanning } from './planning.ts'
-import { startPolling } from './polling.ts'
 import { startReading } from './reading.ts'
-import { type SlackEnvironment, startSlack } from './slack.ts'
 import { EngineThread, type ThreadEvents } from './thread.ts'
-import { callsOver, type PassedOn } from './who-answers.ts'
 
 export interface StartOptions {
   /** Path of the data file. */
@@ -77,240 +51,154 @@ export interface StartOptions {
   onFault(id: string, stack: string): void
 }
 
-type Ports = ModelPort &
-  CredentialPort &
-  AskPort &
-  TracingPort &
-  PlanningPort &
-  PollPort &
-  TrialPort &
-  FindingPort &
-  Parameters<typeof startSlack>[0]['port']
-
 /** What the log needs is not urgent: until then a start has the processors to itself. */
 const CHECKPOINTER_AFTER_MS = 1_000
+
+/** Of the threads, as tests have them. */
+export interface ThreadsOf {
+  /** Their code; what is built, or written, beside this file. */
+  entry: URL
+  /** Memory of a clock that is set by hand (clock.ts); undefined: the wall clock. */
+  time: SharedArrayBuffer | undefined
+}
+
+const OF_DAEMON: ThreadsOf = {
+  entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs', import.meta.url),
+  time: undefined,
+}
+
+/** The daemon's engine: a thread for each role of the store, and all of it at work. @throws StartError */
+export async function startEngine(options: StartOptions): Promise<ServedEngine> {
+  limitHeaps()
+  return createEngine({
+    roles: await rolesInThreads(options),
+    works: true,
+    clock: systemClock,
+    webhookAllowPrivate: options.webhookAllowPrivate,
+    env: options.env,
+    publicUrl: options.slack.publicUrl,
+    onFault: (role, error) => options.onFault(role, error.stack ?? error.message),
+  })
+}
+
+/** What is told of threads, from the first commit on. */
+function eventsOf({ onFatal, onFault }: StartOptions) {
+  const tallies = new Tallies()
+  let signals: Signals | null = null
+  const events: ThreadEvents = {
+    ...{ onFatal, onFault },
+    onPending: () => signals?.pending(),
+    onSourcesChanged: () => signals?.sourcesChanged(),
+    onTallies: (changed) => tallies.put(changed),
+  }
+  return {
+    events,
+    tallies: () => tallies.list(),
+    signal: (to: Signals) => {
+      signals = to
+    },
+  }
+}
 
 /**
  * Starts the threads, all at once: most of a start is loading code. The reader opens the file once the
  * writer has, for the writer takes the lock and migrates. @throws StartError
  */
-export async function startEngine(options: StartOptions): Promise<ServedEngine> {
-  limitHeaps()
-  const entry = new URL(
-    import.meta.url.endsWith('.ts') ? './worker.ts' : './engine-worker.mjs',
-    import.meta.url,
-  )
-  let outbox: OutboxWorker | null = null
-  let agents: Runner | null = null
-  let poller: Poller | null = null
-  let planner: Planner | null = null
-  const tallies = new Tallies()
-  const waiting = createWaiting(systemTimers, (error) =>
-    options.onFault('deliveries', error.stack ?? error.message),
-  )
-  const events: ThreadEvents = {
-    onFatal: options.onFatal,
-    onFault: options.onFault,
-    onPending: () => {
-      outbox?.nudge()
-      agents?.nudge()
-      planner?.nudge()
-      waiting.nudge()
-    },
-    onSourcesChanged: () => poller?.nudge(),
-    onTallies: (changed) => tallies.put(changed),
-  }
-  const shared = {
-    dataFile: options.dataFile,
-    maxDbSize: options.maxDbSize,
-    figures: figuresMemory(),
-    env: { ...options.env },
-    models: options.models,
-    tracing: options.tracing,
-    slack: options.slack,
-    boot: options.boot,
-  }
-  const state = new WriterState()
-  const { port1, port2 } = new MessageChannel()
-  const log = new MessageChannel()
-  const writer = new EngineThread(
-    entry,
-    {
-      role: 'writer',
-      port: port1,
-      log: log.port1,
-      ...shared,
-      state: state.memory,
-      retention: options.retention,
-      webhookAllowPrivate: options.webhookAllowPrivate,
-      acceptLoss: options.acceptLoss,
-    },
-    events,
-    [port1, log.port1],
-  )
+export async function rolesInThreads(options: StartOptions, how = OF_DAEMON): Promise<StoreRoles> {
+  const { entry } = how
+  const { events, tallies, signal } = eventsOf(options)
+  const { state, shared, writer, preparer, log } = startStore(options, how, events)
   const reading = startReading({ entry, options: shared, events, timers: systemTimers })
   const reader = reading.thread
-  const preparer = new EngineThread(entry, { role: 'preparer', port: port2 }, events, [port2])
-  let checkpointer: EngineThread | null = null
   // Of the start: the writer has it at hand, and a reader would load what is declared for it.
-  let directory: Directory | null = null
+  let directory: unknown
   try {
     await writer.ready
     reader.send({ t: 'open' })
     options.onBooted(await writer.call<BootReport>('bootReport', []))
-    directory = await writer.call<Directory>('directory', [])
+    directory = await writer.call('directory', [])
     await Promise.all([reader.ready, preparer.ready])
   } catch (error) {
     await Promise.all([writer, reader, preparer].map((thread) => thread.end()))
     throw error
   }
-  const notCheckpointing = systemTimers.after(CHECKPOINTER_AFTER_MS, () => {
-    const thread = new EngineThread(
-      entry,
-      { role: 'checkpointer', dataFile: options.dataFile, log: log.port2 },
-      events,
-      [log.port2],
-      SMALL_HEAP,
-    )
-    thread.ready.catch(options.onFatal)
-    thread.send({ t: 'open' })
-    checkpointer = thread
-  })
+  const stopCheckpointer = laterCheckpointer(entry, options, events, log)
   const ingest = new IngestBatcher(writer, preparer)
-  const answering = { ...reading, writer: (method: string, args: unknown[]) => writer.call(method, args) }
-  const answered = callsOver(answering)
-  const calls = answered.calls as unknown as Pick<NetworkCalls, PassedOn>
-  // Credentials pass between the threads, and are no calls of the engine.
-  const ports = answered.ports as unknown as Ports
-  const network = openModels({ ...calls, ...ports }, systemClock)
-  const closed = async (asOf: string | undefined): Promise<void> => {
-    if (asOf === undefined) return
-    const instant = Date.parse(asOf)
-    if (instant > systemClock.now()) fail('invalid', 'as_of must not be in the future', { field: 'as_of' })
-    // Waited for only while a transaction is under way whose events are of before.
-    if (!state.close(instant)) await writer.call('closeInstant', [instant])
-  }
-  const engine: ServedEngine = {
-    ...calls,
-    ...network.calls,
-    perform: performOver(answering, () => engine),
-    status: async () => ({ ...(await calls.status()), tallies: tallies.list() }),
-    read: async (request, asked) => {
-      if (request.cursor === undefined) await closed(request.as_of)
-      return reading.read(request, asked)
-    },
-    inspect: async (request, asked) => {
-      await closed(request.as_of)
-      return calls.inspect(request, asked)
-    },
-    directory: async () => {
+  return {
+    ...{ tallies, signal, wide: reading.wide },
+    writer: (method, args) => writer.call(method, args),
+    short: async (method, args) => {
+      if (method !== 'directory' || directory === undefined) return reading.short(method, args)
       const first = directory
-      directory = null
-      return first ?? calls.directory()
+      directory = undefined
+      return first
     },
-    writerSilence: () => state.silence(systemClock.now()),
-    cancelRun: async (run, by) => {
-      const ended = await calls.cancelRun(run, by)
-      agents?.cut(run)
-      return ended
+    ingest: (post) => ingest.add(post),
+    listen: async (filter, send) => {
+      const stop = writer.listen(filter, send)
+      // A call after `listen` on the same port: once it answers, listening has begun.
+      await writer.call('nextDelivery', [])
+      return stop
     },
-    ingest: (call) => ingest.add(call),
-    tail: (filter, listener) =>
-      follow(
-        async (send) => {
-          const stop = writer.listen(filter, send)
-          // A call after `listen` on the same port: once it answers, listening has begun.
-          await writer.call('nextDelivery', [])
-          return stop
-        },
-        () => reader.call('backlog', [filter]),
-        filter.afterId,
-        listener,
-      ),
+    // Waited for only while a transaction is under way whose events are of before.
+    closeInstant: async (instant) => {
+      if (!state.close(instant)) await writer.call('closeInstant', [instant])
+    },
+    writerSilence: () => state.silence(clockIn(how.time).now()),
     close: async () => {
-      waiting.stop()
-      await Promise.all([outbox?.stop(), agents?.stop(), poller?.stop(), planner?.stop(), ask.stop()])
-      // Runs and turns that have just ended are read for it yet.
-      await tracing.stop()
-      egress.close()
-      network.close()
       await reading.stop()
       // All it was given is with the writer once it answers.
       await preparer.call('handOver', [])
       // The last to hold the file open, the writer empties the log.
-      notCheckpointing()
-      await checkpointer?.stop()
+      await stopCheckpointer()
       await writer.stop()
       await preparer.end()
     },
-  } as ServedEngine
-  const egress = createEgress({ allowPrivate: options.webhookAllowPrivate, timers: systemTimers })
-  const time = { clock: systemClock, timers: systemTimers }
-  Object.assign(engine, mcpToolTests({ calls: engine, egress, ...time }))
-  Object.assign(engine, environmentCalls({ env: options.env, sources: () => engine.listSources(), ...time }))
-  Object.assign(engine, { fetchFiring: fetchFiringBy(engine, waiting) })
-  const slack = startSlack({
-    port: ports,
-    egress,
-    ...time,
-    publicUrl: options.slack.publicUrl,
-    onError: (error) => options.onFault('slack', error.stack ?? error.message),
+  }
+}
+
+/** Starts the writer and the preparer, and says what those that read the file are told. */
+function startStore(options: StartOptions, { entry, time: clock }: ThreadsOf, events: ThreadEvents) {
+  const { dataFile, maxDbSize, models, tracing, slack, boot } = options
+  const shared = {
+    ...{ dataFile, maxDbSize, models, tracing, slack, boot, clock },
+    figures: figuresMemory(),
+    env: { ...options.env },
+  }
+  const state = new WriterState()
+  const { port1, port2 } = new MessageChannel()
+  const log = new MessageChannel()
+  const { retention, webhookAllowPrivate, acceptLoss } = options
+  const writer = new EngineThread(
+    entry,
+    {
+      ...{ role: 'writer', port: port1, log: log.port1, ...shared, state: state.memory },
+      ...{ retention, webhookAllowPrivate, acceptLoss },
+    },
+    events,
+    [port1, log.port1],
+  )
+  const preparer = new EngineThread(entry, { role: 'preparer', port: port2, clock }, events, [port2])
+  return { state, shared, writer, preparer, log: log.port2 }
+}
+
+/** Starts the checkpointer once a start has had its time. @returns what stops it, started or not */
+function laterCheckpointer(
+  entry: URL,
+  { dataFile, onFatal }: StartOptions,
+  events: ThreadEvents,
+  log: MessagePort,
+): () => Promise<void> {
+  let thread: EngineThread | null = null
+  const callOff = systemTimers.after(CHECKPOINTER_AFTER_MS, () => {
+    thread = new EngineThread(entry, { role: 'checkpointer', dataFile, log }, events, [log], SMALL_HEAP)
+    thread.ready.catch(onFatal)
+    thread.send({ t: 'open' })
   })
-  outbox = startOutboxWorker({
-    slack: slack.accounts,
-    port: outboxPort({ ...engine, ...ports }),
-    egress,
-    ...time,
-    random: Math.random,
-    onError: (error) => options.onFault('deliveries', error.stack ?? error.message),
-  })
-  const tracing = createTracing({
-    port: { ...engine, ...ports },
-    egress,
-    ...time,
-    onError: (error) => options.onFault('tracing', error.stack ?? error.message),
-  })
-  Object.assign(engine, tracing.calls)
-  agents = startAgents({
-    engine,
-    models: network.models,
-    egress,
-    ...time,
-    onError: (error) => options.onFault('agents', error.stack ?? error.message),
-    finished: tracing.finished,
-  })
-  const ask = createAsk({
-    port: ports,
-    reads: engine,
-    models: network.models,
-    ...time,
-    onError: (error) => options.onFault('ask', error.stack ?? error.message),
-    finished: tracing.asked,
-  })
-  Object.assign(engine, ask.calls)
-  Object.assign(engine, slack.calls(ask.calls))
-  const polling = startPolling({
-    port: ports,
-    egress,
-    env: options.env,
-    ...time,
-    onError: (error) => options.onFault('polls', error.stack ?? error.message),
-  })
-  poller = polling.poller
-  Object.assign(engine, polling.calls)
-  Object.assign(engine, askingGithub({ port: ports, egress, ...time }))
-  planner = startPlanning({
-    engine,
-    port: ports,
-    models: network.models,
-    ...time,
-    onError: (error) => options.onFault('setup', error.stack ?? error.message),
-  })
-  outbox.nudge()
-  agents.nudge()
-  poller.nudge()
-  planner.nudge()
-  return engine
+  return async () => {
+    callOff()
+    await thread?.stop()
+  }
 }
 
 /** Bodies from this size on are prepared beside the writer; smaller ones are not worth the way. */

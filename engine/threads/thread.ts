@@ -2,7 +2,7 @@
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
-import type { TailMessage } from '../engine.ts'
+import type { TailMessage } from '../calls.ts'
 import { StartError, SvcError } from '../errors.ts'
 import type { Tally } from '../tallies.ts'
 import { THREAD_HEAP } from './heaps.ts'

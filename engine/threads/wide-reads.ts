@@ -4,8 +4,9 @@
  * asker has gone, is ended with the thread, which is begun anew for the others: nothing else stops what is in
  * the middle of a scan.
  */
+
+import type { Asked } from '../calls.ts'
 import type { Timers } from '../clock.ts'
-import type { Asked } from '../engine.ts'
 import { SvcError } from '../errors.ts'
 import type { EngineThread } from './thread.ts'
 

@@ -30,6 +30,6 @@ async function run(): Promise<void> {
     await runCheckpointer(options.dataFile, options.log)
   } else {
     const { runPreparer } = await import('./preparer.ts')
-    runPreparer(options.port)
+    runPreparer(options.port, options.clock)
   }
 }

@@ -4,12 +4,12 @@
  * groups, answer, then one step of maintenance, and again while either has work.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
-import { systemClock, systemTimers } from '../clock.ts'
-import { createEngine } from '../create-engine.ts'
+import { type Clock, clockIn, systemTimers } from '../clock.ts'
 import { SvcError } from '../errors.ts'
 import type { PackedEvents } from '../ingest/packed.ts'
-import type { LocalEngine } from '../local-engine.ts'
 import type { PreparedCall } from '../pipeline.ts'
+import type { EngineOptions, Writer as WriterRole } from '../roles/calls.ts'
+import { openWriter } from '../roles/writer.ts'
 import { isSqliteError, survivableDiskFault } from '../store/disk-fault.ts'
 import { WriterState } from '../store/writer-state.ts'
 import { answer } from './answer.ts'
@@ -36,7 +36,10 @@ interface Entry {
 
 export class Writer {
   private readonly main = parentPort!
-  private readonly engine: LocalEngine
+  private readonly engine: WriterRole
+  /** Its functions as messages name them. */
+  private readonly named: Record<string, unknown>
+  private readonly clock: Clock
   private readonly state: WriterState
   private readonly tails = new Map<number, () => void>()
   /** What new labels of stored events became, for the preparer to learn. */
@@ -57,8 +60,17 @@ export class Writer {
     log: MessagePort,
   ) {
     this.state = new WriterState(options.state)
-    this.engine = createEngine({
+    this.clock = clockIn(options.clock)
+    this.engine = openWriter(this.optionsOf(options, log), noScenarios)
+    this.named = { ...this.engine }
+    this.timer = setInterval(() => this.maintain(), MAINTAIN_EVERY_MS)
+    this.timer.unref()
+  }
+
+  private optionsOf(options: StoreOptions, log: MessagePort): EngineOptions {
+    return {
       ...options,
+      clock: this.clock,
       state: this.state,
       checkpointer: {
         ask: () => log.postMessage(null),
@@ -75,9 +87,7 @@ export class Writer {
         for (const { events, newLabelIds } of batches)
           if (newLabelIds.length > 0) this.labelIds.set(events, newLabelIds)
       },
-    })
-    this.timer = setInterval(() => this.maintain(), MAINTAIN_EVERY_MS)
-    this.timer.unref()
+    }
   }
 
   /** Takes messages until the thread is ended. */
@@ -88,7 +98,7 @@ export class Writer {
   }
 
   private turn(direct: ToThread[], prepared: PreparedMessage[]): void {
-    this.state.begin(systemClock.now())
+    this.state.begin(this.clock.now())
     this.take(direct, prepared)
     this.state.end()
     this.tell()
@@ -131,7 +141,7 @@ export class Writer {
     this.alarmAt = Number.POSITIVE_INFINITY
     if (due === null) return
     this.alarmAt = due
-    const wait = Math.min(ALARM_MAX_MS, Math.max(0, due - systemClock.now()))
+    const wait = Math.min(ALARM_MAX_MS, Math.max(0, due - this.clock.now()))
     this.alarm = systemTimers.after(wait, () => this.ring())
   }
 
@@ -139,7 +149,7 @@ export class Writer {
     this.alarm = null
     this.alarmAt = Number.POSITIVE_INFINITY
     if (this.closed) return
-    this.state.begin(systemClock.now())
+    this.state.begin(this.clock.now())
     try {
       this.engine.tick()
       this.tell()
@@ -159,7 +169,7 @@ export class Writer {
       clearInterval(this.timer)
       this.alarm?.()
     }
-    answer(this.engine as unknown as Record<string, unknown>, message, this.main)
+    answer(this.named, message, this.main)
   }
 
   private follow(message: Extract<ToThread, { t: 'listen' | 'unlisten' }>): void {
@@ -243,8 +253,8 @@ export class Writer {
     this.maintaining = true
     setImmediate(() => {
       this.maintaining = false
-      if (this.closed || systemClock.now() < this.maintainFrom) return
-      this.state.begin(systemClock.now())
+      if (this.closed || this.clock.now() < this.maintainFrom) return
+      this.state.begin(this.clock.now())
       try {
         if (this.engine.maintain()) this.maintain()
       } catch (error) {
@@ -257,10 +267,15 @@ export class Writer {
 
   /** Ingest goes on without maintenance, which is tried again; only a disk that fails ends the process. */
   private maintenanceFailed(error: Error): void {
-    this.maintainFrom = systemClock.now() + ALARM_AGAIN_MS
+    this.maintainFrom = this.clock.now() + ALARM_AGAIN_MS
     if (isSqliteError(error) && !survivableDiskFault(error)) this.send({ t: 'fatal', message: error.message })
     else faultOf(error, (message) => this.send(message))
   }
+}
+
+/** They are made of runs by a reader, which checks them. */
+const noScenarios = async (): Promise<never> => {
+  throw new Error('a scenario was asked of the writer')
 }
 
 function* waitingOn<T>(port: MessagePort): Iterable<T> {

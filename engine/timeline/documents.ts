@@ -4,7 +4,7 @@
  * earlier instant shows the documents of then.
  */
 import { escapeText } from '../../schemas/plain-text.ts'
-import type { Row } from '../engine.ts'
+import type { Row } from '../calls.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { eventId, iso, offsetOfEvent } from './present.ts'
 import { projectScope } from './project-scope.ts'

@@ -5,8 +5,9 @@
  * order is a function of the rows alone, so that the next page goes on where this one stopped and the pages
  * together hold every event once.
  */
+
+import type { Row } from '../calls.ts'
 import { cautiousTokens } from '../context/index.ts'
-import type { Row } from '../engine.ts'
 import { Ranges, shapeOf } from './fold.ts'
 import { foldOf, pointOf } from './points.ts'
 import { renderRow } from './present.ts'

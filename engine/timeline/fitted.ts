@@ -2,7 +2,7 @@
  * Reads under max_tokens: the whole window is looked at, some rows at a time, and what is there is fitted into the
  * budget; and folds that are unfolded again.
  */
-import type { ReadAnswer, Row } from '../engine.ts'
+import type { ReadAnswer, Row } from '../calls.ts'
 import { fail } from '../errors.ts'
 import { firstPositions, type Position } from '../store/scan.ts'
 import { classify } from './classify.ts'

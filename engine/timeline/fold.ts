@@ -3,8 +3,9 @@
  * for ids and for numbers that measure. A number that says what happened, such as a status or a version, is part of
  * the text: 200 and 500 are no repeats, 48 ms and 51 ms are.
  */
+
+import type { Row } from '../calls.ts'
 import { SPAN_ID_LABELS, SPAN_PARENT_LABELS, TRACE_ID_LABELS } from '../context/index.ts'
-import type { Row } from '../engine.ts'
 import { pointOf } from './points.ts'
 
 /** Of a request, or an event: as many values as events. */

@@ -3,7 +3,7 @@
  * cannot answer (text, number labels, the entity value).
  */
 
-import type { Row } from '../engine.ts'
+import type { Row } from '../calls.ts'
 import { fail } from '../errors.ts'
 import { levelNamed } from '../levels.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/dictionary.ts'

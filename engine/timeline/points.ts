@@ -2,7 +2,7 @@
  * Metric points in reads: a service writes one a minute for each of its series, and rows of them would push out
  * what happened. Those of a series are one row, which shows the newest and tells count and range.
  */
-import type { Row } from '../engine.ts'
+import type { Row } from '../calls.ts'
 
 /** Text of a point, as its connector writes it: the series, its value, and what follows. */
 const POINT = /^(.*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: .*)?$/is

@@ -1,7 +1,7 @@
 /** Stored rows as rows of an answer, and the text timeline. */
 import { eventLine } from '../../schemas/event-line.ts'
 import { escapeLine, escapeText } from '../../schemas/plain-text.ts'
-import type { Row } from '../engine.ts'
+import type { Row } from '../calls.ts'
 import type { Dictionary } from '../store/dictionary.ts'
 import { TYPE_LABEL } from '../store/dictionary.ts'
 import { labelIdsOf } from '../store/open-segment.ts'

@@ -4,7 +4,7 @@
  * while writers write skips nothing and sees nothing twice.
  */
 import type { ReadRequest } from '../../schemas/types.ts'
-import type { ReadAnswer, Row } from '../engine.ts'
+import type { ReadAnswer, Row } from '../calls.ts'
 import { fail } from '../errors.ts'
 import { firstPositions, type Position } from '../store/scan.ts'
 import type { ReadContext } from './context.ts'

@@ -1,6 +1,6 @@
 /** One read that is under way: what it asks, the rows at a position, and how it is answered. */
 import type { ReadRequest } from '../../schemas/types.ts'
-import type { ReadAnswer, Row } from '../engine.ts'
+import type { ReadAnswer, Row } from '../calls.ts'
 import { firstPositions, type Position, type Query } from '../store/scan.ts'
 import type { ReadContext } from './context.ts'
 import type { Cursor } from './cursor.ts'

@@ -246,5 +246,5 @@ function toolSpan({ answers, common, content, clean, end }: Around, step: ToolSt
 }
 
 function stepsOf(run: RunDetail): Step[] {
-  return run.steps.map((step) => ({ ...step, at: Date.parse(step.at) }) as unknown as Step)
+  return run.steps.map((step) => ({ ...step, at: Date.parse(step.at) }) as Step)
 }

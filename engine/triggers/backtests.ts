@@ -3,8 +3,10 @@
  * that it says what live evaluation would have done; a large span is read in slices, between which
  * other reads are answered.
  */
+
 import type { BacktestRequest, BacktestResult, BacktestRun, Label, TriggerSpec } from '../../schemas/types.ts'
 import { isSchedule, sentenceOf } from '../../schemas/words.ts'
+import { documentOf } from '../changes/documents.ts'
 import { maskedDocuments } from '../changes/masked-documents.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
@@ -93,7 +95,7 @@ function definitionOf(ctx: ReadContext, request: BacktestRequest): TriggerDefini
   if (version !== undefined) {
     const then = maskedDocuments(ctx.db)('trigger', request.trigger!, version)
     if (!then) fail('not_found', `no trigger was named ${request.trigger} as of change-set ${version}`)
-    return past(ctx, then as unknown as TriggerSpec, version)
+    return past(ctx, documentOf('trigger', then), version)
   }
   const found = readDefinitions(ctx.db).find(({ name }) => name === request.trigger)
   if (!found) fail('not_found', `no trigger is named ${request.trigger}`)

@@ -1,7 +1,7 @@
 /** Triggers at work as callers see them; here what is written: subscriptions. */
 import type { SubscriptionCreated } from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
 import type { Audience } from '../egress/index.ts'
-import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
 import type { Subscriptions } from '../outbox/subscriptions.ts'
 import { addressFault } from '../secret-variables.ts'

@@ -16,8 +16,8 @@ import type {
   WhyResult,
 } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
+import type { Asked } from '../calls.ts'
 import type { Clock } from '../clock.ts'
-import type { Asked } from '../engine.ts'
 import { fail } from '../errors.ts'
 import {
   type DeliveryFilter,

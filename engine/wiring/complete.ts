@@ -2,8 +2,10 @@
  * Completes an edit before it is planned: what a deletion takes with it, which references hold,
  * which parts come along, and where parts go that no project uses any more.
  */
-import type { AgentSpec, ToolPolicy, TriggerSpec } from '../../schemas/types.ts'
+
+import type { ToolPolicy } from '../../schemas/types.ts'
 import { type Doc, kindWord, type PartKind, partKinds } from '../changes/declared.ts'
+import { documentOf } from '../changes/documents.ts'
 import type { Edit } from '../changes/edit.ts'
 import { refuseGuarded } from '../changes/guarded-kind.ts'
 import { fail } from '../errors.ts'
@@ -13,6 +15,7 @@ import {
   NOTED,
   type Pausable,
   type ProjectDoc,
+  projectOf,
   projectsOf,
   putProject,
   withoutParts,
@@ -43,7 +46,7 @@ function detachRemoved(edit: Edit): void {
   }
   if (gone.has('mcp_server'))
     for (const [name, doc] of edit.all('agent')) {
-      const servers = ((doc as unknown as AgentSpec).mcp_servers ?? []) as string[]
+      const servers = (doc.mcp_servers ?? []) as string[]
       const left = servers.filter((server) => !isGone('mcp_server', server))
       if (left.length === servers.length) continue
       const { mcp_servers: _servers, tools, ...rest } = doc
@@ -73,7 +76,7 @@ function refuseOrphanedTriggers(edit: Edit, sources: ReadonlySet<string>): void 
 /** Names of the triggers that read a source, sorted. */
 export function readersOf(edit: Edit, source: string): string[] {
   return [...edit.all('trigger')]
-    .filter(([, doc]) => (doc as unknown as TriggerSpec).sources.includes(source))
+    .filter(([, doc]) => doc.sources.includes(source))
     .map(([name]) => name)
     .sort()
 }
@@ -87,8 +90,8 @@ function checkParts(edit: Edit): void {
   }
 }
 
-const sourcesOf = (doc: Doc): string[] => (doc as unknown as TriggerSpec).sources
-const serversOf = (doc: Doc): string[] => ((doc as unknown as AgentSpec).mcp_servers ?? []) as string[]
+const sourcesOf = (doc: Doc): string[] => documentOf('trigger', doc).sources
+const serversOf = (doc: Doc): string[] => documentOf('agent', doc).mcp_servers ?? []
 
 function requireAll(
   edit: Edit,
@@ -135,7 +138,7 @@ function projectsTouchedBy(edit: Edit): string[] {
 }
 
 function closeOver(edit: Edit, id: string): void {
-  const doc = edit.get('project', id) as unknown as ProjectDoc
+  const doc = projectOf(edit, id)
   const label = `project ${doc.name}`
   const { wakes, handoffs } = wiringOf(doc)
   const about = { kind: 'project', name: id }
@@ -204,12 +207,12 @@ function housePartsOfNobody(edit: Edit): void {
     if (kind !== 'project') consider(kind, key)
     else if (stored)
       for (const part of partKinds)
-        for (const name of Object.keys((stored.doc as unknown as ProjectDoc).uses[part] ?? {}))
+        for (const name of Object.keys(documentOf('project', stored.doc).uses[part] ?? {}))
           consider(part, name)
   }
   if (candidates.length === 0) return
   const id = defaultProject(edit)
-  putProject(edit, id, withUses(edit.get('project', id) as unknown as ProjectDoc, candidates))
+  putProject(edit, id, withUses(projectOf(edit, id), candidates))
   // What they need comes along, as in any project: else the next edit would bring it.
   closeOver(edit, id)
 }
@@ -221,11 +224,13 @@ function housePartsOfNobody(edit: Edit): void {
 function handNotesOn(edit: Edit): void {
   for (const { kind, key, stored, doc } of edit.touched()) {
     if (kind !== 'project' || !stored) continue
-    const was = (stored.doc as unknown as ProjectDoc).stopped
-    const is = (doc as unknown as ProjectDoc | null)?.stopped
+    const was = documentOf('project', stored.doc).stopped
+    const is = doc && documentOf('project', doc).stopped
     for (const part of Object.keys(NOTED) as Pausable[])
-      for (const name of Object.keys(was?.[NOTED[part]] ?? {}))
-        if (!is?.[NOTED[part]]?.[name] && edit.get(part, name)?.paused) noteElsewhere(edit, key, part, name)
+      for (const name of Object.keys(was?.[NOTED[part]] ?? {})) {
+        const now: Doc | undefined = edit.get(part, name)
+        if (!is?.[NOTED[part]]?.[name] && now?.paused) noteElsewhere(edit, key, part, name)
+      }
   }
 }
 

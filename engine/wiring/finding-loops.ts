@@ -10,7 +10,7 @@ import { fail } from '../errors.ts'
 /** @throws SvcError invalid */
 export function refuseFindingLoops(edit: Edit, wakes: readonly { trigger: string; agent: string }[]): void {
   for (const { trigger, agent } of wakes) {
-    const spec = edit.get('trigger', trigger) as unknown as TriggerSpec | undefined
+    const spec = edit.get('trigger', trigger)
     const readsFindings = spec?.sources.some((source) => edit.get('source', source)?.connector === 'finding')
     if (!spec || !readsFindings) continue
     const filters = (spec.filters ?? []).filter(({ op }) => op === 'eq' || op === 'in')

@@ -6,66 +6,27 @@
 import { randomBytes } from 'node:crypto'
 import type { Doc, PartKind } from '../changes/declared.ts'
 import { partKinds } from '../changes/declared.ts'
+import type { ProjectDoc, Use } from '../changes/documents.ts'
 import type { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
 
+export type { Planned, ProjectDoc, Stopped, Use } from '../changes/documents.ts'
+
 export const DEFAULT_TEMPLATE = 'default'
 export const CUSTOM_TEMPLATE = 'custom'
-
-/** How a project uses a part: `owned` when it belongs to it, not only shared with it. */
-export interface Use {
-  owned?: true
-}
-/**
- * An object of a template's plan; `digest` of the spec as planned, without secrets, of which `secrets`
- * is a keyed hash.
- */
-export interface Planned {
-  name: string
-  digest: string
-  secrets?: string
-  adopted?: true
-}
-/** What pausing the project stopped, so that resuming restores exactly that. */
-export interface Stopped {
-  wakes?: Record<string, Record<string, true>>
-  triggers?: Record<string, true>
-  sources?: Record<string, true>
-}
 
 /** The parts a pause stops, and where it notes them. */
 export const NOTED = { trigger: 'triggers', source: 'sources' } as const
 export type Pausable = keyof typeof NOTED
 
-export interface ProjectDoc {
-  name: string
-  template: string
-  goal?: string
-  description?: string
-  params?: Record<string, unknown>
-  uses: Partial<Record<PartKind, Record<string, Use>>>
-  /** Trigger → agent it wakes. */
-  wakes?: Record<string, Record<string, { enabled: boolean }>>
-  /** Agent → verdict → agent that takes over. */
-  handoffs?: Record<string, Record<string, Record<string, { cooldown: string }>>>
-  /** Kind → key in the template's plan. */
-  plan?: Partial<Record<PartKind, Record<string, Planned>>>
-  stopped?: Stopped
-  paused?: true
-  draft?: true
-  /** Made by guided setup. */
-  setup?: true
-}
-
 /** A project's document as it would be. @throws SvcError not_found */
 export function projectOf(edit: Edit, id: string): ProjectDoc {
-  return (edit.get('project', id) ??
-    fail('not_found', `no project has the id ${id}`)) as unknown as ProjectDoc
+  return edit.get('project', id) ?? fail('not_found', `no project has the id ${id}`)
 }
 
 /** Every project as it would be, by id. */
 export function projectsOf(edit: Edit): Map<string, ProjectDoc> {
-  return edit.all('project') as unknown as Map<string, ProjectDoc>
+  return edit.all('project')
 }
 
 /** Stages a project's document without its empty parts. @param base as for Edit.put. */

@@ -5,7 +5,7 @@ import type { ProjectDoc } from './project-doc.ts'
 export const HANDOFF_COOLDOWN = '30m'
 
 /** The wiring as lists, sorted. */
-export function wiringOf(doc: ProjectDoc): Wiring {
+export function wiringOf(doc: Pick<ProjectDoc, 'wakes' | 'handoffs'>): Wiring {
   return {
     wakes: sorted(doc.wakes).flatMap(([trigger, agents]) =>
       sorted(agents).map(([agent, { enabled }]) => ({ trigger, agent, enabled })),

@@ -6,7 +6,7 @@
  */
 import { writeSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
-import { createEngine } from '../../engine/create-engine.ts'
+import { createEngine } from '../../engine/local.ts'
 import { openCheckpointing } from '../../engine/store/checkpoints.ts'
 
 const [dataFile, commits, mode] = process.argv.slice(2) as [string, string, string | undefined]

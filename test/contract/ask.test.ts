@@ -4,7 +4,7 @@ import { loadModels } from '../../api/config-models.ts'
 import { check } from '../../schemas/index.ts'
 import type { AskFrame, AskSessionDetail } from '../../schemas/types.ts'
 import { scripted } from '../models/setup.ts'
-import { ROOT, startInstance } from './instance.ts'
+import { ROOT, startHere } from './instance.ts'
 
 const SESSION = 'fedcba9876543210'
 const say = (content: string, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more })
@@ -12,7 +12,7 @@ const say = (content: string, more: object = {}) => ({ messages: [{ role: 'user'
 async function open({ provider = true } = {}) {
   const server = await scripted()
   const env = { PROVIDERA_API_KEY: 'k', PROVIDERA_BASE_URL: server.url, SVC_AGENT_MODEL: 'm1' }
-  const svc = await startInstance({ secured: true, models: loadModels(provider ? env : {}) })
+  const svc = await startHere({ secured: true, models: loadModels(provider ? env : {}) })
   onTestFinished(() => svc.stop())
   const send = (token: string, method: string, path: string, body?: object, headers = {}) =>
     fetch(svc.url + path, {

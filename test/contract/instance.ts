@@ -1,10 +1,14 @@
 /**
- * A running server for a test: real HTTP on a free port, a store in memory, a clock moved by hand.
+ * A running server for a test: real HTTP on a free port, a clock moved by hand. Its engine is on the thread of the
+ * test, with a store in memory, or where the project of the run says so (vitest.config.ts) a thread for each role.
  * Every answer is checked against what the API document promises of it.
  */
 import { type Logger, pino } from 'pino'
+import { inject } from 'vitest'
 import { buildServer } from '../../api/http/server.ts'
+import type { Engine } from '../../engine/index.ts'
 import { createEngine, type EngineOptions } from '../../engine/local.ts'
+import { openThreaded } from '../engine/roles/threaded.ts'
 import { expectPromised } from './promised.ts'
 
 export const T0 = Date.parse('2026-11-20T12:00:00Z')
@@ -30,25 +34,42 @@ const clockAt = (at: number): TestClock => {
   return clock
 }
 
-/** @param port to listen on; a free one when 0 */
-export async function startInstance({
-  secured = false,
-  env = {},
-  port = 0,
-  clock = clockAt(T0),
-  dataFile = null,
-  log = pino({ level: 'silent' }),
-  ...more
-}: {
+type Options = Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing' | 'slack'> & {
   secured?: boolean
   env?: Record<string, string>
+  /** To listen on; a free one when 0. */
   port?: number
   /** Another instance's, for one that goes on where it ended. */
   clock?: TestClock
   dataFile?: string | null
   log?: Logger
-} & Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing' | 'slack'> = {}) {
-  const engine = createEngine({ dataFile, clock, env, ...more })
+}
+
+/** An instance, on threads where the project of the run says so. */
+export async function startInstance(options: Options = {}) {
+  const { clock = clockAt(T0) } = options
+  const engine: Engine =
+    inject('roles') === 'threads'
+      ? await openThreaded(engineOptions(options, clock))
+      : createEngine(engineOptions(options, clock))
+  return serve(engine, clock, options)
+}
+
+/** An instance on this thread, whatever the project: for tests that look at its writer. */
+export async function startHere(options: Options = {}) {
+  const { clock = clockAt(T0) } = options
+  return serve(createEngine(engineOptions(options, clock)), clock, options)
+}
+
+function engineOptions({ secured: _secured, port: _port, log: _log, ...options }: Options, clock: TestClock) {
+  return { dataFile: null, env: {}, ...options, clock }
+}
+
+async function serve<E extends Engine>(
+  engine: E,
+  clock: TestClock,
+  { secured = false, port = 0, log = pino({ level: 'silent' }) }: Options,
+) {
   const app = await buildServer({
     engine,
     clock,

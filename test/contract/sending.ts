@@ -5,9 +5,9 @@ import { startOutboxWorker, type TryResult } from '../../engine/outbox/worker.ts
 import { createSlackApi } from '../../engine/slack/api.ts'
 import type { SlackEnvironment } from '../../engine/slack/environment.ts'
 import { manualTime } from '../engine/egress/manual-time.ts'
-import { type Instance, startInstance, T0 } from './instance.ts'
+import { startHere, T0 } from './instance.ts'
 
-export interface Sending extends Instance {
+export interface Sending extends Awaited<ReturnType<typeof startHere>> {
   /** Moves the clock of the engine and of the worker, doing what is due on the way. */
   pass(ms: number): Promise<void>
   /** Resolves once so many tries came to something in all. */
@@ -27,7 +27,7 @@ export async function startSending({
   const time = manualTime(T0)
   const results: TryResult[] = []
   const waiting: { count: number; go(): void }[] = []
-  const instance = await startInstance({
+  const instance = await startHere({
     secured,
     webhookAllowPrivate: allowPrivate,
     ...(slack ? { slack } : {}),

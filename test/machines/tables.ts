@@ -387,7 +387,7 @@ const delivery: Situation[] = [
 ]
 
 const refused = (reason: string, brings: Record<string, unknown> = {}) => ({
-  decide: { to: `refused_${reason}`, brings, effects: [{ type: 'note_refusal', params: { reason } }] },
+  decide: { to: `refused_${reason}`, brings },
 })
 const begun = (depth: number, brings: Record<string, unknown>) => ({
   decide: { to: 'started', brings, effects: [{ type: 'start_run', params: { depth } }] },

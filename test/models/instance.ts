@@ -1,7 +1,7 @@
 /** An instance over real HTTP whose models are answered by a scripted server. */
 import { onTestFinished } from 'vitest'
 import { loadModels } from '../../api/config-models.ts'
-import { startInstance } from '../contract/instance.ts'
+import { startHere } from '../contract/instance.ts'
 import { scripted } from './setup.ts'
 
 export interface ProviderRow {
@@ -29,7 +29,7 @@ export async function instance(env: Record<string, string> = {}, secured = false
   const variables = Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, value.replace('URL', server.url)]),
   )
-  const svc = await startInstance({ models: loadModels(variables), secured })
+  const svc = await startHere({ models: loadModels(variables), secured })
   onTestFinished(() => svc.stop())
   const row = async (id: string) =>
     (await svc.get<Listing>('/api/settings/providers')).providers.find((one) => one.id === id)!

@@ -38,6 +38,7 @@ export function buildMcpHttp(
   now: () => number,
   sessionsMax?: number,
 ): McpHttp {
+  // Which transport they are of is looked at where they are served.
   const sessions = new Sessions<never>(now, sessionsMax) as unknown as Sessions<{ close(): Promise<void> }>
   const door = new Door(settings, shared, sessions)
   const server = createServer({ maxHeaderSize: 16_384, headersTimeout: HEADERS_MS }, (request, response) => {
@@ -134,18 +135,19 @@ class Door {
 
   private routeOf(path: string) {
     const { transport } = this.settings
-    const { shared, sessions, stateless } = this
+    const { shared, stateless } = this
+    // A server has one transport, and its sessions are those of it.
+    const sessions = this.sessions as unknown as StreamableSessions & SseSessions
     type Serve = (token: string | null, request: IncomingMessage, response: ServerResponse) => Promise<void>
     const routes: Record<string, Serve> =
       transport === 'streamable-http'
         ? {
-            '/mcp': (...of) =>
-              serveStreamable(shared, sessions as unknown as StreamableSessions, stateless, ...of),
+            '/mcp': (...of) => serveStreamable(shared, sessions, stateless, ...of),
           }
         : {
-            '/sse': (...of) => openSse(shared, sessions as unknown as SseSessions, ...of),
-            '/sse/messages': (...of) => takeSseMessage(sessions as unknown as SseSessions, ...of),
-            '/messages': (...of) => takeSseMessage(sessions as unknown as SseSessions, ...of),
+            '/sse': (...of) => openSse(shared, sessions, ...of),
+            '/sse/messages': (...of) => takeSseMessage(sessions, ...of),
+            '/messages': (...of) => takeSseMessage(sessions, ...of),
           }
     const serve = Object.hasOwn(routes, path) ? routes[path] : undefined
     if (serve) return serve

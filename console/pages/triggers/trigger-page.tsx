@@ -1,8 +1,10 @@
 /** One trigger: what it waits for, what it did and why not, whom it tells; to change, or to make. */
+
 import { Alert, Button, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation, useNavigate, useParams, useSearchParams } from 'react-router'
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { Trigger } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { triggerPath } from '../../lib/firings.ts'
@@ -48,7 +50,7 @@ function NewTrigger() {
       <TriggerEditor
         start={
           proposed
-            ? draftOf(proposed as unknown as Trigger)
+            ? draftOf(proposed as FieldsOf<Trigger>)
             : { ...NEW_TRIGGER, sources: source ? [source] : [] }
         }
         save={(body) => declared.createTrigger({ ...body, ...(project ? { project } : {}) })}

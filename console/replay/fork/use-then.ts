@@ -1,5 +1,7 @@
 /** A trigger as it was in the configuration of then. */
+
 import { useQuery } from '@tanstack/react-query'
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { ChangeSet, Trigger } from '../../../schemas/types.ts'
 import { ApiError } from '../../client.ts'
 import { declared } from '../../declared-client.ts'
@@ -12,7 +14,7 @@ export function useTriggerThen(name: string, version: number) {
     queryFn: async (): Promise<Trigger | null> => {
       const [now, sets] = await Promise.all([nowOf(name), changesSince(name, version)])
       const doc = asOf(now as Record<string, unknown> | null, sets, { kind: 'trigger', name }, version)
-      return doc && ({ ...doc, name } as unknown as Trigger)
+      return doc && ({ ...doc, name } as FieldsOf<Trigger>)
     },
   })
 }

@@ -1,7 +1,7 @@
 /** What a tool of Ask is: it reads as the caller, or plans a proposal; nothing of it writes. */
 import type { AskProposal } from '../../../schemas/types.ts'
 import type { ToolSpec } from '../../models/types.ts'
-import type { EngineCalls } from '../../whole-engine.ts'
+import type { EngineCalls } from '../../roles/calls.ts'
 import type { AskCaller, AskPort } from '../types.ts'
 
 /** Reads of the engine that tools make. */

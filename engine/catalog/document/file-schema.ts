@@ -13,9 +13,9 @@ export function catalogFileSchema(
   connectors: readonly { kind: string; schema: object }[],
 ): CatalogFileSchema {
   const definitions: Json = {}
-  const root = inlined(schemaOf('catalog.json') as unknown as Json, definitions)
+  const root = inlined(schemaOf('catalog.json') as Json, definitions)
   for (const { kind, schema } of connectors)
-    definitions[`config-${kind}`] = inlined(schema as unknown as Json, definitions)
+    definitions[`config-${kind}`] = inlined(schema as Json, definitions)
   const source = definitions['catalog-source'] as Json
   const properties = source.properties as Json
   source.properties = {
@@ -55,7 +55,7 @@ function refTo(id: string, definitions: Json): string {
   if (definitions[name] === undefined) {
     // Reserved first: a schema may refer to itself.
     definitions[name] = {}
-    definitions[name] = inlined(schemaOf(id) as unknown as Json, definitions)
+    definitions[name] = inlined(schemaOf(id) as Json, definitions)
   }
   return `#/definitions/${name}`
 }

@@ -61,7 +61,7 @@ function listed(
   value: Entry = {},
 ): { properties?: Record<string, Schema>; items?: Schema } {
   if (!schema) return {}
-  if (schema.$ref) return listed(schemaOf(schema.$ref) as unknown as Schema, value)
+  if (schema.$ref) return listed(schemaOf(schema.$ref) as Schema, value)
   if (!schema.anyOf) return schema
   const variants = schema.anyOf.map((variant) => listed(variant, value))
   const fitting = variants.find(

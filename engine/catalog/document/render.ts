@@ -28,7 +28,7 @@ export function renderCatalog(catalog: Catalog): string {
   const sections = SECTIONS.filter((section) => catalog[section] !== undefined)
   if (sections.length === 0) return '{}\n'
   const texts = sections.map((section) => {
-    const entries = (catalog[section] as unknown as Entry[]).map((entry) => orderedEntry(section, entry))
+    const entries = (catalog[section] as Entry[]).map((entry) => orderedEntry(section, entry))
     return `${sectionLines(section, entries, CANONICAL).join('\n')}\n`
   })
   return texts.join('\n')

@@ -18,7 +18,7 @@ export function targetOf(before: Catalog, after: Catalog, same?: Same): Catalog 
 }
 
 export function entriesOf(catalog: Catalog, section: Section): Entry[] | undefined {
-  return catalog[section] as unknown as Entry[] | undefined
+  return catalog[section] as Entry[] | undefined
 }
 
 function sectionOf(section: Section, was: Entry[], is: Entry[], same: Same | undefined): Entry[] {

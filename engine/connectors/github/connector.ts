@@ -1,4 +1,5 @@
 /** Commits and pull requests of a repository on GitHub (SPEC.md, Sources and labels 4). */
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { GithubConfig } from '../../../schemas/types.ts'
 import type { PollConnector } from '../connector.ts'
 import { discoverRepository } from './discover.ts'
@@ -36,6 +37,6 @@ export const github: PollConnector = {
     ...tokenFaults(config as Partial<GithubConfig>),
   ],
   compile: (config) => compileItems(config as Partial<GithubConfig>),
-  poll: (config, cursor, reach) => pollRepository(config as unknown as GithubConfig, cursor, reach),
+  poll: (config: FieldsOf<GithubConfig>, cursor, reach) => pollRepository(config, cursor, reach),
   discover: discoverRepository,
 }

@@ -1,4 +1,5 @@
 /** What a repository is, and a config that reads it. */
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { check } from '../../../schemas/index.ts'
 import type { GithubConfig, Label } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
@@ -24,7 +25,7 @@ export async function discoverRepository(
   const { labels: declared, ...known } = given
   const fault = check('connector-github.json', known)
   if (fault) fail('invalid', fault, { field: 'config' })
-  const config = known as unknown as GithubConfig
+  const config = known as FieldsOf<GithubConfig>
   const faults = repoFaults(config)
   if (faults.length) fail('invalid', faults.join('; '), { field: 'config' })
   const api = openApi(config, reach)

@@ -74,7 +74,7 @@ async function wholeOf(response: Response, name: string): Promise<Buffer> {
   const tooLarge = () =>
     new UpstreamError(`${name} answered with more than ${ANSWER_BYTES / 1_048_576} MiB; ask it for less`)
   if (!response.body) return Buffer.alloc(0)
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     bytes += chunk.length
     if (bytes > ANSWER_BYTES) throw tooLarge()
     chunks.push(chunk)

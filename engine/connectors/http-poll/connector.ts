@@ -1,4 +1,5 @@
 /** Any HTTP API that answers with JSON (SPEC.md, Sources and labels: connector-specific facts, http_poll). */
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { HttpPollConfig } from '../../../schemas/types.ts'
 import type { PollConnector } from '../connector.ts'
 import { discoverApi } from './discover.ts'
@@ -18,9 +19,9 @@ export const httpPoll: PollConnector = {
   suggestedPoll: '1m',
   minPollMs: 10_000,
   identity: ['url', 'method', 'body', 'payload_key', 'id_field'],
-  validate: (config) => requestFaults(config as unknown as HttpPollConfig),
-  compile: (config) => compileMapping(config as unknown as HttpPollConfig),
-  fields: (config) => mappedFields(config as unknown as HttpPollConfig),
+  validate: (config: FieldsOf<HttpPollConfig>) => requestFaults(config),
+  compile: (config: FieldsOf<HttpPollConfig>) => compileMapping(config),
+  fields: (config: FieldsOf<HttpPollConfig>) => mappedFields(config),
   discover: discoverApi,
-  poll: (config, cursor, reach) => pollOnce(config as unknown as HttpPollConfig, cursor, reach),
+  poll: (config: FieldsOf<HttpPollConfig>, cursor, reach) => pollOnce(config, cursor, reach),
 }

@@ -3,6 +3,7 @@
  * fields tell them apart, when they happened and what is worth a label is guessed from them. Which label is
  * the entity is for a person to say.
  */
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { check } from '../../../schemas/index.ts'
 import type { HttpPollConfig, Label } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
@@ -29,7 +30,7 @@ export async function discoverApi(
   const { labels: declared, ...known } = given
   const fault = check('connector-http-poll.json', known)
   if (fault) fail('invalid', fault, { field: 'config' })
-  const config = known as unknown as HttpPollConfig
+  const config = known as FieldsOf<HttpPollConfig>
   const faults = requestFaults(config)
   if (faults.length) fail('invalid', faults.join('; '), { field: 'config' })
   const answer = await request(config, reach)

@@ -1,4 +1,5 @@
 /** Log lines of Loki, chosen with LogQL (SPEC.md, Sources and labels 4: a log-aggregator connector). */
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { LokiConfig } from '../../../schemas/types.ts'
 import { patternFault } from '../../ingest/pattern.ts'
 import { oneLine } from '../../ingest/template.ts'
@@ -37,11 +38,10 @@ export const loki: PollConnector = {
     { name: 'http_status', help: 'Status of a request noted in the line.' },
     { name: 'line', help: 'Fields of a JSON line by line.<name>, where a label of the stream has the name.' },
   ],
-  validate: (config) => faultsOf(config as unknown as LokiConfig),
-  compile: (config) => compileLines(config as unknown as LokiConfig),
-  poll: (config, cursor, reach) => {
-    const own = config as unknown as LokiConfig
-    return pollLines(own, cursor, reach, compileWanted(own), itemOf)
+  validate: (config: FieldsOf<LokiConfig>) => faultsOf(config),
+  compile: (config: FieldsOf<LokiConfig>) => compileLines(config),
+  poll: (config: FieldsOf<LokiConfig>, cursor, reach) => {
+    return pollLines(config, cursor, reach, compileWanted(config), itemOf)
   },
 }
 

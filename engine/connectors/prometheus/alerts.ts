@@ -2,6 +2,7 @@
  * Alerts of Prometheus (SPEC.md, Sources and labels 4): one event where an alert comes up or changes its
  * state, and one when it is resolved. What is known of each is in the cursor.
  */
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { PrometheusAlertsConfig } from '../../../schemas/types.ts'
 import { oneLine } from '../../ingest/template.ts'
 import {
@@ -41,8 +42,8 @@ export const prometheusAlerts: PollConnector = {
     { name: 'value', help: 'Value of its expression; declare it with type number to count with it.' },
   ],
   validate: (config) => upstreamFaults(config),
-  compile: (config) => compileAlerts(config as unknown as PrometheusAlertsConfig),
-  poll: (config, cursor, reach) => poll(config as unknown as PrometheusAlertsConfig, cursor, reach),
+  compile: (config: FieldsOf<PrometheusAlertsConfig>) => compileAlerts(config),
+  poll: (config: FieldsOf<PrometheusAlertsConfig>, cursor, reach) => poll(config, cursor, reach),
   discover: discoverAlerts,
 }
 

@@ -2,6 +2,7 @@
  * Values of metrics, read with PromQL at every poll (SPEC.md, Sources and labels 4). Each series of an
  * answer is an event, whose payload is {metric, value, promql, time}.
  */
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { Label, PrometheusConfig } from '../../../schemas/types.ts'
 import { isLabelName } from '../../ingest/label.ts'
 import { compileTemplate, oneLine, templateFields } from '../../ingest/template.ts'
@@ -48,9 +49,9 @@ export const prometheus: PollConnector = {
     { name: 'metric.instance', help: 'A label of the series; any other is read as metric.<label>, or bare.' },
     { name: 'promql', help: 'The query it comes from.' },
   ],
-  validate: (config) => faultsOf(config as unknown as PrometheusConfig),
-  compile: (config) => compileMetrics(config as unknown as PrometheusConfig),
-  poll: (config, cursor, reach) => poll(config as unknown as PrometheusConfig, cursor, reach),
+  validate: (config: FieldsOf<PrometheusConfig>) => faultsOf(config),
+  compile: (config: FieldsOf<PrometheusConfig>) => compileMetrics(config),
+  poll: (config: FieldsOf<PrometheusConfig>, cursor, reach) => poll(config, cursor, reach),
   discover: discoverMetrics,
 }
 

@@ -1,6 +1,6 @@
 /** Replays as callers know them; what passes calls on to the reader thread knows them by name. */
 import type { Replay } from '../../../schemas/types.ts'
-import type { Asked } from '../../engine.ts'
+import type { Asked } from '../../calls.ts'
 
 export interface ReplayAsked {
   from?: string | undefined

@@ -1,5 +1,5 @@
 /** The configuration of a project over a range: as it was at the start, then after each change-set. */
-import type { PartKind } from '../../changes/declared.ts'
+import type { DocumentOf, PartKind } from '../../changes/declared.ts'
 import { type DocumentAt, maskedDocuments } from '../../changes/masked-documents.ts'
 import type { ChangeSetRow } from '../../changes/queries.ts'
 import type { Database } from '../../store/handle.ts'
@@ -16,7 +16,7 @@ export interface Configuration {
   /** From when, epoch ms. */
   at: number
   doc: ProjectDoc
-  part(kind: PartKind, name: string): ReturnType<DocumentAt>
+  part<K extends PartKind>(kind: K, name: string): DocumentOf<K> | undefined
 }
 
 export interface Configurations {
@@ -54,11 +54,11 @@ export function readConfigurations(
     set,
     changeSet,
     at,
-    doc: (documentAt('project', project.id, changeSet) ?? {
+    doc: documentAt('project', project.id, changeSet) ?? {
       name: project.name,
       template: 'custom',
       uses: {},
-    }) as unknown as ProjectDoc,
+    },
     part: (kind, name) => documentAt(kind, name, changeSet),
   })
   const all = [

@@ -2,7 +2,9 @@
  * The windows of triggers as they filled, where it was not recorded: the one evaluator judges the stored
  * events again by the definition of then. It tells only values that no row tells, and invents no firing.
  */
-import type { Label, TriggerSpec } from '../../../schemas/types.ts'
+
+import type { Label } from '../../../schemas/types.ts'
+import { documentOf } from '../../changes/documents.ts'
 import { SOURCE_LABEL } from '../../store/dictionary.ts'
 import { pagesOf, type Steps } from '../../timeline/steps.ts'
 import { Recorder, reachOf } from '../../triggers/core/index.ts'
@@ -86,7 +88,7 @@ function definitionOf(
 ): TriggerDefinition | null {
   const found = doc.uses.trigger?.[name] ? part('trigger', name) : undefined
   if (!found || found.paused === true || !('aggregate' in (found.condition as object))) return null
-  return pastDefinition({ id, name, spec: found as unknown as TriggerSpec }, (source) => ({
+  return pastDefinition({ id, name, spec: documentOf('trigger', found) }, (source) => ({
     ids: ctx.names.idsOf(source),
     labels: ((part('source', source)?.config ?? {}) as { labels?: Label[] }).labels ?? [],
   }))

@@ -1,5 +1,5 @@
 /** How things stood when a replay begins: worked out of rows as of then. */
-import type { ProjectGraph, Replay, TriggerSpec } from '../../../schemas/types.ts'
+import type { ProjectGraph, Replay } from '../../../schemas/types.ts'
 import type { HandoffRow } from '../../runs/queries.ts'
 import { parseDuration } from '../../timeline/duration.ts'
 import { HANDOFF_COOLDOWN, wiringOf } from '../../wiring/wires.ts'
@@ -175,7 +175,7 @@ function triggerCooldowns({ ctx, triggers, configurations, from }: Scope): Start
   const { part } = configurations.at(from)
   const fired = ctx.db.prepare<[number, number, number, number], KeyFired>(KEYS_FIRED)
   return triggers.flatMap(({ id, name }) => {
-    const spec = part('trigger', name) as unknown as TriggerSpec | undefined
+    const spec = part('trigger', name)
     const wait = spec ? cooldownMsOf(spec) : 0
     if (wait === 0) return []
     return fired

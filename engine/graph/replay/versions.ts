@@ -79,7 +79,7 @@ function otherProjects(
     .pluck()
     .all(project.id)
   return ids.flatMap((id) => {
-    const doc = configurations.documentAt('project', id, changeSet) as unknown as ProjectDoc | undefined
+    const doc = configurations.documentAt('project', id, changeSet)
     return doc ? [{ id, doc }] : []
   })
 }

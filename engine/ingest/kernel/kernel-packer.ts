@@ -58,6 +58,7 @@ export class KernelPacker {
     const words = new Uint32Array(this.kernel.copy(times, 12 * count))
     let unused = 0
     for (let i = 0; i < count; i++) {
+      // Of three words each, which no type of an array of bytes can say.
       const [item, start, end] = words.subarray(3 * i, 3 * i + 3) as unknown as [number, number, number]
       const { ts: time, claimed } = read(this.kernel.view(start, end - start).toString())
       if (time !== null) this.kernel.view(ts, 8 * (item + 1)).writeDoubleLE(time, 8 * item)

@@ -14,6 +14,7 @@ interface WebAssemblyApi {
   Module: new (bytes: Uint8Array) => object
   Instance: new (module: object, imports: object) => { exports: unknown }
 }
+// The types of Node leave it out.
 const { Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly
 
 interface Exports {

@@ -1,6 +1,8 @@
 /** The triggers of a plan. */
+
 import type { Label, Plan, PlanWake, TriggerSpec } from '../../../schemas/types.ts'
 import { isSchedule } from '../../../schemas/words.ts'
+import { documentOf } from '../../changes/documents.ts'
 import { checkName } from '../../declared/write.ts'
 import { normaliseTrigger } from '../../parts/trigger-spec.ts'
 import { turnKnobs } from '../plan/knobs.ts'
@@ -37,7 +39,7 @@ function checkWake(wake: PlanWake, plan: Plan, world: SetupWorld, report: Report
   tellNoNumber(wake, plan, world, report)
   return {
     ...wake,
-    condition: spec.condition as unknown as Record<string, unknown>,
+    condition: { ...spec.condition },
     filters: spec.filters ?? [],
     cooldown: isSchedule(spec.condition) ? '' : wake.cooldown,
   }
@@ -49,7 +51,7 @@ export function specOf(wake: PlanWake): TriggerSpec {
   return {
     // An empty list is told by the plan's own rule, and would hide what else is wrong.
     sources: sources.length ? sources : ['none'],
-    condition: condition as unknown as TriggerSpec['condition'],
+    condition: documentOf('trigger', { condition }).condition,
     ...(filters.length ? { filters } : {}),
     ...(key_field ? { key_field } : {}),
     ...(cooldown ? { cooldown } : {}),

@@ -2,6 +2,7 @@
  * A plan as a model or a person wrote it, read into the whole shape of plan.json: what is missing is
  * empty, what is no part of a plan is left out. Whether it makes sense is said by the check.
  */
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type {
   AgentHandoff,
   Filter,
@@ -104,7 +105,7 @@ function readWake(row: Fields): PlanWake {
     key: plainText(row.key),
     name: filledIn(row.name),
     sources: [...new Set(textsOf(row.sources))],
-    filters: rowsOf(row.filters) as unknown as Filter[],
+    filters: rowsOf(row.filters) as FieldsOf<Filter>[],
     key_field: filledIn(row.key_field),
     condition: fieldsOf(row.condition),
     cooldown: filledIn(row.cooldown),

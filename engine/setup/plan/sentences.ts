@@ -1,6 +1,8 @@
 /** What a plan says of itself: derived from what it would make, never the words of a model. */
+
 import type { Connector, Plan, PlanAgent, PlanWake, PlanWatch } from '../../../schemas/types.ts'
-import { conditionKind, cooldownSentence, sentenceOf, type Told } from '../../../schemas/words.ts'
+import { conditionKind, cooldownSentence, sentenceOf } from '../../../schemas/words.ts'
+import { documentOf } from '../../changes/documents.ts'
 
 /** A plan with its sentences. @param connector what is known of a connector. */
 export function withSentences(plan: Plan, connector: (kind: string) => Connector | undefined): Plan {
@@ -35,8 +37,8 @@ function wakeSentences(wake: PlanWake): Pick<PlanWake, 'sentence' | 'cooldown_se
   const told = { sources, filters, condition: wake.condition, key_field, cooldown: cooldown || undefined }
   try {
     return {
-      sentence: sentenceOf(told as unknown as Told),
-      cooldown_sentence: cooldownSentence(told as unknown as Told),
+      sentence: sentenceOf(documentOf('trigger', told)),
+      cooldown_sentence: cooldownSentence(documentOf('trigger', told)),
     }
   } catch (error) {
     // A condition that is not of its schema; the check says which rule it breaks.

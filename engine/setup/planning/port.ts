@@ -8,7 +8,6 @@ import type { Declared } from '../../declared/declared.ts'
 import { fail } from '../../errors.ts'
 import { acceptedBy } from '../../lifecycle/advance.ts'
 import { markerOf } from '../../runs/fence.ts'
-import type { ProjectDoc } from '../../wiring/project-doc.ts'
 import { checkNow, keptPlan } from '../checking.ts'
 import { isFields } from '../plan/read-plan.ts'
 import { moveDraft, PLANNING, type SetupRow, setupQueries } from '../queries.ts'
@@ -76,7 +75,7 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
   const { db } = store
   const queries = setupQueries(db)
 
-  const docOf = (id: string) => kinds.project.find(id)?.doc as unknown as ProjectDoc
+  const docOf = (id: string) => kinds.project.find(id)!.doc
   const move = (row: SetupRow, event: { type: string; [key: string]: unknown }) =>
     moveDraft(db, { id: row.id, name: docOf(row.id).name }, event, clock.now())
   const step = (id: string, text: string) => {

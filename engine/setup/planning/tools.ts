@@ -1,6 +1,6 @@
 /** The tools of a model that plans: it looks at what is here, and proposes. None of them changes anything. */
 import type { Connector, FieldsResult, TemplatesResult } from '../../../schemas/types.ts'
-import type { Row } from '../../engine.ts'
+import type { Row } from '../../calls.ts'
 import { SvcError } from '../../errors.ts'
 import type { ToolCall, ToolSpec } from '../../models/types.ts'
 import { fence } from '../../runs/fence.ts'

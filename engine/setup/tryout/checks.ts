@@ -3,7 +3,6 @@ import type { SetupChecks } from '../../../schemas/types.ts'
 import { belongings } from '../../declared/belonging.ts'
 import type { Declared } from '../../declared/declared.ts'
 import { countTools } from '../../mcp-tools/rows.ts'
-import type { ProjectDoc } from '../../wiring/project-doc.ts'
 import { setupQueries } from '../queries.ts'
 
 /** Newest events that the fields are of. */
@@ -13,7 +12,7 @@ const FIELDS_MAX = 40
 type CheckedSource = SetupChecks['sources'][number]
 
 export function checksOf(declared: Declared, id: string): SetupChecks {
-  const doc = declared.kinds.project.find(id)!.doc as unknown as ProjectDoc
+  const doc = declared.kinds.project.find(id)!.doc
   const counts = countTools(declared.store.db)
   return {
     sources: sourcesOf(declared, new Set(Object.keys(doc.uses.source ?? {}))),

@@ -1,8 +1,7 @@
 /** What is still to be done in the world so that a set-up project works: send, enter, join. */
-import type { McpServerSpec, Plan, SetupConnect, SetupConnectSource } from '../../../schemas/types.ts'
+import type { Plan, SetupConnect, SetupConnectSource } from '../../../schemas/types.ts'
 import { maskAddresses } from '../../address-secrets.ts'
 import type { Declared } from '../../declared/declared.ts'
-import type { ProjectDoc } from '../../wiring/project-doc.ts'
 import { completeSample } from '../plan/sample.ts'
 import { setupQueries } from '../queries.ts'
 
@@ -21,7 +20,7 @@ const LOCAL_MCP = 'http://127.0.0.1:8788/mcp'
 export function connectOf(declared: Declared, id: string, keys: OnceKeys = NO_KEYS): SetupConnect {
   const { plan: text, own_key } = setupQueries(declared.store.db).byId(id)!
   const plan = JSON.parse(text!) as Plan
-  const doc = declared.kinds.project.find(id)!.doc as unknown as ProjectDoc
+  const doc = declared.kinds.project.find(id)!.doc
   return {
     sources: Object.keys(doc.uses.source ?? {})
       .sort()
@@ -29,7 +28,7 @@ export function connectOf(declared: Declared, id: string, keys: OnceKeys = NO_KE
     tools: Object.keys(doc.uses.mcp_server ?? {})
       .sort()
       .flatMap((name) => {
-        const spec = declared.kinds.mcp_server.find(name)?.doc as unknown as McpServerSpec | undefined
+        const spec = declared.kinds.mcp_server.find(name)?.doc
         return spec ? [{ name, url: maskAddresses(spec.url), needs_token: !spec.auth_value }] : []
       }),
     own_agent: plan.own_agent && own_key !== null ? ownOf(declared, plan.own_agent, keys.own) : null,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkClaims, storedClaims } from '../../../engine/claims/check.ts'
 import { numbersIn, numbersInPayload } from '../../../engine/claims/numbers.ts'
-import type { Row } from '../../../engine/engine.ts'
+import type { Row } from '../../../engine/calls.ts'
 
 const row = (id: string, text: string, raw = '{}', labels: Row['labels'] = {}): [string, Row] => [
   id,

@@ -12,7 +12,7 @@ import {
 } from '../../../engine/declared/source-writes.ts'
 import type { WriteBy } from '../../../engine/declared/write.ts'
 import { createDocumentsWriter } from '../../../engine/documents-writer.ts'
-import type { Caller } from '../../../engine/engine.ts'
+import type { Caller } from '../../../engine/calls.ts'
 import { Figures } from '../../../engine/figures.ts'
 import { createKeys } from '../../../engine/keys/keys.ts'
 import { memorySecrets, type Secrets } from '../../../engine/secrets.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createEngine } from '../../../engine/create-engine.ts'
+import { createEngine } from '../../../engine/local.ts'
 import { type Daemon, startDaemon } from '../../chaos/daemon.ts'
 
 const N = 600

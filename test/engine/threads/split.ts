@@ -6,19 +6,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
+import { createEngine } from '../../../engine/engine.ts'
 import { Figures, figuresMemory } from '../../../engine/figures.ts'
-import { createEngine, type LocalEngine } from '../../../engine/local.ts'
+import type { LocalEngine } from '../../../engine/local.ts'
 import type { NetworkInput } from '../../../engine/operations/input.ts'
-import type { NetworkCalls } from '../../../engine/operations/network.ts'
+import type { Writer } from '../../../engine/roles/calls.ts'
+import { rolesHere } from '../../../engine/roles/here.ts'
+import { openReader } from '../../../engine/roles/reader.ts'
+import { callsOver } from '../../../engine/roles/who-answers.ts'
 import { openReading } from '../../../engine/store/open.ts'
-import { performOver } from '../../../engine/threads/performing.ts'
-import { readerCalls } from '../../../engine/threads/reader-calls.ts'
-import { callsOver } from '../../../engine/threads/who-answers.ts'
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
 export interface Split {
   engine: LocalEngine
+  writer: Writer
   clock: { at: number; now(): number }
   /** All that a reader answers. */
   reader: Record<string, Call>
@@ -50,32 +52,36 @@ export function openSplit(more: { maxDbSize?: number } = {}): Split {
     env: { SVC_SECRET_TOKEN: 'given' },
     boot: {},
   }
-  const engine = createEngine({ ...shared, clock })
+  const { roles, writer } = rolesHere({ ...shared, clock })
+  const options = { clock, works: false, webhookAllowPrivate: false, env: shared.env, publicUrl: null }
+  const onFault = (_role: string, error: Error) => {
+    throw error
+  }
+  const engine = { ...writer, ...createEngine({ ...options, roles, onFault }) }
   const db = openReading(shared.dataFile)
-  const reader = readerCalls(db, shared, clock) as Record<string, Call>
+  const reader = openReader(db, shared, clock) as Record<string, Call>
   const watch = new BetterSqlite3(shared.dataFile, { readonly: true })
-  const own = engine as unknown as Record<string, Call>
   let went: string[] = []
-  const noting = (where: string, on: Record<string, Call>) => (name: string, args: unknown[]) => {
+  const noting = (where: string, on: Record<string, unknown>) => (name: string, args: unknown[]) => {
     went.push(where)
-    return on[name]!(...args)
+    return (on[name] as Call)(...args)
   }
   const answering = {
-    writer: noting('writer', own),
+    writer: noting('writer', { ...writer }),
     short: noting('reader', reader),
     wide: noting('wide', reader),
   }
-  const over = callsOver(answering) as unknown as Record<'calls' | 'ports', Record<string, Call>>
-  const network = { ...engine, ...over.calls } as unknown as NetworkCalls
+  const threaded = createEngine({ ...options, roles: { ...roles, ...answering }, onFault })
+  const over = callsOver(answering)
   let isOpen = true
   const endWriter = async () => {
     if (isOpen) await engine.close()
     isOpen = false
   }
   return {
-    ...{ engine, clock, reader, endWriter, figures: new Figures(shared.figures) },
-    calls: { ...over.calls, ...over.ports },
-    perform: performOver(answering, () => network),
+    ...{ engine, writer, clock, reader, endWriter, figures: new Figures(shared.figures) },
+    calls: { ...over.calls, ...over.ports } as Record<string, Call>,
+    perform: threaded.perform,
     names: Object.keys(over.calls),
     went: () => {
       const gone = went

@@ -141,14 +141,14 @@ describe('a call that only reads', () => {
   })
 
   it('15 B7: is the reading of a catalog file: whoever imports it does not look at its text', async () => {
-    const { engine, reader } = svc
+    const { engine, writer, reader } = svc
     const yaml = CATALOG.replace('Catch bad deploys', 'Catch them').replace(
       'not-to-be-shown',
       'in-plain-text',
     )
     const read = (await reader.readCatalogFile!({ yaml, name: 'read' })) as CatalogRead
     expect(JSON.stringify(read.kept)).not.toContain('in-plain-text')
-    const done = await engine.importCatalog({ yaml: 'no: [catalog' }, BY, read)
+    const done = await writer.importCatalog({ yaml: 'no: [catalog' }, BY, read)
     expect(done).toMatchObject({ name: 'read', plan: { creates: 0 } })
     expect(await engine.getProject('Storefront')).toMatchObject({ goal: 'Catch them' })
     await expect(reader.readCatalogFile!({ yaml: 'no: [catalog' })).rejects.toMatchObject({ code: 'invalid' })

@@ -1,6 +1,8 @@
 /** The fields of an agent, as its page has them; what the page leaves out is made of the schema. */
+
 import { Accordion, Stack } from '@mantine/core'
 import { useRef, useState } from 'react'
+import type { FieldsOf } from '../../../../schemas/fields-of.ts'
 import type { Agent } from '../../../../schemas/types.ts'
 import { type AgentDraft, draftOf, NEW_AGENT, writeOf } from '../../../lib/agent-form.ts'
 import { AgentFields } from '../../../pages/agents/agent-fields.tsx'
@@ -14,7 +16,7 @@ const OTHERS = Object.keys(SPEC_SCHEMAS.agent.properties).filter((field) => !Obj
 export function AgentForm(props: FormProps) {
   const { name, spec, isNew, configured, errors, onEdit } = props
   const [start] = useState<AgentDraft>(() =>
-    isNew ? { ...NEW_AGENT, name } : draftOf({ tools: [], ...spec, name } as unknown as Agent),
+    isNew ? { ...NEW_AGENT, name } : draftOf({ tools: [], ...spec, name } as FieldsOf<Agent>),
   )
   const [draft, setDraft] = useState(start)
   const others = useRef<Fields>(only(spec, OTHERS))

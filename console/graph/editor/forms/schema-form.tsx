@@ -63,6 +63,7 @@ export const only = (spec: Fields, fields: readonly string[]): Record<string, un
 
 /** The schema of some fields; a stored secret says so. */
 function schemaOfFields(kind: PartKind, fields: readonly string[], configured: readonly string[]) {
+  // Of several schemas, whose types have no field in common.
   const { properties, required = [] } = SPEC_SCHEMAS[kind] as unknown as {
     properties: Record<string, { description?: string }>
     required?: string[]

@@ -1,6 +1,8 @@
 /** The fields of a trigger, as its page has them, and the kind of its firings. */
+
 import { Alert, Stack, Text, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
+import type { FieldsOf } from '../../../../schemas/fields-of.ts'
 import type { Trigger } from '../../../../schemas/types.ts'
 import { sentenceOf } from '../../../../schemas/words.ts'
 import { faultAt } from '../../../lib/field-errors.ts'
@@ -12,7 +14,7 @@ import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
 
 export function TriggerForm({ name, spec, isNew, errors, onEdit }: FormProps) {
-  const kept = isNew ? undefined : ({ ...spec, name } as unknown as Trigger)
+  const kept = isNew ? undefined : ({ ...spec, name } as FieldsOf<Trigger>)
   const [start] = useState<TriggerDraft>(() =>
     kept ? draftOf(kept) : { ...NEW_TRIGGER, name, sources: (spec.sources as string[] | undefined) ?? [] },
   )

@@ -1,4 +1,4 @@
-/** Operations in threads: which of them runs one, and what crosses to it. */
+/** Which role runs an operation, and what is told to it. */
 import { operationOf, roleOf } from '../operations/index.ts'
 import type { NetworkInput, OperationInput } from '../operations/input.ts'
 import type { NetworkCalls } from '../operations/network.ts'
@@ -6,7 +6,7 @@ import type { Answering } from './who-answers.ts'
 
 /**
  * @param network what operations of that role call; it is asked for with each
- * @returns each operation run by the thread of its role
+ * @returns each operation run where its role is
  */
 export function performOver({ writer, short, wide }: Answering, network: () => NetworkCalls) {
   return async (id: string, input: NetworkInput): Promise<unknown> => {

@@ -1,16 +1,14 @@
 /**
- * Which thread answers the calls that the network thread makes by name, beside operations, which say it
- * themselves: those of routes made by hand, and of what works there. What writes goes to the writer, what reads
- * to the reader, and what may take long to read to the thread of wide reads.
+ * Which role answers the calls that the network role makes by name, beside operations, which say it themselves:
+ * those of routes made by hand, and of what works there. What writes goes to the writer, what reads to the reader,
+ * and what may take long to read to the role of wide reads.
  */
-
-import type { CatalogImport, CatalogImported } from '../../schemas/types.ts'
+import type { CatalogImported, InspectResult } from '../../schemas/types.ts'
 import { type Access, callsThat } from '../access.ts'
 import { askPortAccess } from '../ask/calls.ts'
 import type { AskReads } from '../ask/tools/tool.ts'
+import type { Asked } from '../calls.ts'
 import { credentialPortAccess } from '../credentials/calls.ts'
-import type { WriteBy } from '../declared/write.ts'
-import type { Asked } from '../engine.ts'
 import { modelPortAccess } from '../models/calls.ts'
 import { PLAN_ADVICE } from '../operations/words.ts'
 import type { FindingPort, OutboxCalls } from '../outbox/calls.ts'
@@ -21,7 +19,7 @@ import type { RunPort } from '../runs/types.ts'
 import { planningPortNames } from '../setup/planning/port.ts'
 import type { SlackPort, SlackWrites } from '../slack/calls.ts'
 import { tracingPortAccess } from '../tracing/calls.ts'
-import type { EngineCalls } from '../whole-engine.ts'
+import type { EngineCalls, EnginePorts } from './calls.ts'
 
 /** Of routes made by hand, and of who is calling. */
 const ofDoors = {
@@ -29,7 +27,7 @@ const ofDoors = {
   makeFirstSource: 'writes',
   createKey: 'writes',
   touchKeys: 'writes',
-  // After each write of keys and sources; at the start the writer has it at hand (start.ts).
+  // After each write of keys and sources; at the start the writer has it at hand (threads/start.ts).
   directory: 'reads',
   // Those that are too old go with it.
   loadSessions: 'writes',
@@ -133,19 +131,17 @@ const ofSlack: Record<keyof (SlackWrites & SlackPort), Access> = {
   noteSlackTeam: 'writes',
 }
 
-/** What the network thread needs beside them, and no door: credentials are in it. */
-const ports: Readonly<Record<string, Access>> = {
+/** What the network role needs beside them, and no door: credentials are in it. */
+const ports = {
   ...modelPortAccess,
   ...credentialPortAccess,
   ...askPortAccess,
   ...tracingPortAccess,
   ...ofFindings,
   ...ofSlack,
-}
+} satisfies Partial<Record<keyof EnginePorts, Access>>
 
-type Call = (...args: never[]) => Promise<unknown>
-
-/** Where calls are answered. */
+/** Where calls are answered: by a function here, or by a message to a thread. */
 export interface Answering {
   writer(method: string, args: unknown[]): Promise<unknown>
   /** From an index, a page of rows, or what is declared. */
@@ -153,20 +149,24 @@ export interface Answering {
   wide(method: string, args: unknown[], how: { asked?: Asked; advice?: string }): Promise<unknown>
 }
 
-/** Each call handed to the thread that answers it. @returns those of the engine, and the others */
-export function callsOver({ writer, short, wide }: Answering) {
-  const each = (names: readonly string[], answer: (name: string, args: unknown[]) => Promise<unknown>) =>
-    Object.fromEntries(
-      names.map((name): [string, Call] => [name, (...args) => answer(name, args)]),
-    ) as Record<string, Call>
-  /** Of one argument, after which comes who asks. */
-  const asWide = (name: string, [body, asked]: unknown[]) => wide(name, [body], { asked: asked as Asked })
+type Answer = (name: string, args: unknown[]) => Promise<unknown>
+
+/** Functions that pass on what they are called with. What they answer is what the role of their names says. */
+const passing = <T>(names: readonly (keyof T & string)[], answer: Answer): T =>
+  Object.fromEntries(names.map((name) => [name, (...args: unknown[]) => answer(name, args)])) as T
+
+/** Each call handed to the role that answers it. @returns those of the engine, and those that no door has */
+export function callsOver({ writer, short, wide }: Answering): {
+  calls: Pick<EngineCalls, PassedOn>
+  ports: EnginePorts
+} {
   return {
     calls: {
-      ...each(callsThat(calls, 'writes'), writer),
-      ...each(callsThat(calls, 'reads'), short),
-      inspect: (...args: unknown[]) => asWide('inspect', args),
-      importCatalog: async (body: CatalogImport, by: WriteBy) => {
+      ...passing<Pick<EngineCalls, keyof typeof calls>>(callsThat(calls, 'writes'), writer),
+      ...passing<Pick<EngineCalls, keyof typeof calls>>(callsThat(calls, 'reads'), short),
+      // Of one argument, after which comes who asks.
+      inspect: async (request, asked) => (await wide('inspect', [request], { asked })) as InspectResult,
+      importCatalog: async (body, by) => {
         const how = { asked: { by: by.caller.id }, advice: PLAN_ADVICE }
         if (body.dry_run) return (await wide('importCatalog', [body, by], how)) as CatalogImported
         // A text of megabytes is parsed beside the writer too.
@@ -175,9 +175,9 @@ export function callsOver({ writer, short, wide }: Answering) {
       },
     },
     ports: {
-      ...each(callsThat(ports, 'writes'), writer),
-      ...each([...planningPortNames, ...pollPortNames], writer),
-      ...each([...callsThat(ports, 'reads'), ...trialPortNames], short),
+      ...passing<EnginePorts>(callsThat(ports, 'writes'), writer),
+      ...passing<EnginePorts>([...planningPortNames, ...pollPortNames], writer),
+      ...passing<EnginePorts>([...callsThat(ports, 'reads'), ...trialPortNames], short),
     },
   }
 }

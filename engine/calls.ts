@@ -1,0 +1,210 @@
+/**
+ * The engine's core as its callers see it: ingest, reads, keys and the instance. What is declared
+ * (parts, projects, the catalog) is in declared/calls.ts; `Engine` in whole-engine.ts is both. Every
+ * method may throw SvcError (see errors.ts).
+ */
+import type {
+  Connector,
+  DiscoverRequest,
+  EntitiesResult,
+  Event,
+  FieldsResult,
+  HistogramRequest,
+  HistogramResult,
+  IngestResult,
+  InspectRequest,
+  InspectResult,
+  Key,
+  KeyCreate,
+  KeyCreated,
+  LabelFacet,
+  LabelsPreview,
+  LabelsPreviewResult,
+  ReadRequest,
+  ReadResult,
+  RememberRequest,
+  RememberResult,
+  SourceTestResult,
+  SourceWrite,
+  StatsRequest,
+  StatsResult,
+  Usage,
+} from '../schemas/types.ts'
+import type { OtlpForm } from './ingest/otlp/form.ts'
+import type { SessionRecord } from './keys/sessions.ts'
+import type { Tally } from './tallies.ts'
+
+export type { SessionRecord } from './keys/sessions.ts'
+
+/** Who makes a call; `id` is open, env:auth or key:<id>. */
+export interface Caller {
+  id: string
+  name: string
+  /** Nobody has to sign in here: the name says nothing of who it is. */
+  isAnybody?: true
+}
+
+/** Who waits for a wide read. */
+export interface Asked {
+  /** Caller id: each has a share. */
+  by: string
+  /** Aborted once nobody waits any more. */
+  gone?: AbortSignal
+}
+
+/** One POST to an ingest URL, its body already inflated. */
+export interface IngestCall {
+  ingestKey: string
+  /** The items as received: JSON value, JSON array or NDJSON. Ownership passes to the engine. */
+  body: Uint8Array
+  /** The bytes on the wire, where they differ from `body` (gzip): a signature covers these. */
+  wireBody?: Uint8Array
+  /** Lower-case headers; only needed when the route `wantsHeaders`. */
+  headers?: Record<string, string>
+  /** X-SVC-Bypass-Cooldown, honoured: wakes triggers even inside cooldown. */
+  bypassCooldown: boolean
+  idempotencyKey?: string
+  /** Caller id: idempotency keys of two credentials never meet. */
+  caller: string
+  /** How many items of the same request came before, in pieces of it stored already. */
+  itemsBefore?: number
+  /** The body is an export of OpenTelemetry, and no list of items. */
+  otlp?: OtlpForm
+}
+
+/** The same as it came over the wire. */
+export interface IngestPost extends Omit<IngestCall, 'body'> {
+  /** The items, whole or in parts as they arrived. Ownership passes to the engine. */
+  body: Uint8Array | readonly Uint8Array[]
+}
+
+/** What a door must know before it reads a body: which URLs exist and which check signatures. */
+export interface IngestRoute {
+  ingestKey: string
+  sourceId: number
+  source: string
+  connector: string
+  signed: boolean
+  /** Its sender asks for a value to be shown again before it sends: Slack. */
+  isChallenged?: true
+  wantsHeaders: boolean
+  paused: boolean
+  /** What the answer's x-vercel-verify holds: it proves to Vercel whose URL this is. */
+  verifyCode?: string
+}
+
+/** A stored key as the authenticator needs it. `hash` is lower-case hex SHA-256 of the secret. */
+export interface KeyRecord {
+  id: string
+  name: string
+  hash: string
+  scopes: string[]
+  sourceId: number | null
+  /** Id and name of the project a project key reads. */
+  project: string | null
+  projectName: string | null
+  /** A person let a machine have it. */
+  isLogin: boolean
+}
+
+export interface Directory {
+  routes: IngestRoute[]
+  keys: KeyRecord[]
+}
+
+/** A row of a read. `raw` is JSON text as stored: doors splice it in, never re-serialise it. */
+export type Row = Omit<Event, 'raw'> & { raw?: string }
+export type ReadAnswer = Omit<ReadResult, 'rows'> & { rows: Row[] }
+
+/** What a live tail wants: strict AND of labels, narrowed to sources; both may be empty. */
+export interface TailFilter {
+  selector: Record<string, string>
+  sources: string[]
+  /** Resume after this event id (Last-Event-ID); rows stored since are sent first. */
+  afterId?: string
+}
+export type TailMessage = { rows: Row[] } | { missed: number; afterId: string } | { notice: string }
+
+/** Counters for /metrics and /health; counts only. */
+export interface EngineStatus {
+  ingestPaused: boolean
+  pctUsed: number
+  /** Why it is not well, if so. */
+  detail: string | null
+  /** Runs that wait because a model is not to be had; null: none does. Epoch ms. */
+  parked: {
+    runs: number
+    since: number
+    until: number
+    reason: string
+    byAgent: Record<string, number>
+  } | null
+  /** Stored secrets that the key file cannot open, in words. */
+  unreadableSecrets: string[]
+  eventsStored: number
+  bySource: { source: string; ingested: number; rejected: number; state: string }[]
+  /** What was done since the process started. */
+  tallies: Tally[]
+  counters: Record<'commits' | 'fsync_batches' | 'events' | 'duplicates' | 'rejected' | 'reads', number>
+  dbBytes: number
+  walBytes: number
+  maxBytes: number
+}
+
+export interface EngineCore {
+  // ingest
+  ingest(call: IngestPost): Promise<IngestResult>
+  /**
+   * Makes a source of a connector that makes itself, unless there is one, where the body holds an event.
+   * @returns whether there is one now.
+   */
+  makeFirstSource(
+    kind: string,
+    post: Pick<IngestCall, 'body' | 'headers' | 'otlp'>,
+    caller: Caller,
+  ): Promise<boolean>
+  remember(request: RememberRequest, caller: Caller, idempotencyKey?: string): Promise<RememberResult>
+  // reads
+  // `asked` is looked at where reads have threads. @throws SvcError too_slow, too_many
+  read(request: ReadRequest, asked?: Asked): Promise<ReadAnswer>
+  stats(request: StatsRequest, asked?: Asked): Promise<StatsResult>
+  histogram(request: HistogramRequest, asked?: Asked): Promise<HistogramResult>
+  /** One of the tools that look, for models. @throws SvcError invalid, not_found */
+  inspect(request: InspectRequest, asked?: Asked): Promise<InspectResult>
+  entities(limit: number): Promise<EntitiesResult>
+  entityValues(label: string, limit: number, prefix?: string): Promise<LabelFacet>
+  /** One event with its payload; 404 when unknown or purged. */
+  event(id: string): Promise<Row>
+  /**
+   * Calls `listener` for every commit with matching rows until `stop` is called; first with a notice, where a
+   * label of the filter is on no event. @throws SvcError not_found for a source that is not there
+   */
+  tail(filter: TailFilter, listener: (message: TailMessage) => void): Promise<{ stop: () => void }>
+  // sources
+  listConnectors(): Promise<Record<string, Connector>>
+  testSource(body: SourceWrite): Promise<SourceTestResult>
+  discoverSource(body: DiscoverRequest): Promise<Record<string, unknown>>
+  previewLabel(body: LabelsPreview): Promise<LabelsPreviewResult>
+  sourceEvents(name: string, limit: number): Promise<Row[]>
+  sourceFields(name: string, limit: number): Promise<FieldsResult>
+  // keys
+  listKeys(): Promise<Key[]>
+  /** @param isLogin a person approved it for a machine, by svc login. */
+  createKey(body: KeyCreate, caller: Caller, isLogin?: boolean): Promise<KeyCreated>
+  revokeKey(id: string, caller: Caller): Promise<{ ok: true; note: string }>
+  /** Records that keys were used; at most one write per key and minute. */
+  touchKeys(ids: string[]): Promise<void>
+  directory(): Promise<Directory>
+  /** For how long the writer has been at work without getting anything written, ms; 0: it is not at work. */
+  writerSilence(): number
+  // the console's sessions
+  /** Sessions used since `after`, epoch ms; older ones are forgotten. */
+  loadSessions(after: number): Promise<SessionRecord[]>
+  saveSessions(sessions: SessionRecord[]): Promise<void>
+  dropSession(idHash: string): Promise<void>
+  // the instance
+  usage(): Promise<Usage>
+  status(): Promise<EngineStatus>
+  /** Flushes, checkpoints and closes; the data file is complete afterwards. */
+  close(): Promise<void>
+}

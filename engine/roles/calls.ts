@@ -1,0 +1,177 @@
+/**
+ * What the roles of an engine answer, in types: all its calls by name, those of the store, and what passes
+ * between the roles and no door.
+ */
+
+import type { IngestResult } from '../../schemas/types.ts'
+import type { AgentTestCalls } from '../agent-tests/calls.ts'
+import type { AskCalls, AskTurnCalls } from '../ask/calls.ts'
+import type { AskPort } from '../ask/types.ts'
+import type { EngineCore, TailFilter, TailMessage } from '../calls.ts'
+import type { BootCatalog, BootReport } from '../catalog/boot.ts'
+import type { Clock } from '../clock.ts'
+import type { CredentialCalls, CredentialPort, CredentialWrites } from '../credentials/calls.ts'
+import type { DeclaredCalls } from '../declared/calls.ts'
+import type { EnvironmentCalls } from '../docker/environment.ts'
+import type { SvcError } from '../errors.ts'
+import type { EvalReportCalls } from '../evals/reports.ts'
+import type { ScenarioReads } from '../evals/scenario-reads.ts'
+import type { GraphCalls } from '../graph/ports.ts'
+import type { ReplayReads } from '../graph/replay/call-names.ts'
+import type { McpToolCalls, McpToolTests } from '../mcp-tools/calls.ts'
+import type { ModelCalls, ModelNetworkCalls, ModelPort } from '../models/calls.ts'
+import type { ModelEnvironment } from '../models/environment.ts'
+import type { OperationInput } from '../operations/input.ts'
+import type { FindingPort, OutboxWrites } from '../outbox/calls.ts'
+import type { FetchCalls } from '../outbox/fetching.ts'
+import type { PreparedCall } from '../pipeline.ts'
+import type { TrialPort, Trials } from '../polling/trials.ts'
+import type { PollPort } from '../polling/types.ts'
+import type { ProposalCalls } from '../proposals/proposals.ts'
+import type { Reads } from '../reads.ts'
+import type { RunCalls } from '../runs/calls.ts'
+import type { SetupCalls } from '../setup/calls.ts'
+import type { PlanningPort } from '../setup/planning/port.ts'
+import type { SlackCalls, SlackPort, SlackWrites } from '../slack/calls.ts'
+import type { SlackEnvironment } from '../slack/environment.ts'
+import type { SourceSpec } from '../sources/live.ts'
+import type { AppendedBatch } from '../store/append.ts'
+import type { Checkpointer } from '../store/checkpoints.ts'
+import type { Retention } from '../store/maintenance.ts'
+import type { WriterState } from '../store/writer-state.ts'
+import type { Tally } from '../tallies.ts'
+import type { TracingCalls, TracingPort } from '../tracing/calls.ts'
+import type { TracingEnvironment } from '../tracing/environment.ts'
+import type { TriggerCalls } from '../triggers/calls.ts'
+
+/** Every call by its name, as operations make them. */
+export interface EngineCalls
+  extends EngineCore,
+    DeclaredCalls,
+    ProposalCalls,
+    SetupCalls,
+    TriggerCalls,
+    OutboxWrites,
+    FetchCalls,
+    McpToolCalls,
+    RunCalls,
+    AgentTestCalls,
+    ReplayReads,
+    ScenarioReads,
+    EvalReportCalls,
+    GraphCalls,
+    ModelCalls,
+    EnvironmentCalls,
+    CredentialCalls,
+    TracingCalls,
+    AskCalls,
+    SlackCalls {}
+
+/** Calls that the network role alone answers: they ask another system, wait for somebody, or start there. */
+export type NetworkOnly =
+  | keyof (ModelNetworkCalls & McpToolTests & EnvironmentCalls & Trials & TracingCalls & AskTurnCalls)
+  | Exclude<keyof SlackCalls, keyof SlackWrites>
+  | Exclude<keyof CredentialCalls, keyof CredentialWrites>
+  | 'tail'
+  | 'fetchFiring'
+  | 'writerSilence'
+
+/** Calls that the roles of the store answer: those that write the writer alone, the others a reader too. */
+export type StoreCalls = Omit<EngineCalls, NetworkOnly>
+
+/** What the network role needs of the store beside calls: secrets are in it, so it is not for doors. */
+export interface EnginePorts
+  extends ModelPort,
+    TracingPort,
+    PollPort,
+    TrialPort,
+    CredentialPort,
+    PlanningPort,
+    AskPort,
+    SlackPort,
+    SlackWrites,
+    FindingPort {}
+
+/** What the writer has beyond calls, for the thread or the process it runs in. */
+export interface WriterOwn {
+  /** Commits the calls in one transaction. */
+  ingestMany(calls: readonly PreparedCall[]): (IngestResult | SvcError)[]
+  /** What preparing a body for this ingest key needs; null where nothing can be pushed to it. */
+  sourceSpec(ingestKey: string): SourceSpec | null
+  /** Promises that what is stored later has a later time of ingest than `instant` (epoch ms). */
+  closeInstant(instant: number): void
+  /** What was counted since this was asked last. */
+  newTallies(): Tally[]
+  /** What was counted since it was opened. */
+  tallies(): Tally[]
+  /** For how long it has been at work without getting anything written, ms; 0: it is not at work. */
+  writerSilence(): number
+  /** Tells of a fault of ours. @returns what its caller is told, with its id */
+  onFault(error: Error): SvcError
+  /** One step of background work. @returns true when there is more to do at once. */
+  maintain(): boolean
+  /** Does what triggers have due by the clock. */
+  tick(): void
+  /** When `tick` has something to do, epoch ms; null: nothing waits. */
+  nextDue(): number | null
+  /** Registers a live listener without its backlog. */
+  listen(filter: TailFilter, send: (message: TailMessage) => void): () => void
+  /** Reads from `afterId` for a tail that resumes. */
+  backlog: Reads['backlog']
+  cursorSecret: string
+  /** What the boot did with the catalog. */
+  bootReport(): Promise<BootReport>
+  /** An operation of the roles of the store, by its id. @throws SvcError as it does */
+  perform(id: string, input: OperationInput): Promise<unknown>
+}
+
+/** The role that holds the one writing connection. */
+export type Writer = StoreCalls & EnginePorts & WriterOwn
+
+/** What an engine on one thread is opened with, and the writer in its own. */
+export interface EngineOptions {
+  /** Path of the data file; null keeps everything in memory (tests). */
+  dataFile: string | null
+  clock?: Clock
+  /**
+   * In place of the secret that a new file is given by chance, in hexadecimal: what signs the cursors of reads and names
+   * the markers around data, which are then the same for every run. For evals and tests, whose stores are to tell an agent
+   * the same to the byte; no configuration of the daemon reaches it, since whoever knows it could make markers up.
+   */
+  fixedSecret?: string
+  /** Storage limit in bytes; null: the volume's size. */
+  maxDbSize?: number | null
+  retention?: Retention
+  /** Read for `${NAME}` references and templates; none when absent. */
+  env?: Readonly<Record<string, string | undefined>>
+  /** Model providers of the environment; none when absent. */
+  models?: ModelEnvironment
+  /** Tracing as the environment says it; none when absent. */
+  tracing?: TracingEnvironment
+  /** Slack as the environment says it; none when absent. */
+  slack?: SlackEnvironment
+  /** The catalog file and the project to begin with. */
+  boot?: BootCatalog
+  /** Calls of template actions and detection go through it. */
+  http?: typeof fetch
+  /** Addresses subscribed by a key without scope admin may be private too. */
+  webhookAllowPrivate?: boolean
+  /** The disk failed while writing: the process must stop and reopen the file. */
+  onFatal?: (error: Error) => void
+  /** A fault of ours, with the id its caller was told. */
+  onFault?: (error: Error, id: string) => void
+  /** After a commit that left deliveries to be sent. */
+  onPending?: () => void
+  /** After a commit that made, changed or deleted sources. */
+  onSourcesChanged?: () => void
+  /** Copies the log beside the writer; absent: the writer does. */
+  checkpointer?: Checkpointer
+  /** Open a data file although commits that were acknowledged are missing. */
+  acceptLoss?: boolean
+  /** Where what is counted lies, for threads that read; in memory of its own when absent. */
+  figures?: SharedArrayBuffer
+  /** What other threads see of how writing goes; of its own when absent. */
+  state?: WriterState
+  /** What a commit stored. */
+  onStored?: (batches: readonly AppendedBatch[]) => void
+}

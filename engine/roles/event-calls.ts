@@ -1,0 +1,39 @@
+/** The calls on events, firings and runs that every role of the store answers, made once. */
+import { agentTestReads } from '../agent-tests/calls.ts'
+import type { Clock } from '../clock.ts'
+import type { Figures } from '../figures.ts'
+import { createReplayReads } from '../graph/replay/calls.ts'
+import type { ModelReads } from '../models/calls.ts'
+import { modelUsageOf } from '../models/usage.ts'
+import { createReads } from '../reads.ts'
+import { createRunReads } from '../runs/run-reads.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { ReadContext } from '../timeline/context.ts'
+import { atOnce, inTurns } from '../timeline/steps.ts'
+import { createTriggerReads } from '../triggers/reads.ts'
+
+/**
+ * Reads of events, firings, runs and what they cost: at hand from the start, for they need nothing that is declared.
+ * @param isReader on a connection of its own: wide reads give way to others between two steps
+ */
+export function eventCalls(
+  ctx: ReadContext,
+  clock: Clock,
+  figures: Figures,
+  isReader: boolean,
+  view: Snapshot,
+) {
+  const models: ModelReads = {
+    modelUsage: (days) => view(() => modelUsageOf(ctx.db, days, clock.now())),
+  }
+  return {
+    ...createReads(ctx, clock, isReader, () => figures.countRead()),
+    ...createTriggerReads(ctx, clock, view),
+    ...createRunReads(ctx, clock, view),
+    ...agentTestReads(ctx.db, view),
+    ...createReplayReads(ctx, clock, (steps) =>
+      isReader ? inTurns(steps, view) : view(() => atOnce(steps)),
+    ),
+    ...models,
+  }
+}

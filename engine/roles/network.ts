@@ -1,0 +1,186 @@
+/**
+ * The roles of the network: what asks other systems, or waits for somebody. One table says what each needs; where
+ * the store's roles answer, in this process or in threads of their own, none of them can tell.
+ *
+ * | role        | offers                                             | works by itself            |
+ * | ----------- | -------------------------------------------------- | -------------------------- |
+ * | models      | calls of model providers                           |                            |
+ * | tracing     | traces of runs and turns that have ended           |                            |
+ * | ask         | questions to models, over reads                    |                            |
+ * | slack       | Slack's requests, tests and channels               |                            |
+ * | credentials | what GitHub says of a token                        |                            |
+ * | mcpTests    | tests of MCP servers                               |                            |
+ * | environment | what runs on this machine                          |                            |
+ * | fetching    | firings for whoever waits for one                  |                            |
+ * | trials      | tests and discoveries of upstreams                 |                            |
+ * | outbox      |                                                    | sends what is due          |
+ * | agents      | a run cut off                                      | runs what firings woke     |
+ * | polling     |                                                    | asks upstreams when due    |
+ * | planning    |                                                    | plans drafts               |
+ */
+import { createAsk } from '../ask/ask.ts'
+import type { AskTurnCalls } from '../ask/calls.ts'
+import type { Clock, Timers } from '../clock.ts'
+import { askingGithub } from '../credentials/calls.ts'
+import { environmentCalls } from '../docker/environment.ts'
+import type { Egress } from '../egress/index.ts'
+import { mcpFetch, mcpToolTests } from '../mcp-tools/tests.ts'
+import { openModels } from '../models/open.ts'
+import type { Models } from '../models/types.ts'
+import { outboxPort } from '../outbox/calls.ts'
+import { fetchFiringBy } from '../outbox/fetching.ts'
+import type { SlackAccounts } from '../outbox/senders/slack.ts'
+import type { Waiting } from '../outbox/waiting.ts'
+import { startOutboxWorker } from '../outbox/worker.ts'
+import { startPoller } from '../polling/poller.ts'
+import { createTrials } from '../polling/trials.ts'
+import { upstreamFetch } from '../polling/upstream.ts'
+import { connector } from '../runs/connecting.ts'
+import { startRunner } from '../runs/runner.ts'
+import { startPlanner } from '../setup/planning/planner.ts'
+import { createSlackApi } from '../slack/api.ts'
+import { slackCalls } from '../slack/calls.ts'
+import { createTracing, type Tracing } from '../tracing/tracing.ts'
+import type { callsOver } from './who-answers.ts'
+
+/** What there is for a role to need: what the store's roles answer, this process, and what other roles offer. */
+export interface World extends ReturnType<typeof callsOver> {
+  egress: Egress
+  clock: Clock
+  timers: Timers
+  /** Between 0 and 1: spreads what is tried again. */
+  random(): number
+  /** Read for `${NAME}` references, and where Docker is. */
+  env: Readonly<Record<string, string | undefined>>
+  /** Address of the console, for links; null: not known. */
+  publicUrl: string | null
+  /** A role has failed at something that nobody asked for. */
+  onFault(role: string, error: Error): void
+  /** Who waits in this process for a firing. */
+  waiting: Waiting
+  models: Models
+  tracing: Pick<Tracing, 'finished' | 'asked'>
+  accounts: SlackAccounts
+  ask: AskTurnCalls
+}
+
+/** A role: what it needs of the world, and how it is opened with that alone. */
+interface Role<N extends keyof World, O> {
+  readonly needs: readonly N[]
+  open(world: Pick<World, N>): O
+}
+
+const role = <const N extends keyof World, O>(
+  needs: readonly N[],
+  open: (world: Pick<World, N>) => O,
+): Role<N, O> => ({ needs, open })
+
+/** Opens a role with what it needs, and with nothing else of the world. */
+export function openRole<N extends keyof World, O>({ needs, open }: Role<N, O>, world: Pick<World, N>): O {
+  const needed = Object.fromEntries(needs.map((name) => [name, world[name]])) as Pick<World, N>
+  return open(needed)
+}
+
+/** Calls by name go into the engine; what has `nudge` works by itself; `stop` waits for what is under way. */
+export const networkRoles = {
+  models: role(['calls', 'ports', 'clock'], ({ calls, ports, clock }) =>
+    openModels({ ...ports, listModelProviders: calls.listModelProviders }, clock),
+  ),
+
+  tracing: role(
+    ['calls', 'ports', 'egress', 'clock', 'timers', 'onFault'],
+    ({ calls, ports, onFault, ...world }) =>
+      createTracing({
+        ...world,
+        port: { ...calls, ...ports },
+        onError: (error) => onFault('tracing', error),
+      }),
+  ),
+
+  ask: role(
+    ['calls', 'ports', 'models', 'tracing', 'clock', 'timers', 'onFault'],
+    ({ calls, ports, tracing, onFault, ...world }) =>
+      createAsk({
+        ...world,
+        port: ports,
+        reads: calls,
+        onError: (error) => onFault('ask', error),
+        finished: tracing.asked,
+      }),
+  ),
+
+  slack: role(
+    ['ports', 'ask', 'egress', 'clock', 'timers', 'publicUrl', 'onFault'],
+    ({ ports, publicUrl, onFault, ...world }) => {
+      const api = createSlackApi(world)
+      return {
+        /** What the outbox posts with. */
+        accounts: { api, access: () => ports.slackAccess(), publicUrl } satisfies SlackAccounts,
+        calls: slackCalls({ ...world, port: ports, api, onError: (error) => onFault('slack', error) }),
+      }
+    },
+  ),
+
+  credentials: role(['ports', 'egress', 'clock', 'timers'], ({ ports, ...world }) => ({
+    calls: askingGithub({ ...world, port: ports }),
+  })),
+
+  mcpTests: role(['calls', 'egress', 'clock', 'timers'], (world) => ({ calls: mcpToolTests(world) })),
+
+  environment: role(['calls', 'env', 'clock'], ({ calls, ...world }) => ({
+    calls: environmentCalls({ ...world, sources: () => calls.listSources() }),
+  })),
+
+  fetching: role(['calls', 'waiting'], ({ calls, waiting }) => ({
+    calls: { fetchFiring: fetchFiringBy(calls, waiting) },
+  })),
+
+  trials: role(['ports', 'egress', 'env', 'clock', 'timers'], ({ ports, egress, ...world }) => ({
+    calls: createTrials({ ...world, port: ports, fetch: upstreamFetch(egress) }),
+  })),
+
+  outbox: role(
+    ['calls', 'ports', 'accounts', 'egress', 'clock', 'timers', 'random', 'onFault'],
+    ({ calls, ports, accounts, onFault, ...world }) =>
+      startOutboxWorker({
+        ...world,
+        slack: accounts,
+        port: outboxPort({ ...calls, ...ports }),
+        onError: (error) => onFault('deliveries', error),
+      }),
+  ),
+
+  agents: role(
+    ['calls', 'models', 'tracing', 'egress', 'clock', 'timers', 'onFault'],
+    ({ calls, models, tracing, egress, clock, timers, onFault }) =>
+      startRunner({
+        ...{ port: calls, models, clock, timers },
+        connect: connector({ calls, http: mcpFetch(egress), clock, timers }),
+        onError: (error) => onFault('agents', error),
+        finished: tracing.finished,
+      }),
+  ),
+
+  polling: role(
+    ['ports', 'egress', 'env', 'clock', 'timers', 'random', 'onFault'],
+    ({ ports, egress, onFault, ...world }) =>
+      startPoller({
+        ...world,
+        port: ports,
+        fetch: upstreamFetch(egress),
+        onError: (error) => onFault('polls', error),
+      }),
+  ),
+
+  planning: role(
+    ['calls', 'ports', 'models', 'clock', 'timers', 'onFault'],
+    ({ calls, ports, onFault, ...world }) => {
+      const { listConnectors, listTemplates, sourceFields, sourceEvents, recordModelUsage } = calls
+      return startPlanner({
+        ...world,
+        port: { ...ports, listConnectors, listTemplates, sourceFields, sourceEvents, recordModelUsage },
+        onError: (error) => onFault('setup', error),
+      })
+    },
+  ),
+}

@@ -1,0 +1,144 @@
+/**
+ * What a reader answers of what is declared and set, on a connection that cannot write. It answers as the writer does:
+ * what is held in memory of sources is read again where a change-set came since, and what only the writer counts
+ * lies in shared memory (figures.ts). What a call would write with is missing here.
+ */
+import type { BootCatalog } from '../catalog/boot.ts'
+import type { Clock } from '../clock.ts'
+import type { Figures } from '../figures.ts'
+import { graphCalls } from '../graph/calls.ts'
+import type { GraphWrites } from '../graph/ports.ts'
+import { createMaking } from '../runs/making.ts'
+import { watchSealedSecrets } from '../sealed-secrets.ts'
+import { openSecrets } from '../secrets.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { Capacity } from '../store/capacity.ts'
+import type { StoreHandle } from '../store/handle.ts'
+import { openReading } from '../store/open.ts'
+import { readingStore } from '../store/reading.ts'
+import { rehearsingStore } from '../store/rehearsal.ts'
+import { Tallies } from '../tallies.ts'
+import type { ReadContext } from '../timeline/context.ts'
+import { type Effects, type Held, keyFileOf, openHeld, type Surroundings } from './held.ts'
+import { findingNeeds, runNeeds } from './needs.ts'
+import { storeCalls } from './store-calls.ts'
+
+/** Functions by name, as messages ask for them. */
+export type ByName = Record<string, (...args: never[]) => Promise<unknown>>
+
+/** What an instance is started with, as far as reads depend on it. */
+export interface ReadingOptions extends Partial<Surroundings> {
+  /** Path of the data file; its secret.key lies beside it. */
+  dataFile: string
+  maxDbSize?: number | null
+  /** Memory of what is counted (figures.ts). */
+  figures: SharedArrayBuffer
+  boot?: BootCatalog
+}
+
+interface ReadingParts {
+  options: ReadingOptions
+  ctx: ReadContext
+  clock: Clock
+  /** Of the connection of `ctx`. */
+  snapshot: Snapshot
+  figures: Figures
+  /** Of the instance. */
+  secret: string
+}
+
+/** @returns calls by name, each on one snapshot; those that would write are among them, and fail. */
+export function openDeclaredReads(parts: ReadingParts): ByName {
+  const { options, ctx, clock, figures, secret, snapshot } = parts
+  const held = heldBy(parts, readingStore(ctx.db), NONE)
+  const { declared } = held
+  const capacity = new Capacity(
+    { db: ctx.db, file: options.dataFile, foldLog: never },
+    options.maxDbSize ?? null,
+  )
+  const findings = findingNeeds(declared, ctx, never, never)
+  const runs = runNeeds({
+    ...{ declared, ctx, clock, findings, secret, tallies: new Tallies(), closeInstant: never },
+    ...{ markerSeed: undefined, limits: never, usage: never, onPending: never },
+  })
+  const calls: ByName = {
+    ...storeCalls({
+      ...{ held, clock, figures, findings, runs, making: createMaking(runs), view: snapshot },
+      storage: { measure: (now) => capacity.measure(now), refusal: () => figures.refusal },
+      sealed: watchSealedSecrets(ctx.db, held.secrets, keyFileOf(options.dataFile)),
+      boot: options.boot ?? {},
+      ...{ http: fetch, startRun: never, remember: never, onCredentials: never },
+    }),
+    previewDraft: previewsOf(parts),
+  }
+  return onSnapshots(calls, snapshot, catchingUp(held))
+}
+
+const heldBy = ({ options, ctx, clock, figures }: ReadingParts, store: StoreHandle, effects: Effects): Held =>
+  openHeld({
+    ...{ store, clock, ctx, figures, effects, tallies: new Tallies() },
+    secrets: openSecrets(keyFileOf(options.dataFile)),
+    surroundings: {
+      ...{ env: options.env ?? {}, models: options.models, tracing: options.tracing, slack: options.slack },
+    },
+    storageReason: () => figures.refusal,
+  })
+
+/**
+ * Previews of drafts: each is rehearsed on a connection of its own, which is opened with the first; what happened
+ * is filled in from that of the reader.
+ */
+function previewsOf(parts: ReadingParts): GraphWrites['previewDraft'] {
+  const { options, ctx, snapshot } = parts
+  const open = (): GraphWrites => {
+    const store = rehearsingStore(openReading(options.dataFile), () => upToDate())
+    const held = heldBy(parts, store, REHEARSED)
+    const upToDate = catchingUp(held)
+    const { declared, catalog, positions } = held
+    return graphCalls({ declared, catalog, positions, ctx, snapshot, boot: options.boot ?? {} })
+  }
+  let opened: GraphWrites | null = null
+  return (...of) => {
+    opened ??= open()
+    return opened.previewDraft(...of)
+  }
+}
+
+/** Reads again what is held of sources, where a change-set came since; inside a snapshot. */
+function catchingUp({ declared, sources }: Held): () => void {
+  let seen = -1
+  return () => {
+    const version = declared.changes.version()
+    if (version !== seen) sources.reload()
+    seen = version
+  }
+}
+
+/** What a call does before it first waits, which is all of it where nobody is asked, sees one snapshot. */
+const onSnapshots = (calls: Readonly<ByName>, snapshot: Snapshot, upToDate: () => void): ByName =>
+  Object.fromEntries(
+    Object.entries(calls).map(([name, call]) => [
+      name,
+      async (...args: never[]) => {
+        const { answer } = await snapshot(() => {
+          upToDate()
+          return { answer: call(...args) }
+        })
+        return answer
+      },
+    ]),
+  )
+
+/** What only writes are made with. */
+const never = (): never => {
+  throw new Error('a call that writes was asked of a reader')
+}
+const NONE: Effects = { documents: never, purge: never, gone: never, changed: never, revoked: never }
+/** A preview shows none of it: the graph has neither documents, nor events to be removed, nor what was subscribed to what is gone. */
+const REHEARSED: Effects = {
+  documents: () => {},
+  purge: () => 0,
+  gone: () => {},
+  changed: () => {},
+  revoked: () => {},
+}

@@ -1,0 +1,356 @@
+/**
+ * The writer: the role that holds the one writing connection. Calls that change something run one at a time by
+ * nature: everything here is synchronous between two commits. It asks no other system.
+ */
+import { agentTestWrites } from '../agent-tests/calls.ts'
+import { planProposal } from '../ask/planning.ts'
+import { openAskStore } from '../ask/turns.ts'
+import { bootCatalog } from '../catalog/boot.ts'
+import { type Clock, systemClock, systemTimers } from '../clock.ts'
+import { createBoundKey } from '../declared/create-key.ts'
+import { makeFirstSource } from '../declared/self-made.ts'
+import { requireProject } from '../declared/skill-writes.ts'
+import { createDocumentsWriter } from '../documents-writer.ts'
+import { createEgress } from '../egress/index.ts'
+import { createScenarioReads } from '../evals/scenario-of-run.ts'
+import type { OpenEngine } from '../evals/world.ts'
+import { faultTold } from '../fault-id.ts'
+import { Figures } from '../figures.ts'
+import { labelFor } from '../findings/findings.ts'
+import { joined } from '../ingest/body-bytes.ts'
+import { IngestQueue } from '../ingest-queue.ts'
+import { createSessions } from '../keys/sessions.ts'
+import { checkKnownStates } from '../lifecycle/known-states.ts'
+import { Live } from '../live.ts'
+import { providerOf } from '../models/config.ts'
+import { performOn } from '../operations/index.ts'
+import { outboxWrites } from '../outbox/calls.ts'
+import { openOutbox } from '../outbox/open.ts'
+import { removeSubscriptions } from '../outbox/subscriptions.ts'
+import { type InnerCall, Pipeline } from '../pipeline.ts'
+import { openPolls } from '../polling/polls.ts'
+import { newestOf } from '../recent.ts'
+import { Records } from '../records.ts'
+import { remember } from '../remember.ts'
+import { createMaking } from '../runs/making.ts'
+import { quietMs } from '../runs/same-incident.ts'
+import { writeBackOfRun } from '../runs/write-back-body.ts'
+import { watchSealedSecrets } from '../sealed-secrets.ts'
+import { memorySecrets, openSecrets } from '../secrets.ts'
+import { setupCalls } from '../setup/calls.ts'
+import { emptySlackEnvironment } from '../slack/environment.ts'
+import { slackPosts } from '../slack/finding-post.ts'
+import { snapshotsOf } from '../snapshot.ts'
+import { specOf } from '../sources/live.ts'
+import { Appender } from '../store/append.ts'
+import { Capacity } from '../store/capacity.ts'
+import { asStartError } from '../store/connect.ts'
+import { isSqliteError } from '../store/disk-fault.ts'
+import { Idempotency } from '../store/idempotency.ts'
+import { Maintenance } from '../store/maintenance.ts'
+import { type OpenStore, openStore } from '../store/open.ts'
+import { Stamp } from '../store/stamp.ts'
+import { WriterState } from '../store/writer-state.ts'
+import { lastIngest, metaSecret, requestPurge } from '../stored-facts.ts'
+import { Tallies } from '../tallies.ts'
+import { createReadContext } from '../timeline/context.ts'
+import { triggerWrites } from '../triggers/calls.ts'
+import { LiveTriggers } from '../triggers/live.ts'
+import { requireTrigger } from '../triggers/reads.ts'
+import type { EngineOptions, Writer } from './calls.ts'
+import { eventCalls } from './event-calls.ts'
+import { keyFileOf, openHeld } from './held.ts'
+import { findingNeeds, runNeeds } from './needs.ts'
+import { storeCalls } from './store-calls.ts'
+
+/**
+ * Opens the store and what writes to it.
+ * @param openEngine gives engines in memory, in which scenarios are checked
+ * @throws StartError when the file cannot be opened.
+ */
+export function openWriter(options: EngineOptions, openEngine: () => Promise<OpenEngine>): Writer {
+  const clock = options.clock ?? systemClock
+  const state = options.state ?? new WriterState()
+  const store = openStore(options.dataFile, clock.now(), { ...options, state })
+  try {
+    checkKnownStates(store.db)
+    return compose(openParts(options, clock, store, state), openEngine)
+  } catch (error) {
+    store.close()
+    throw isSqliteError(error) ? asStartError(error, options.dataFile ?? 'memory') : error
+  }
+}
+
+/** What lies directly on the store, before anything that is declared. */
+function openParts(options: EngineOptions, clock: Clock, store: OpenStore, state: WriterState) {
+  const secret = metaSecret(store, options.fixedSecret)
+  const ctx = createReadContext(store.db, true, secret)
+  const stamp = new Stamp(clock, lastIngest(store), state)
+  const appender = new Appender(store.db, ctx.dictionary, ctx.index.tail)
+  const figures = new Figures(options.figures)
+  const keyFile = keyFileOf(options.dataFile)
+  const secrets = options.dataFile === null ? memorySecrets() : openSecrets(keyFile)
+  const onFault = faultTold(options.onFault)
+  return {
+    ...{ options, clock, store, state, secret, ctx, stamp, appender, figures, secrets, onFault },
+    capacity: new Capacity(store, options.maxDbSize ?? null, figures),
+    sealed: watchSealedSecrets(store.db, secrets, keyFile),
+    live: new Live(ctx.names, ctx.dictionary),
+    tallies: new Tallies(),
+    onPending: () => options.onPending?.(),
+    prepare: { known: ctx.dictionary, onFault },
+  }
+}
+
+type Parts = ReturnType<typeof openParts>
+type Wake = ConstructorParameters<typeof LiveTriggers>[0]['wake']
+
+/** What is declared, with what its writes do beside their rows. */
+function openDeclaredParts(parts: Parts, triggers: LiveTriggers) {
+  const { options, clock, store, ctx, secrets, figures, tallies, capacity, onPending } = parts
+  const documents = createDocumentsWriter(store, parts.appender, parts.stamp)
+  const held = openHeld({
+    ...{ store, clock, ctx, secrets, figures, tallies },
+    surroundings: {
+      ...{ env: options.env ?? {}, models: options.models, tracing: options.tracing, slack: options.slack },
+    },
+    storageReason: () => capacity.refusal(clock.now()),
+    effects: {
+      documents: documents.replace,
+      revoked: (key) => removeSubscriptions(store.db, { key }, clock.now()),
+      purge: (sourceId) => requestPurge(store, sourceId, clock.now()),
+      gone: (of, at) => {
+        removeSubscriptions(store.db, of, at)
+        if (!('project' in of)) return
+        held.positions.forget(of.project)
+        // A draft that is deleted is planned no more.
+        store.afterCommit(onPending)
+      },
+      changed: (kinds) => {
+        if (['source', 'trigger', 'project'].some((kind) => kinds.has(kind as 'source'))) triggers.changed()
+        if (kinds.has('source')) options.onSourcesChanged?.()
+      },
+    },
+  })
+  return held
+}
+
+/** Triggers, and what a firing that wakes agents tells of itself. @param wake makes the runs */
+function openTriggers(
+  parts: Parts,
+  wake: (run: Parameters<ReturnType<typeof createMaking>['wake']>[0]) => ReturnType<Wake>,
+) {
+  const { tallies, store, clock, stamp, ctx, onPending } = parts
+  return new LiveTriggers({
+    ...{ tallies, store, clock, stamp, ctx, onPending },
+    wake: ({ firing, ...more }) =>
+      wake({
+        ...more,
+        firingId: firing.id,
+        dispatchId: firing.dispatch_id,
+        trigger: firing.trigger_name,
+        isSchedule: firing.slot !== null,
+        label: firing.label,
+        entity: firing.value_text ?? firing.key,
+        at: firing.fired_at!,
+        practice: firing.practice === 1,
+        quietMs: quietMs(JSON.parse(firing.spec)),
+      }),
+  })
+}
+
+/** The way in. */
+function openPipeline(parts: Parts, sources: ReturnType<typeof openHeld>['sources'], triggers: LiveTriggers) {
+  const { options, store, clock, stamp, appender, capacity, ctx, live, onFault } = parts
+  return new Pipeline({
+    ...{ store, clock, stamp, sources, appender, capacity, triggers, onFault },
+    idempotency: new Idempotency(store.db),
+    counters: parts.figures.pipeline,
+    labels: ctx.dictionary,
+    onCommitted: (batches) => {
+      ctx.index.refresh(false)
+      live.publish(batches, clock.now())
+      options.onStored?.(batches)
+    },
+    onFatal: options.onFatal ?? (() => {}),
+  })
+}
+
+/** All of it, in an order in which each finds what it needs. */
+function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
+  const { options, clock, store, ctx, secret, stamp, secrets, tallies, onPending } = parts
+  const triggers = openTriggers(parts, (run) => making.wake(run))
+  const held = openDeclaredParts(parts, triggers)
+  const { declared, stored } = held
+  const pipeline = openPipeline(parts, held.sources, triggers)
+  const ingest = new IngestQueue((calls) => pipeline.accept(calls))
+  const accept = (call: InnerCall) => pipeline.accept([call])[0]!
+  const outbox = openOutbox({
+    ...{ store, clock, secrets, onPending },
+    findings: {
+      writeBack: (run) => writeBackOfRun(runs, ctx, run),
+      slackPost: (run, progress) => post(run, progress),
+    },
+  })
+  const booted = bootCatalog(declared, held.catalog, options.boot ?? {})
+  const findings = findingNeeds(declared, ctx, accept, outbox.ending)
+  const runs = runNeeds({
+    ...{ tallies, declared, ctx, clock, findings, secret, onPending },
+    closeInstant: (at) => stamp.close(at),
+    markerSeed: options.fixedSecret,
+    limits: () => {
+      const { daily_cap, daily_budget_usd, concurrency } = stored.agents()
+      return { dailyCap: daily_cap, dailyBudgetUsd: daily_budget_usd, concurrency }
+    },
+    usage: stored.record,
+  })
+  const making = createMaking(runs)
+  const post = slackPosts({
+    ...{ db: store.db, settings: held.slack, agent: runs.agent, env: declared.env },
+    publicUrl: (options.slack ?? emptySlackEnvironment).publicUrl,
+  })
+  const writing = {
+    ...parts,
+    ...{ held, triggers, pipeline, ingest, accept, outbox, findings, runs, making },
+  }
+  const view = snapshotsOf(ctx, false)
+  const ofEvents = eventCalls(ctx, clock, parts.figures, false, view)
+  const calls = {
+    ...ofEvents,
+    ...createScenarioReads(ctx, ofEvents, openEngine),
+    ...storeCalls({
+      ...{ held, clock, view, findings, runs, making },
+      ...{ figures: parts.figures, storage: parts.capacity, sealed: parts.sealed },
+      boot: options.boot ?? {},
+      http: options.http ?? fetch,
+      startRun: (agent, entity, project) =>
+        store.tx(() => {
+          const run = making.ask(agent, { label: labelFor(findings, project, entity), entity }, project)
+          if (run !== null) store.afterCommit(onPending)
+          return run
+        }),
+      remember: async (agent, request, key) => {
+        const by = { id: `agent:${agent}`, name: agent }
+        await remember(declared, (call) => ingest.add(call), request, by, key)
+      },
+      onCredentials: () => options.onSourcesChanged?.(),
+    }),
+    ...writes(writing),
+    ...writerOwn(writing, booted),
+  }
+  return { ...calls, perform: performOn(calls) }
+}
+
+type Writing = Parts & {
+  held: ReturnType<typeof openHeld>
+  triggers: LiveTriggers
+  pipeline: Pipeline
+  ingest: IngestQueue
+  accept(call: InnerCall): ReturnType<Pipeline['accept']>[number]
+  outbox: ReturnType<typeof openOutbox>
+  findings: ReturnType<typeof findingNeeds>
+  runs: ReturnType<typeof runNeeds>
+  making: ReturnType<typeof createMaking>
+}
+
+/** What only the writer answers: where rows are written that no change-set is made of. */
+function writes(parts: Writing) {
+  const { options, clock, store, ctx, secret, tallies, prepare, onPending } = parts
+  const { held, triggers, ingest, accept, outbox, runs, making } = parts
+  const { declared, keys, sources, stored } = held
+  const sessions = createSessions(store)
+  const egress = createEgress({ allowPrivate: options.webhookAllowPrivate ?? false, timers: systemTimers })
+  return {
+    ...setupCalls({
+      ...{ declared, secret, accept, onPending },
+      requireModel: async () => void providerOf(await stored.calls.modelConfig(), ''),
+      newest: (name, limit) => newestOf(ctx, sources, name, limit, clock.now()),
+      definition: (name) => triggers.definition(name),
+      practise: (definition, cause, of) => triggers.practise(definition, cause, of),
+    }),
+    ...outboxWrites(outbox.queue),
+    ...outbox.fetches,
+    ...triggerWrites({
+      subscriptions: outbox.subscriptions,
+      requireTrigger: (name) => requireTrigger(ctx, name),
+      requireProject: (word) => requireProject(declared, word),
+      checkTarget: egress.checkTarget,
+      hasSlack: async () => held.slack.access().token !== null,
+    }),
+    ...agentTestWrites({ ...runs, making }),
+    ...openPolls({ ...{ tallies, clock, accept, prepare }, sources: sources.store }),
+    ...openAskStore({
+      ...{ store, clock, secret, usage: stored.record },
+      dailyBudgetUsd: () => stored.agents().daily_budget_usd,
+    }),
+    planProposal: async (...[draft, caller]: Parameters<Writer['planProposal']>) =>
+      planProposal(declared, draft, caller),
+    ingest: (post: Parameters<Writer['ingest']>[0]) => ingest.add({ ...post, body: joined(post.body) }),
+    makeFirstSource: async (...[kind, post, caller]: Parameters<Writer['makeFirstSource']>) =>
+      makeFirstSource(declared, kind, post, { caller, nowMs: clock.now(), prepare }),
+    remember: (...[request, caller, key]: Parameters<Writer['remember']>) =>
+      remember(declared, (call) => ingest.add(call), request, caller, key),
+    createKey: async (...of: Parameters<Writer['createKey']>) =>
+      createBoundKey({ keys, sources, declared }, ...of),
+    revokeKey: async (...[id, caller]: Parameters<Writer['revokeKey']>) => keys.revoke(id, caller),
+    touchKeys: async (ids: string[]) => keys.touch(ids),
+    loadSessions: async (after: number) => sessions.load(after),
+    saveSessions: async (records: Parameters<Writer['saveSessions']>[0]) => sessions.save(records),
+    dropSession: async (idHash: string) => sessions.drop(idHash),
+    close: async () => {
+      ingest.flush()
+      egress.close()
+      store.close()
+    },
+  }
+}
+
+/** What it has for the thread or the process it runs in. */
+function writerOwn(
+  {
+    options,
+    clock,
+    store,
+    state,
+    ctx,
+    stamp,
+    secret,
+    capacity,
+    sealed,
+    live,
+    tallies,
+    appender,
+    ...parts
+  }: Writing,
+  booted: ReturnType<typeof bootCatalog>,
+) {
+  const { triggers, pipeline, held } = parts
+  const maintenance = new Maintenance({
+    ...{ store, index: ctx.index, appender, dictionary: ctx.dictionary, capacity },
+    retention: options.retention ?? { maxAgeMs: null, maxBytes: null },
+  })
+  const records = new Records(store, options.retention?.maxAgeMs ?? null)
+  return {
+    bootReport: async () => ({
+      ...booted,
+      failed: [...(store.loss ? [store.loss] : []), ...booted.failed],
+      warned: [sealed.look().sentence].filter((sentence) => sentence !== null),
+    }),
+    ingestMany: (calls: Parameters<Writer['ingestMany']>[0]) => pipeline.accept(calls),
+    listen: (...[filter, send]: Parameters<Writer['listen']>) => live.add(filter, send),
+    onFault: parts.onFault,
+    newTallies: () => tallies.news(),
+    tallies: () => tallies.list(),
+    sourceSpec: (ingestKey: string) => specOf(held.sources.byIngestKey(ingestKey)),
+    closeInstant: (instant: number) => stamp.close(instant),
+    writerSilence: () => state.silence(clock.now()),
+    maintain: () => {
+      if (state.isHeld && !store.isWritable()) return false
+      capacity.refusal(clock.now())
+      return maintenance.step(clock.now()) || records.step(clock.now())
+    },
+    tick: () => triggers.tick(),
+    nextDue: () => triggers.nextDue(),
+    cursorSecret: secret,
+  }
+}
