@@ -141,7 +141,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const { waiting, onPending } = waitersNudgedBy(systemTimers, onFault, options.onPending)
   const tallies = new Tallies()
   const incidents = createFiringIncidents({
-    ...{ store, ctx },
+    store,
+    ctx: { ...ctx, settle: () => appender.insertRest() },
     changed: (numbers) => live.tellIncidents(() => incidentsChanged(store.db, numbers, clock.now())),
   })
   adoptFirings(store, incidents, clock.now())
