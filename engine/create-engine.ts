@@ -261,7 +261,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     resolveWith: { env: options.env ?? {}, credential: (stored) => tokenFor(credentials, stored) },
   })
   const ingest = new IngestQueue((calls) => pipeline.accept(calls))
-  const triggerReads = createTriggerReads(ctx, clock, view)
+  const triggerReads = createTriggerReads(ctx, clock, view, options.slack?.publicUrl ?? null)
   const runReads = createRunReads(ctx, clock, snapshotsOf(ctx, false))
   const tracing = tracingPort(openStoredTracing(store, secrets, clock, options.tracing))
   const work = { clock, timers: systemTimers, onError: (error: Error) => void onFault(error) }
