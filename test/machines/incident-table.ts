@@ -1,5 +1,5 @@
 /** What the lifecycle of an incident takes, written down apart from the machine, as tables.ts has the others. */
-import type { Situation, Taken } from './tables.ts'
+import type { Situation, Taken } from './situation.ts'
 
 const says = (...types: string[]) => types.map((type) => ({ type }))
 const free = { until: null, was_taken: false }

@@ -5,23 +5,7 @@
 import type { Kind } from '../../machines/index.ts'
 import type { Snapshot } from '../../machines/step.ts'
 import { incident } from './incident-table.ts'
-
-export interface Situation {
-  state: string
-  context?: Record<string, unknown>
-  /** Nothing more is taken. */
-  isFinal?: true
-  /** Event → the next state, or the next state with its context, the event's payload and effects. */
-  takes: Record<string, string | Taken>
-}
-export interface Taken {
-  to: string
-  context?: Record<string, unknown>
-  /** What the event brings with it. */
-  brings?: Record<string, unknown>
-  /** The named effects, in order. */
-  effects?: { type: string; params?: unknown }[]
-}
+import type { Situation, Taken } from './situation.ts'
 
 const pausable: Situation[] = [
   { state: 'active', takes: { pause: 'paused', delete: 'deleted' } },
