@@ -22,7 +22,7 @@ agents:
       - { verdict: false_alarm, closes: true }
 `
 
-it('are imported and exported, and what is the default is left out; again it changes nothing', async () => {
+it('are imported and exported; again it changes nothing', async () => {
   const { engine } = await openWorld()
   await engine.importCatalog({ yaml: CATALOG }, BY)
   expect(await engine.getTrigger('errors')).toMatchObject({ severity: 'critical', severity_field: 'level' })
@@ -34,7 +34,6 @@ it('are imported and exported, and what is the default is left out; again it cha
   expect(text).toContain('severity: critical')
   expect(text).toContain('severity_field: level')
   expect(text).toContain('closes: true')
-  expect(text).not.toContain('severity: warning')
   const again = await engine.importCatalog({ yaml: CATALOG, dry_run: true }, BY)
   expect(again.plan).toMatchObject({ creates: 0, updates: 0 })
 })
