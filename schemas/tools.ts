@@ -9,17 +9,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "subscription_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "delivery_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "lease": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     }
    },
@@ -50,6 +50,148 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "acknowledge_incident": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool acknowledge_incident.",
+   "properties": {
+    "incident": {
+     "type": "string",
+     "description": "Incident, such as inc_128.",
+     "minLength": 1,
+     "maxLength": 20
+    }
+   },
+   "required": [
+    "incident"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool acknowledge_incident answers.",
+   "properties": {
+    "incident": {
+     "type": "string",
+     "description": "Incident; acknowledge_incident takes it."
+    },
+    "version": {
+     "type": "integer",
+     "description": "Version."
+    },
+    "state": {
+     "type": "string",
+     "description": "State.",
+     "enum": [
+      "open",
+      "acknowledged",
+      "snoozed",
+      "handled"
+     ]
+    },
+    "severity": {
+     "type": "string",
+     "description": "Severity.",
+     "enum": [
+      "critical",
+      "warning",
+      "info"
+     ]
+    },
+    "headline": {
+     "type": "string",
+     "description": "What is wrong."
+    },
+    "entity": {
+     "type": "string",
+     "description": "Entity."
+    },
+    "trigger": {
+     "type": "string",
+     "description": "Trigger."
+    },
+    "opened_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "First firing."
+    },
+    "last_fired_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Last firing."
+    },
+    "firings": {
+     "type": "integer",
+     "description": "Firings."
+    },
+    "assignee": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Who has it."
+    },
+    "verdict": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Verdict of what was found."
+    },
+    "next_step": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Next step."
+    },
+    "finding_id": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Finding; get_finding takes it."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    }
+   },
+   "required": [
+    "incident",
+    "version",
+    "state",
+    "severity",
+    "headline",
+    "entity",
+    "trigger",
+    "opened_at",
+    "last_fired_at",
+    "firings",
+    "assignee",
+    "verdict",
+    "next_step",
+    "finding_id"
+   ],
+   "additionalProperties": false
+  }
+ },
  "apply_change": {
   "input": {
    "type": "object",
@@ -57,7 +199,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "operations": {
      "type": "array",
-     "description": "Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.",
+     "description": "Done in order, all or nothing; move sends pause or resume.",
      "items": {
       "type": "object",
       "description": "One operation of a change-set.",
@@ -324,7 +466,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "selector": {
      "type": "object",
-     "description": "Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.",
+     "description": "Labels that must all hold; the reserved name key_value is the value of the entity.",
      "minProperties": 1,
      "maxProperties": 16,
      "propertyNames": {
@@ -442,17 +584,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "subscription_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "delivery_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "lease": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "verdict": {
@@ -481,13 +623,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "headline": {
      "type": "string",
-     "description": "One line, up to 100 characters, that says what is wrong.",
+     "description": "What is wrong, one line, up to 100 characters.",
      "maxLength": 100,
      "pattern": "^[^\\r\\n]*$"
     },
     "next_step": {
      "type": "string",
-     "description": "One line, up to 300 characters, that says what to do.",
+     "description": "What to do, one line, up to 300 characters.",
      "maxLength": 300,
      "pattern": "^[^\\r\\n]*$"
     },
@@ -1066,17 +1208,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "subscription_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "delivery_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "lease": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "lease_seconds": {
@@ -1121,7 +1263,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
@@ -1354,7 +1496,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
@@ -2104,7 +2246,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     }
@@ -2163,7 +2305,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     }
@@ -2484,19 +2626,19 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
     "entity": {
      "type": "string",
-     "description": "Only of this entity.",
+     "description": "Entity.",
      "minLength": 1,
      "maxLength": 512
     },
     "agent": {
      "type": "string",
-     "description": "Only by this agent.",
+     "description": "Agent.",
      "minLength": 1,
      "maxLength": 100
     },
@@ -2726,6 +2868,181 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "list_incidents": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool list_incidents.",
+   "properties": {
+    "state": {
+     "type": "string",
+     "description": "Default: not handled.",
+     "enum": [
+      "open",
+      "acknowledged",
+      "snoozed",
+      "handled"
+     ]
+    },
+    "cursor": {
+     "type": "string",
+     "description": "next_cursor of the page before.",
+     "minLength": 1,
+     "maxLength": 100
+    }
+   },
+   "required": [],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool list_incidents answers.",
+   "properties": {
+    "incidents": {
+     "type": "array",
+     "description": "The most severe first.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "incident": {
+        "type": "string",
+        "description": "Incident; acknowledge_incident takes it."
+       },
+       "version": {
+        "type": "integer",
+        "description": "Version."
+       },
+       "state": {
+        "type": "string",
+        "description": "State.",
+        "enum": [
+         "open",
+         "acknowledged",
+         "snoozed",
+         "handled"
+        ]
+       },
+       "severity": {
+        "type": "string",
+        "description": "Severity.",
+        "enum": [
+         "critical",
+         "warning",
+         "info"
+        ]
+       },
+       "headline": {
+        "type": "string",
+        "description": "What is wrong."
+       },
+       "entity": {
+        "type": "string",
+        "description": "Entity."
+       },
+       "trigger": {
+        "type": "string",
+        "description": "Trigger."
+       },
+       "opened_at": {
+        "type": "string",
+        "format": "date-time",
+        "description": "First firing."
+       },
+       "last_fired_at": {
+        "type": "string",
+        "format": "date-time",
+        "description": "Last firing."
+       },
+       "firings": {
+        "type": "integer",
+        "description": "Firings."
+       },
+       "assignee": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Who has it."
+       },
+       "verdict": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Verdict of what was found."
+       },
+       "next_step": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Next step."
+       },
+       "finding_id": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Finding; get_finding takes it."
+       }
+      },
+      "required": [
+       "incident",
+       "version",
+       "state",
+       "severity",
+       "headline",
+       "entity",
+       "trigger",
+       "opened_at",
+       "last_fired_at",
+       "firings",
+       "assignee",
+       "verdict",
+       "next_step",
+       "finding_id"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "next_cursor": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Pass as cursor for the next page; null: this was the last."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    }
+   },
+   "required": [
+    "incidents",
+    "next_cursor"
+   ],
+   "additionalProperties": false
+  }
+ },
  "list_projects": {
   "input": {
    "type": "object",
@@ -2858,19 +3175,19 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "agent": {
      "type": "string",
-     "description": "Only this agent.",
+     "description": "Agent.",
      "minLength": 1,
      "maxLength": 100
     },
     "entity": {
      "type": "string",
-     "description": "Only of this entity.",
+     "description": "Entity.",
      "minLength": 1,
      "maxLength": 1024
     },
     "status": {
      "type": "string",
-     "description": "Only successful or failed ones.",
+     "description": "How they ended.",
      "enum": [
       "successful",
       "failed"
@@ -3292,13 +3609,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
     "show": {
      "type": "string",
-     "description": "findings: only what needs a look; agent:<name>: only of this agent. Absent: all.",
+     "description": "findings: what needs a look; agent:<name>: of this agent. Absent: all.",
      "pattern": "^(findings|agent:.{1,100})$"
     },
     "limit": {
@@ -3553,7 +3870,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "operations": {
      "type": "array",
-     "description": "Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.",
+     "description": "Done in order, all or nothing; move sends pause or resume.",
      "items": {
       "type": "object",
       "description": "One operation of a change-set.",
@@ -3753,7 +4070,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "selector": {
      "type": "object",
-     "description": "Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.",
+     "description": "Labels that must all hold; the reserved name key_value is the value of the entity.",
      "minProperties": 1,
      "maxProperties": 16,
      "propertyNames": {
@@ -4104,7 +4421,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     }
@@ -4230,7 +4547,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     }
@@ -4362,7 +4679,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "selector": {
      "type": "object",
-     "description": "Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.",
+     "description": "Labels that must all hold; the reserved name key_value is the value of the entity.",
      "minProperties": 1,
      "maxProperties": 16,
      "propertyNames": {
@@ -4968,13 +5285,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
     "name": {
      "type": "string",
-     "description": "Name of the queue, one line; shared by who waits with the same credential and name.",
+     "description": "Name of the queue, one line; the same one is shared.",
      "maxLength": 80,
      "pattern": "^[^\\r\\n]*$"
     },
@@ -5760,6 +6077,10 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
        "description": "When to give it.",
        "maxLength": 300,
        "pattern": "^[^\\r\\n]*$"
+      },
+      "closes": {
+       "type": "boolean",
+       "description": "Given with every claim holding, it handles the incident."
       }
      },
      "required": [
@@ -6689,6 +7010,21 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
      "paused": {
       "type": "boolean",
       "description": "True keeps it from running."
+     },
+     "severity": {
+      "type": "string",
+      "description": "Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none.",
+      "enum": [
+       "critical",
+       "warning",
+       "info",
+       "none"
+      ]
+     },
+     "severity_field": {
+      "type": "string",
+      "description": "Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.",
+      "maxLength": 256
      }
     },
     "required": [
@@ -7691,6 +8027,21 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
    "paused": {
     "type": "boolean",
     "description": "True keeps it from running."
+   },
+   "severity": {
+    "type": "string",
+    "description": "Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none.",
+    "enum": [
+     "critical",
+     "warning",
+     "info",
+     "none"
+    ]
+   },
+   "severity_field": {
+    "type": "string",
+    "description": "Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.",
+    "maxLength": 256
    }
   },
   "required": [
@@ -7878,6 +8229,10 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
        "description": "When to give it.",
        "maxLength": 300,
        "pattern": "^[^\\r\\n]*$"
+      },
+      "closes": {
+       "type": "boolean",
+       "description": "Given with every claim holding, it handles the incident."
       }
      },
      "required": [

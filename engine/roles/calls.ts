@@ -18,6 +18,7 @@ import type { EvalReportCalls } from '../evals/reports.ts'
 import type { ScenarioReads } from '../evals/scenario-reads.ts'
 import type { GraphCalls } from '../graph/ports.ts'
 import type { ReplayReads } from '../graph/replay/call-names.ts'
+import type { IncidentCalls } from '../incidents/types.ts'
 import type { McpToolCalls, McpToolTests } from '../mcp-tools/calls.ts'
 import type { ModelCalls, ModelNetworkCalls, ModelPort } from '../models/calls.ts'
 import type { ModelEnvironment } from '../models/environment.ts'
@@ -51,6 +52,7 @@ export interface EngineCalls
     ProposalCalls,
     SetupCalls,
     TriggerCalls,
+    IncidentCalls,
     OutboxWrites,
     FetchCalls,
     McpToolCalls,

@@ -3,6 +3,7 @@ import { agentTestReads } from '../agent-tests/calls.ts'
 import type { Clock } from '../clock.ts'
 import type { Figures } from '../figures.ts'
 import { createReplayReads } from '../graph/replay/calls.ts'
+import { createIncidentReads } from '../incidents/calls.ts'
 import type { ModelReads } from '../models/calls.ts'
 import { modelUsageOf } from '../models/usage.ts'
 import { createReads } from '../reads.ts'
@@ -22,13 +23,16 @@ export function eventCalls(
   figures: Figures,
   isReader: boolean,
   view: Snapshot,
+  /** Links in what is posted begin with it; null: there are none. */
+  publicUrl: string | null,
 ) {
   const models: ModelReads = {
     modelUsage: (days) => view(() => modelUsageOf(ctx.db, days, clock.now())),
   }
   return {
     ...createReads(ctx, clock, isReader, () => figures.countRead()),
-    ...createTriggerReads(ctx, clock, view),
+    ...createTriggerReads(ctx, clock, view, publicUrl),
+    ...createIncidentReads(ctx, clock, view),
     ...createRunReads(ctx, clock, view),
     ...agentTestReads(ctx.db, view),
     ...createReplayReads(ctx, clock, (steps) =>

@@ -46,9 +46,10 @@ export function runNeeds(parts: {
   markerSeed: string | undefined
   limits(): RunLimits
   usage(entry: UsageEntry): void
+  incidents: RunsParts['incidents']
   onPending(): void
 }): RunNeeds {
-  const { declared, ctx, clock, findings, tallies, secret, markerSeed, limits, usage, onPending } = parts
+  const { declared, ctx, clock, findings, tallies, secret, markerSeed, limits, usage } = parts
   const { store, kinds } = declared
   const firings = triggerQueries(store.db)
   const projectDocs = (ids: readonly string[]) =>
@@ -92,7 +93,8 @@ export function runNeeds(parts: {
     append: findings.append,
     secret,
     markerSeed,
-    onPending,
+    incidents: parts.incidents,
+    onPending: parts.onPending,
   }
 }
 

@@ -59,7 +59,7 @@ export function openDeclaredReads(parts: ReadingParts): ByName {
   const findings = findingNeeds(declared, ctx, never, never)
   const runs = runNeeds({
     ...{ declared, ctx, clock, findings, secret, tallies: new Tallies(), closeInstant: never },
-    ...{ markerSeed: undefined, limits: never, usage: never, onPending: never },
+    ...{ markerSeed: undefined, limits: never, usage: never, incidents: { ended: never }, onPending: never },
   })
   const calls: ByName = {
     ...storeCalls({

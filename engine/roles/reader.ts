@@ -21,7 +21,7 @@ export function openReader(db: Database, options: ReadingOptions, clock: Clock):
   const ctx = createReadContext(db, false, secret)
   const snapshot = snapshotsOf(ctx, true)
   const figures = new Figures(options.figures)
-  const ofEvents = eventCalls(ctx, clock, figures, true, snapshot)
+  const ofEvents = eventCalls(ctx, clock, figures, true, snapshot, options.slack?.publicUrl ?? null)
   const atHand: ByName = {
     ...ofEvents,
     // Engines in memory, in which scenarios are checked.

@@ -17,6 +17,7 @@ import type { OpenEngine } from '../evals/world.ts'
 import { faultTold } from '../fault-id.ts'
 import { Figures } from '../figures.ts'
 import { labelFor } from '../findings/findings.ts'
+import { openIncidents } from '../incidents/open.ts'
 import { joined } from '../ingest/body-bytes.ts'
 import { IngestQueue } from '../ingest-queue.ts'
 import { createSessions } from '../keys/sessions.ts'
@@ -91,11 +92,13 @@ function openParts(options: EngineOptions, clock: Clock, store: OpenStore, state
   const keyFile = keyFileOf(options.dataFile)
   const secrets = options.dataFile === null ? memorySecrets() : openSecrets(keyFile)
   const onFault = faultTold(options.onFault)
+  const live = new Live(ctx.names, ctx.dictionary)
   return {
     ...{ options, clock, store, state, secret, ctx, stamp, appender, figures, secrets, onFault },
     capacity: new Capacity(store, options.maxDbSize ?? null, figures),
     sealed: watchSealedSecrets(store.db, secrets, keyFile),
-    live: new Live(ctx.names, ctx.dictionary),
+    live,
+    incidents: openIncidents({ store, ctx, clock, appender, live }),
     tallies: new Tallies(),
     onPending: () => options.onPending?.(),
     prepare: { known: ctx.dictionary, onFault },
@@ -142,7 +145,7 @@ function openTriggers(
 ) {
   const { tallies, store, clock, stamp, ctx, onPending } = parts
   return new LiveTriggers({
-    ...{ tallies, store, clock, stamp, ctx, onPending },
+    ...{ tallies, store, clock, stamp, ctx, onPending, incidents: parts.incidents.incidents },
     wake: ({ firing, ...more }) =>
       wake({
         ...more,
@@ -203,6 +206,7 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
       return { dailyCap: daily_cap, dailyBudgetUsd: daily_budget_usd, concurrency }
     },
     usage: stored.record,
+    incidents: parts.incidents.incidents,
   })
   const making = createMaking(runs)
   const post = slackPosts({
@@ -214,7 +218,7 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
     ...{ held, triggers, pipeline, ingest, accept, outbox, findings, runs, making },
   }
   const view = snapshotsOf(ctx, false)
-  const ofEvents = eventCalls(ctx, clock, parts.figures, false, view)
+  const ofEvents = eventCalls(ctx, clock, parts.figures, false, view, options.slack?.publicUrl ?? null)
   const calls = {
     ...ofEvents,
     ...createScenarioReads(ctx, ofEvents, openEngine),
@@ -235,6 +239,7 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
       },
       onCredentials: () => options.onSourcesChanged?.(),
     }),
+    ...parts.incidents.calls,
     ...writes(writing),
     ...writerOwn(writing, booted),
   }

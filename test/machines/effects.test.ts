@@ -1,10 +1,15 @@
 /** 18.4: what a machine declares as an effect is carried out from what the machine returns. */
 import { describe, expect, it } from 'vitest'
+import { INCIDENT_EFFECTS } from '../../engine/incidents/steps.ts'
 import { effects as deliveryEffects } from '../../engine/outbox/delivery.ts'
 import { handoffEffects } from '../../engine/runs/finishing.ts'
 import { type Kind, lifecycles } from '../../machines/index.ts'
 
-const EXECUTORS: Partial<Record<Kind, object>> = { delivery: deliveryEffects, handoff: handoffEffects }
+const EXECUTORS: Partial<Record<Kind, object>> = {
+  delivery: deliveryEffects,
+  handoff: handoffEffects,
+  incident: INCIDENT_EFFECTS,
+}
 
 /**
  * Machines whose effects are yet done by who sends the event, and not from what is returned: only taken from. What

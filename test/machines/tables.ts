@@ -4,23 +4,8 @@
  */
 import type { Kind } from '../../machines/index.ts'
 import type { Snapshot } from '../../machines/step.ts'
-
-export interface Situation {
-  state: string
-  context?: Record<string, unknown>
-  /** Nothing more is taken. */
-  isFinal?: true
-  /** Event → the next state, or the next state with its context, the event's payload and effects. */
-  takes: Record<string, string | Taken>
-}
-export interface Taken {
-  to: string
-  context?: Record<string, unknown>
-  /** What the event brings with it. */
-  brings?: Record<string, unknown>
-  /** The named effects, in order. */
-  effects?: { type: string; params?: unknown }[]
-}
+import { incident } from './incident-table.ts'
+import type { Situation, Taken } from './situation.ts'
 
 const pausable: Situation[] = [
   { state: 'active', takes: { pause: 'paused', delete: 'deleted' } },
@@ -427,6 +412,7 @@ export const tables: Record<Kind, Situation[]> = {
   run,
   firing,
   delivery,
+  incident,
   handoff,
   proposal: [
     { state: 'open', takes: { approve: 'approved', decline: 'declined', withdraw: 'withdrawn' } },

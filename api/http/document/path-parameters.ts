@@ -33,6 +33,10 @@ export const pathParameters: Readonly<Record<string, PathParameter>> = {
   'projects/id': PROJECT,
   'usecases/id': PROJECT,
   'events/id': { description: 'Event.', example: 'evt_42', pattern: '^evt_[0-9]{1,15}$' },
+  'incidents/incident': {
+    description: 'Incident.',
+    example: 'inc_128',
+  },
   'firings/id': FIRING,
   'dispatches/id': FIRING,
   'deliveries/id': {

@@ -1,8 +1,8 @@
 /** Claims held against their events (issue 17, Part 2.5). */
 import { describe, expect, it } from 'vitest'
+import type { Row } from '../../../engine/calls.ts'
 import { checkClaims, storedClaims } from '../../../engine/claims/check.ts'
 import { numbersIn, numbersInPayload } from '../../../engine/claims/numbers.ts'
-import type { Row } from '../../../engine/calls.ts'
 
 const row = (id: string, text: string, raw = '{}', labels: Row['labels'] = {}): [string, Row] => [
   id,

@@ -1,5 +1,6 @@
 /** Sources over a store in memory, with what surrounds them in the test's hands. */
 
+import type { Caller } from '../../../engine/calls.ts'
 import { belongings } from '../../../engine/declared/belonging.ts'
 import { type Declared, openDeclared } from '../../../engine/declared/declared.ts'
 import { listDependents } from '../../../engine/declared/resources.ts'
@@ -12,7 +13,6 @@ import {
 } from '../../../engine/declared/source-writes.ts'
 import type { WriteBy } from '../../../engine/declared/write.ts'
 import { createDocumentsWriter } from '../../../engine/documents-writer.ts'
-import type { Caller } from '../../../engine/calls.ts'
 import { Figures } from '../../../engine/figures.ts'
 import { createKeys } from '../../../engine/keys/keys.ts'
 import { memorySecrets, type Secrets } from '../../../engine/secrets.ts'
