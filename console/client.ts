@@ -73,7 +73,7 @@ export async function send<T, Input>(
     })
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
-    throw new ApiError('Can’t reach svc. Is the daemon running?', 0)
+    throw new ApiError('Can’t reach svc. Retrying every 5 s', 0)
   }
   if (answer.ok) return answer
   if (answer.status === 401 && !SESSION.includes(call)) window.dispatchEvent(new CustomEvent(LOGIN_NEEDED))

@@ -12,6 +12,9 @@ import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
 import { App } from './app.tsx'
 import { ApiError } from './client.ts'
+import { closeInnermostOnEscape } from './lib/escape.ts'
+import { PageBoundary } from './parts/page-boundary.tsx'
+import { palette } from './parts/palette.tsx'
 
 const CLOSE = { 'aria-label': 'Close' }
 
@@ -39,6 +42,9 @@ const theme = createTheme({
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.45rem' }, h2: { fontSize: '1.1rem' } } },
 })
 
+/** As the banner says that it is tried again, milliseconds. */
+const RETRY_MS = 5_000
+
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
@@ -46,12 +52,15 @@ const queries = new QueryClient({
       networkMode: 'always',
       staleTime: 5_000,
       refetchOnWindowFocus: true,
-      // A refusal stays a refusal; only a daemon that does not answer is asked again.
-      retry: (failures, error) => error instanceof ApiError && error.status === 0 && failures < 2,
+      // A refusal stays a refusal; a daemon that does not answer is asked until it does, and what it told last stays.
+      retry: (_failures, error) => error instanceof ApiError && error.status === 0,
+      retryDelay: RETRY_MS,
     },
     mutations: { networkMode: 'always' },
   },
 })
+
+closeInnermostOnEscape(palette.close)
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
@@ -59,7 +68,9 @@ createRoot(document.getElementById('root')!).render(
       <QueryClientProvider client={queries}>
         <Notifications position="bottom-right" />
         <BrowserRouter>
-          <App />
+          <PageBoundary>
+            <App />
+          </PageBoundary>
         </BrowserRouter>
       </QueryClientProvider>
     </MantineProvider>

@@ -149,14 +149,16 @@ function useHealth() {
   return useQuery({
     queryKey: keys.health,
     queryFn: () => api.health(AbortSignal.timeout(6_000)),
-    refetchInterval: 15_000,
+    // Its failure is what the banner says.
+    retry: false,
+    refetchInterval: ({ state }) => (state.status === 'error' ? 5_000 : 15_000),
   })
 }
 
 function HealthBanner() {
   const { data, isError } = useHealth()
   const text = isError
-    ? 'The daemon does not answer. What you see may be out of date; it is asked again every few seconds.'
+    ? 'What is shown was read before, and may be out of date.'
     : data && data.status !== 'ok'
       ? (data.detail ?? `The daemon is ${data.status}.`)
       : null
@@ -168,7 +170,13 @@ function HealthBanner() {
       <Alert
         color={isError ? 'red' : 'yellow'}
         icon={<TriangleAlert size={18} aria-hidden />}
-        title={isError ? 'No connection' : data?.ingest_paused ? 'Storage full: ingest paused' : 'Degraded'}
+        title={
+          isError
+            ? 'Can’t reach svc. Retrying every 5 s'
+            : data?.ingest_paused
+              ? 'Storage full: ingest paused'
+              : 'Degraded'
+        }
         role="status"
       >
         {text.charAt(0).toUpperCase() + text.slice(1)}

@@ -46,6 +46,7 @@ function NewTrigger() {
     <>
       <PageHead title="Add trigger" />
       <TriggerEditor
+        isProposed={proposed !== null}
         start={
           proposed
             ? draftOf(proposed as unknown as Trigger)
