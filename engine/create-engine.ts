@@ -30,6 +30,7 @@ import { findingsParts } from './findings-parts.ts'
 import { graphCalls } from './graph/calls.ts'
 import { openPositions } from './graph/positions.ts'
 import { createReplayReads } from './graph/replay/calls.ts'
+import { createIncidentReads, incidentWrites } from './incidents/calls.ts'
 import { IngestQueue } from './ingest-queue.ts'
 import { statusOf, usageOf } from './instance.ts'
 import { joined } from './join.ts'
@@ -284,6 +285,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
       newest,
     }),
     ...triggerReads,
+    ...createIncidentReads(ctx, clock, view),
+    ...incidentWrites(),
     ...outboxWrites(queue),
     ...triggerWrites({
       subscriptions,

@@ -12,6 +12,7 @@ import type { EvalReportCalls } from './evals/reports.ts'
 import type { ScenarioReads } from './evals/scenario-reads.ts'
 import type { GraphCalls } from './graph/ports.ts'
 import type { ReplayReads } from './graph/replay/call-names.ts'
+import type { IncidentCalls } from './incidents/types.ts'
 import type { McpToolCalls } from './mcp-tools/calls.ts'
 import type { ModelCalls } from './models/calls.ts'
 import type { OutboxWrites } from './outbox/calls.ts'
@@ -30,6 +31,7 @@ export interface EngineCalls
     ProposalCalls,
     SetupCalls,
     TriggerCalls,
+    IncidentCalls,
     OutboxWrites,
     FetchCalls,
     McpToolCalls,

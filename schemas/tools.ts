@@ -5760,6 +5760,10 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
        "description": "When to give it.",
        "maxLength": 300,
        "pattern": "^[^\\r\\n]*$"
+      },
+      "closes": {
+       "type": "boolean",
+       "description": "Given with every claim holding, it handles the incident."
       }
      },
      "required": [
@@ -6689,6 +6693,21 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
      "paused": {
       "type": "boolean",
       "description": "True keeps it from running."
+     },
+     "severity": {
+      "type": "string",
+      "description": "Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none.",
+      "enum": [
+       "critical",
+       "warning",
+       "info",
+       "none"
+      ]
+     },
+     "severity_field": {
+      "type": "string",
+      "description": "Label whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.",
+      "maxLength": 256
      }
     },
     "required": [
@@ -7691,6 +7710,21 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
    "paused": {
     "type": "boolean",
     "description": "True keeps it from running."
+   },
+   "severity": {
+    "type": "string",
+    "description": "Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none.",
+    "enum": [
+     "critical",
+     "warning",
+     "info",
+     "none"
+    ]
+   },
+   "severity_field": {
+    "type": "string",
+    "description": "Label whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.",
+    "maxLength": 256
    }
   },
   "required": [
@@ -7878,6 +7912,10 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
        "description": "When to give it.",
        "maxLength": 300,
        "pattern": "^[^\\r\\n]*$"
+      },
+      "closes": {
+       "type": "boolean",
+       "description": "Given with every claim holding, it handles the incident."
       }
      },
      "required": [

@@ -618,9 +618,9 @@ export type PostedEvents =
  */
 export type SetupStage = 'plan' | 'connect' | 'try' | 'done'
 /**
- * One message of a live tail: an event, how many were skipped, or what should be known of its filter.
+ * One message of a live tail: an event, how many were skipped, what should be known of its filter, or an incident that changed.
  */
-export type TailFrame = Event | TailGap | TailNotice
+export type TailFrame = Event | TailGap | TailNotice | TailIncident
 
 /**
  * Nothing from a key for a while.
@@ -985,6 +985,10 @@ export interface Verdict {
    * When to give it.
    */
   when?: string
+  /**
+   * Given with every claim holding, it handles the incident.
+   */
+  closes?: boolean
 }
 /**
  * How an example went in a test.
@@ -2338,6 +2342,14 @@ export interface TriggerSpec {
    * True keeps it from running.
    */
   paused?: boolean
+  /**
+   * Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none.
+   */
+  severity?: 'critical' | 'warning' | 'info' | 'none'
+  /**
+   * Label whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   */
+  severity_field?: string
 }
 /**
  * Every matching event trips it.
@@ -3867,6 +3879,14 @@ export interface CatalogTrigger {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+  /**
+   * Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none.
+   */
+  severity?: 'critical' | 'warning' | 'info' | 'none'
+  /**
+   * Label whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   */
+  severity_field?: string
 }
 /**
  * Wiring: a trigger wakes an agent in a project.
@@ -6830,6 +6850,18 @@ export interface FiringDetail {
    * Deliveries.
    */
   deliveries: Delivery[]
+  /**
+   * Incident it is of, by id; null: it opens none.
+   */
+  incident: string | null
+  /**
+   * Severity of this firing; null: none.
+   */
+  severity: 'critical' | 'warning' | 'info' | null
+  /**
+   * Why its deliveries were held back; null: they were not.
+   */
+  suppressed_by: 'snooze' | null
 }
 /**
  * How much of a firing one key is.
@@ -6991,6 +7023,18 @@ export interface FiringMessage {
    * A practice firing.
    */
   practice?: boolean
+  /**
+   * Incident it is of, by id.
+   */
+  incident?: string
+  /**
+   * Severity.
+   */
+  severity?: 'critical' | 'warning' | 'info'
+  /**
+   * The incident in the console, or the firing where there is none; present when SVC_PUBLIC_URL is set.
+   */
+  url?: string
 }
 /**
  * A trigger that tripped, with what tripped it.
@@ -7121,6 +7165,18 @@ export interface Firing {
    * Failed.
    */
   failed: number
+  /**
+   * Incident it is of, by id; null: it opens none.
+   */
+  incident: string | null
+  /**
+   * Severity of this firing; null: none.
+   */
+  severity: 'critical' | 'warning' | 'info' | null
+  /**
+   * Why its deliveries were held back; null: they were not.
+   */
+  suppressed_by: 'snooze' | null
 }
 /**
  * Firings, newest first.
@@ -7299,6 +7355,647 @@ export interface HistogramResult {
   notice?: string
 }
 /**
+ * Everything that Home shows.
+ */
+export interface Home {
+  /**
+   * empty: no event was ever stored; quiet: no open incident; on_fire.
+   */
+  state: 'empty' | 'quiet' | 'on_fire'
+  /**
+   * Open and acknowledged ones, by severity, then last firing, 50 at most.
+   */
+  incidents: Incident[]
+  counts: IncidentCounts
+  /**
+   * The incident handled last; null: none was.
+   */
+  last_handled: null | Incident
+  /**
+   * Newest findings, 8 at most.
+   */
+  findings: {
+    /**
+     * Run that concluded, or the finding recorded from outside.
+     */
+    run_id: string
+    /**
+     * Project, by id.
+     */
+    project: string
+    /**
+     * Its name.
+     */
+    project_name: string
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who found it.
+     */
+    agent: string
+    /**
+     * Entity.
+     */
+    entity: string
+    /**
+     * Verdict.
+     */
+    verdict: string | null
+    /**
+     * Headline.
+     */
+    headline: string
+    /**
+     * Next step.
+     */
+    next_step: string | null
+    /**
+     * Claims of that result; null: it makes none.
+     */
+    claims: null | {
+      /**
+       * Claims whose events hold them.
+       */
+      held: number
+      /**
+       * Claims.
+       */
+      total: number
+    }
+    /**
+     * Who marked it handled and when; null: nobody.
+     */
+    handled: null | {
+      /**
+       * When.
+       */
+      at: string
+      /**
+       * Who.
+       */
+      by: string
+    }
+    /**
+     * Incident whose firing woke it, by id.
+     */
+    incident: string | null
+  }[]
+  /**
+   * Runs at work, newest first, 20 at most.
+   */
+  agents: {
+    /**
+     * Run.
+     */
+    run_id: string
+    /**
+     * Agent.
+     */
+    agent: string
+    /**
+     * Entity.
+     */
+    entity: string
+    /**
+     * Trigger.
+     */
+    trigger: string | null
+    /**
+     * Status.
+     */
+    status: 'queued' | 'running' | 'parked'
+    /**
+     * Rounds begun.
+     */
+    round: number
+    /**
+     * Rounds at most.
+     */
+    max_rounds: number
+    /**
+     * Started; null: not yet.
+     */
+    started_at: string | null
+    /**
+     * Incident, by id.
+     */
+    incident: string | null
+  }[]
+  /**
+   * Sources: failing first, then quiet, then by name; 50 at most.
+   */
+  sources: {
+    /**
+     * Source.
+     */
+    name: string
+    /**
+     * Connector.
+     */
+    connector: string
+    /**
+     * failing: its last poll failed, or what is sent is refused; quiet: nothing came for 24 hours, or ever; paused; ok.
+     */
+    state: 'failing' | 'quiet' | 'paused' | 'ok'
+    /**
+     * Why, in a sentence.
+     */
+    reason: string | null
+    /**
+     * Last event stored.
+     */
+    last_event_at: string | null
+    /**
+     * Events a minute, over the last hour.
+     */
+    per_minute: number
+  }[]
+  /**
+   * Sources in all.
+   */
+  sources_total: number
+  /**
+   * Totals since 00:00 UTC, practice excluded.
+   */
+  today: {
+    /**
+     * 00:00 UTC.
+     */
+    since: string
+    /**
+     * Events stored.
+     */
+    events: number
+    /**
+     * Firings.
+     */
+    firings: number
+    /**
+     * Incidents opened.
+     */
+    incidents: number
+    /**
+     * Runs that ended.
+     */
+    runs: number
+    /**
+     * Findings.
+     */
+    findings: number
+    /**
+     * Spent on models, US dollars.
+     */
+    spent_usd: number
+    /**
+     * Deliveries that failed.
+     */
+    deliveries_failed: number
+  }
+  /**
+   * The last hours.
+   */
+  strip: {
+    /**
+     * Hours shown: 6 while an incident is open, else 24.
+     */
+    hours: number
+    /**
+     * Start.
+     */
+    from: string
+    /**
+     * End.
+     */
+    to: string
+    /**
+     * Length of a bucket.
+     */
+    step_seconds: number
+    /**
+     * Events by level, oldest first.
+     */
+    buckets: {
+      /**
+       * Start.
+       */
+      at: string
+      /**
+       * Events of level error and above.
+       */
+      error: number
+      /**
+       * Events of level warn.
+       */
+      warn: number
+      /**
+       * All others.
+       */
+      info: number
+    }[]
+    /**
+     * Firings, newest first, 200 at most.
+     */
+    firings: {
+      /**
+       * When.
+       */
+      at: string
+      /**
+       * Firing.
+       */
+      dispatch_id: string
+      /**
+       * Trigger.
+       */
+      trigger: string
+      /**
+       * Key.
+       */
+      key: string
+      /**
+       * Severity; null: its trigger opens no incident.
+       */
+      severity: 'critical' | 'warning' | 'info' | null
+      /**
+       * Incident, by id.
+       */
+      incident: string | null
+    }[]
+    /**
+     * Deploys and other changes, newest first, 50 at most.
+     */
+    changes: {
+      /**
+       * When.
+       */
+      at: string
+      /**
+       * Event.
+       */
+      event_id: string
+      /**
+       * Source.
+       */
+      source: string
+      /**
+       * Type of the event.
+       */
+      type: string
+      /**
+       * Its text, cut to 120 characters.
+       */
+      text: string
+    }[]
+    /**
+     * True where there were more events than could be counted in time: buckets are lower bounds.
+     */
+    cut: boolean
+  }
+  /**
+   * Triggers that fired most in the last 7 days, 8 at most.
+   */
+  triggers: {
+    /**
+     * Trigger.
+     */
+    name: string
+    /**
+     * Severity.
+     */
+    severity: 'critical' | 'warning' | 'info' | 'none'
+    /**
+     * Firings of the last 7 days.
+     */
+    firings: number
+    /**
+     * Firings of each of the last 7 days, oldest first.
+     */
+    spark: number[]
+    /**
+     * Incidents opened in these days.
+     */
+    incidents: number
+  }[]
+  /**
+   * First steps, and whether each is done.
+   */
+  checklist: {
+    /**
+     * An event was stored.
+     */
+    event: boolean
+    /**
+     * There is a trigger.
+     */
+    trigger: boolean
+    /**
+     * Somebody is told of firings: an address or an agent.
+     */
+    notification: boolean
+    /**
+     * There is an agent.
+     */
+    agent: boolean
+  }
+}
+/**
+ * The firings of one trigger for one key, from the first until it is handled.
+ */
+export interface Incident {
+  /**
+   * Id: inc_ and its number.
+   */
+  id: string
+  /**
+   * Number, from 1.
+   */
+  number: number
+  /**
+   * open: nobody has it; acknowledged: somebody does; snoozed: its deliveries are held back; handled: over.
+   */
+  state: 'open' | 'acknowledged' | 'snoozed' | 'handled'
+  /**
+   * Lifecycle events it accepts now.
+   */
+  accepts: string[]
+  /**
+   * Severity: the highest of its firings, or what a person set.
+   */
+  severity: 'critical' | 'warning' | 'info'
+  /**
+   * Trigger.
+   */
+  trigger: string
+  /**
+   * Key its firings are of.
+   */
+  key: string
+  /**
+   * Entity; null when the key is none.
+   */
+  entity: null | {
+    /**
+     * Label.
+     */
+    label: string
+    /**
+     * Value.
+     */
+    value: string
+  }
+  /**
+   * Project the trigger was made in, by id.
+   */
+  project: string | null
+  /**
+   * Headline of its finding; else its trigger in plain words.
+   */
+  headline: string
+  /**
+   * First firing.
+   */
+  opened_at: string
+  /**
+   * Last firing.
+   */
+  last_fired_at: string
+  /**
+   * Firings.
+   */
+  firings: number
+  /**
+   * Firings of each of the last 24 hours, oldest first.
+   *
+   * @minItems 24
+   * @maxItems 24
+   */
+  spark: number[]
+  /**
+   * What was found; null: nothing yet.
+   */
+  result: null | IncidentResult
+  /**
+   * Claims of that result; null: it makes none.
+   */
+  claims: null | {
+    /**
+     * Claims whose events hold them.
+     */
+    held: number
+    /**
+     * Claims.
+     */
+    total: number
+  }
+  /**
+   * Who is looking, or looked last; null: no agent was woken.
+   */
+  run: null | IncidentRun
+  /**
+   * Who has it.
+   */
+  assignee: string | null
+  /**
+   * Who acknowledged it and when; null: nobody.
+   */
+  acknowledged: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+  }
+  /**
+   * Until when its deliveries are held back; null: it is not snoozed, or until it changes.
+   */
+  snoozed_until: string | null
+  /**
+   * Who snoozed it and when; null: it is not snoozed.
+   */
+  snoozed: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+    /**
+     * Until when; null: until it changes.
+     */
+    until: string | null
+  }
+  /**
+   * Who handled it, when and how; null: it is not handled.
+   */
+  handled: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who: a name; of a verdict the agent; svc where nobody did.
+     */
+    by: string
+    /**
+     * person; resolved: its trigger says that it is over; verdict: an agent gave one that closes, all claims holding; quiet: nothing fired for 24 hours.
+     */
+    how: 'person' | 'resolved' | 'verdict' | 'quiet'
+  }
+  /**
+   * The incident before it of the same trigger and key.
+   */
+  previous: string | null
+  /**
+   * Counts its changes; an act names the version it saw.
+   */
+  version: number
+}
+/**
+ * The newest result of an incident: how the last chain of runs ended that it woke.
+ */
+export interface IncidentResult {
+  /**
+   * Run that concluded.
+   */
+  run_id: string
+  /**
+   * Project it is a finding of, by id.
+   */
+  project: string | null
+  /**
+   * Ended.
+   */
+  at: string
+  /**
+   * Who found it.
+   */
+  agent: string
+  /**
+   * Agents, first to last.
+   */
+  chain: string[]
+  /**
+   * action or no_action.
+   */
+  kind: 'action' | 'no_action'
+  /**
+   * Verdict.
+   */
+  verdict: string | null
+  /**
+   * Headline.
+   */
+  headline: string
+  /**
+   * Start of the note.
+   */
+  summary: string
+  /**
+   * Next step.
+   */
+  next_step: string | null
+  /**
+   * Rounds of its chain.
+   */
+  rounds: number
+  /**
+   * Cost of its chain, US dollars; null: not priced.
+   */
+  cost_usd: number | null
+  /**
+   * Who marked it handled and when; null: nobody.
+   */
+  handled: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+  }
+}
+/**
+ * The newest run of an incident: who is looking, or looked last.
+ */
+export interface IncidentRun {
+  /**
+   * Run.
+   */
+  run_id: string
+  /**
+   * Agent.
+   */
+  agent: string
+  /**
+   * Status.
+   */
+  status:
+    | 'queued'
+    | 'running'
+    | 'parked'
+    | 'succeeded'
+    | 'exhausted'
+    | 'failed'
+    | 'cancelled'
+    | 'capped'
+    | 'empty'
+  /**
+   * Rounds begun.
+   */
+  round: number
+  /**
+   * Rounds at most.
+   */
+  max_rounds: number
+  /**
+   * Why it failed.
+   */
+  reason: string | null
+  /**
+   * Started; null: not yet.
+   */
+  started_at: string | null
+}
+/**
+ * How many incidents are not handled, whatever the filters.
+ */
+export interface IncidentCounts {
+  /**
+   * Open, by severity.
+   */
+  open: {
+    /**
+     * Critical.
+     */
+    critical: number
+    /**
+     * Warning.
+     */
+    warning: number
+    /**
+     * Info.
+     */
+    info: number
+  }
+  /**
+   * Acknowledged.
+   */
+  acknowledged: number
+  /**
+   * Snoozed.
+   */
+  snoozed: number
+}
+/**
  * Who is calling.
  */
 export interface Identity {
@@ -7319,6 +8016,376 @@ export interface Identity {
    * Its name.
    */
   project_name?: string | null
+}
+/**
+ * One thing that happened to an incident.
+ */
+export interface IncidentActivity {
+  /**
+   * Number within the incident, from 1.
+   */
+  n: number
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * Who: a name; svc where nobody did.
+   */
+  by: string
+  /**
+   * How it is known who: the name of a credential, a header of the proxy in front, the name typed in the console, or svc itself.
+   */
+  via: 'key' | 'header' | 'console' | 'svc'
+  /**
+   * What happened; fired: firings since the row before it.
+   */
+  action:
+    | 'opened'
+    | 'fired'
+    | 'severity'
+    | 'acknowledged'
+    | 'assigned'
+    | 'snoozed'
+    | 'unsnoozed'
+    | 'woken'
+    | 'handled'
+    | 'reopened'
+    | 'note'
+  /**
+   * State before.
+   */
+  from: 'open' | 'acknowledged' | 'snoozed' | 'handled' | null
+  /**
+   * State after.
+   */
+  to: 'open' | 'acknowledged' | 'snoozed' | 'handled'
+  /**
+   * Of fired: how many.
+   */
+  firings: number | null
+  /**
+   * Severity it became.
+   */
+  severity: 'critical' | 'warning' | 'info' | null
+  /**
+   * Who was assigned; null: nobody.
+   */
+  assignee: string | null
+  /**
+   * Of snoozed: until when; null: until it changes.
+   */
+  until: string | null
+  /**
+   * Of handled: how.
+   */
+  how: 'person' | 'resolved' | 'verdict' | 'quiet' | null
+  /**
+   * Of a note: its text.
+   */
+  text: string | null
+}
+/**
+ * One incident with what was found, what happened to it, its firings, and earlier ones of the same trigger and key.
+ */
+export interface IncidentDetail {
+  /**
+   * Id: inc_ and its number.
+   */
+  id: string
+  /**
+   * Number, from 1.
+   */
+  number: number
+  /**
+   * open: nobody has it; acknowledged: somebody does; snoozed: its deliveries are held back; handled: over.
+   */
+  state: 'open' | 'acknowledged' | 'snoozed' | 'handled'
+  /**
+   * Lifecycle events it accepts now.
+   */
+  accepts: string[]
+  /**
+   * Severity: the highest of its firings, or what a person set.
+   */
+  severity: 'critical' | 'warning' | 'info'
+  /**
+   * Trigger.
+   */
+  trigger: string
+  /**
+   * Key its firings are of.
+   */
+  key: string
+  /**
+   * Entity; null when the key is none.
+   */
+  entity: null | {
+    /**
+     * Label.
+     */
+    label: string
+    /**
+     * Value.
+     */
+    value: string
+  }
+  /**
+   * Project the trigger was made in, by id.
+   */
+  project: string | null
+  /**
+   * Headline of its finding; else its trigger in plain words.
+   */
+  headline: string
+  /**
+   * First firing.
+   */
+  opened_at: string
+  /**
+   * Last firing.
+   */
+  last_fired_at: string
+  /**
+   * Its firings, newest first, 50 at most; the first one last.
+   */
+  firings: Firing[]
+  /**
+   * Firings of each of the last 24 hours, oldest first.
+   *
+   * @minItems 24
+   * @maxItems 24
+   */
+  spark: number[]
+  /**
+   * What was found; null: nothing yet.
+   */
+  result: null | IncidentResult
+  /**
+   * Claims of that result; null: it makes none.
+   */
+  claims: null | {
+    /**
+     * Claims whose events hold them.
+     */
+    held: number
+    /**
+     * Claims.
+     */
+    total: number
+  }
+  /**
+   * Who is looking, or looked last; null: no agent was woken.
+   */
+  run: null | IncidentRun
+  /**
+   * Who has it.
+   */
+  assignee: string | null
+  /**
+   * Who acknowledged it and when; null: nobody.
+   */
+  acknowledged: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+  }
+  /**
+   * Until when its deliveries are held back; null: it is not snoozed, or until it changes.
+   */
+  snoozed_until: string | null
+  /**
+   * Who snoozed it and when; null: it is not snoozed.
+   */
+  snoozed: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+    /**
+     * Until when; null: until it changes.
+     */
+    until: string | null
+  }
+  /**
+   * Who handled it, when and how; null: it is not handled.
+   */
+  handled: null | {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who: a name; of a verdict the agent; svc where nobody did.
+     */
+    by: string
+    /**
+     * person; resolved: its trigger says that it is over; verdict: an agent gave one that closes, all claims holding; quiet: nothing fired for 24 hours.
+     */
+    how: 'person' | 'resolved' | 'verdict' | 'quiet'
+  }
+  /**
+   * The incident before it of the same trigger and key.
+   */
+  previous: string | null
+  /**
+   * Counts its changes; an act names the version it saw.
+   */
+  version: number
+  /**
+   * The whole of its result; null: nothing was found yet.
+   */
+  finding: null | {
+    /**
+     * The note, Markdown.
+     */
+    note: string
+    /**
+     * The finding on the timeline.
+     */
+    event_id: string | null
+    /**
+     * Its claims, checked.
+     */
+    claims: CheckedClaim[]
+    /**
+     * Whether a person marked it right, wrong or partly right; null: nobody did.
+     */
+    mark: null | FindingMark
+  }
+  /**
+   * What happened to it, newest first, 200 at most.
+   */
+  activity: IncidentActivity[]
+  /**
+   * Firings in all.
+   */
+  firings_total: number
+  /**
+   * Deliveries of its firings, newest first, 50 at most.
+   */
+  deliveries: Delivery[]
+  /**
+   * Earlier incidents of the same trigger and key.
+   */
+  happened_before: {
+    /**
+     * Days looked back.
+     */
+    days: number
+    /**
+     * Incidents of the same trigger and key in these days.
+     */
+    count: number
+    /**
+     * They, newest first, 5 at most.
+     */
+    incidents: {
+      /**
+       * Incident.
+       */
+      id: string
+      /**
+       * Number.
+       */
+      number: number
+      /**
+       * Headline.
+       */
+      headline: string
+      /**
+       * Severity.
+       */
+      severity: 'critical' | 'warning' | 'info'
+      /**
+       * First firing.
+       */
+      opened_at: string
+      /**
+       * Firings.
+       */
+      firings: number
+      /**
+       * Who handled it, when and how; null: it is not handled.
+       */
+      handled: null | {
+        /**
+         * When.
+         */
+        at: string
+        /**
+         * Who: a name; of a verdict the agent; svc where nobody did.
+         */
+        by: string
+        /**
+         * person; resolved: its trigger says that it is over; verdict: an agent gave one that closes, all claims holding; quiet: nothing fired for 24 hours.
+         */
+        how: 'person' | 'resolved' | 'verdict' | 'quiet'
+      }
+      /**
+       * Verdict of its result.
+       */
+      verdict: string | null
+      /**
+       * Next step of its result.
+       */
+      next_step: string | null
+      /**
+       * The last note a person wrote.
+       */
+      note: string | null
+    }[]
+  }
+}
+/**
+ * What an act on many changed.
+ */
+export interface IncidentsChanged {
+  /**
+   * Those it was done to, as they are now.
+   */
+  incidents: Incident[]
+  /**
+   * Those that do not accept it in their state.
+   */
+  skipped: {
+    /**
+     * Incident.
+     */
+    id: string
+    /**
+     * State.
+     */
+    state: 'open' | 'acknowledged' | 'snoozed' | 'handled'
+    /**
+     * Why.
+     */
+    reason: string
+  }[]
+  counts: IncidentCounts
+}
+/**
+ * Incidents: those not handled by severity, then last firing; handled ones by when.
+ */
+export interface IncidentsResult {
+  /**
+   * Incidents.
+   */
+  incidents: Incident[]
+  /**
+   * Pass as before for the next page; null at the end.
+   */
+  next_before: string | null
+  counts: IncidentCounts
 }
 /**
  * What an ingest URL is for.
@@ -7505,7 +8572,7 @@ export interface Key {
    * First characters of the secret.
    */
   prefix: string
-  scopes: ('read' | 'ingest' | 'admin' | 'findings')[]
+  scopes: ('read' | 'ingest' | 'admin' | 'findings' | 'respond')[]
   /**
    * The only source an ingest key minted for a source may write to.
    */
@@ -11776,6 +12843,7 @@ export interface Problem {
    * Fingerprint of that plan.
    */
   fingerprint?: string
+  incident?: Incident
 }
 /**
  * What happened in a project, as a project key sees it.
@@ -14305,6 +15373,126 @@ export interface HistogramRequest {
   project?: string
 }
 /**
+ * Body of POST of an act on an incident that needs no more: acknowledge, unsnooze, handle, reopen.
+ */
+export interface IncidentAct {
+  /**
+   * Name typed in the console. The name of a key, and a header of the proxy in front, go before it.
+   */
+  by?: string
+  /**
+   * The version you saw: 409 with the incident as it is when it is another now.
+   */
+  version: number
+}
+/**
+ * Body of POST of assign.
+ */
+export interface IncidentAssign {
+  /**
+   * Name typed in the console. The name of a key, and a header of the proxy in front, go before it.
+   */
+  by?: string
+  /**
+   * Who has it; null: nobody. Absent in assign: whoever asks.
+   */
+  assignee?: string | null
+  /**
+   * The version you saw: 409 with the incident as it is when it is another now.
+   */
+  version: number
+}
+/**
+ * Body of POST of notes. A note changes no state, so that the version may be left out.
+ */
+export interface IncidentNote {
+  /**
+   * Name typed in the console. The name of a key, and a header of the proxy in front, go before it.
+   */
+  by?: string
+  /**
+   * Text of a note, for whoever reads the incident.
+   */
+  text: string
+  /**
+   * The version you saw: 409 with the incident as it is when it is another now.
+   */
+  version?: number
+}
+/**
+ * Body of POST of severity.
+ */
+export interface IncidentSeverityWrite {
+  /**
+   * Name typed in the console. The name of a key, and a header of the proxy in front, go before it.
+   */
+  by?: string
+  /**
+   * Severity.
+   */
+  severity: 'critical' | 'warning' | 'info'
+  /**
+   * The version you saw: 409 with the incident as it is when it is another now.
+   */
+  version: number
+}
+/**
+ * Body of POST of snooze.
+ */
+export interface IncidentSnooze {
+  /**
+   * Name typed in the console. The name of a key, and a header of the proxy in front, go before it.
+   */
+  by?: string
+  /**
+   * Until when (ISO 8601); null or absent: until it changes, which is a higher severity or its end.
+   */
+  until?: string | null
+  /**
+   * The version you saw: 409 with the incident as it is when it is another now.
+   */
+  version: number
+}
+/**
+ * Body of POST /api/incidents/bulk: one act on many, in one transaction.
+ */
+export interface IncidentsBulk {
+  /**
+   * Incidents.
+   *
+   * @minItems 1
+   * @maxItems 200
+   *
+   * Items: Incident.
+   */
+  ids: string[]
+  /**
+   * What is done to each that accepts it.
+   */
+  action:
+    'acknowledge' | 'assign' | 'snooze' | 'unsnooze' | 'handle' | 'reopen' | 'severity' | 'notes'
+  /**
+   * Name typed in the console. The name of a key, and a header of the proxy in front, go before it.
+   */
+  by?: string
+  /**
+   * Who has it; null: nobody. Absent in assign: whoever asks.
+   */
+  assignee?: string | null
+  /**
+   * Until when (ISO 8601); null or absent: until it changes, which is a higher severity or its end.
+   */
+  until?: string | null
+  /**
+   * Severity.
+   */
+  severity?: 'critical' | 'warning' | 'info'
+  /**
+   * Text of a note, for whoever reads the incident.
+   */
+  text?: string
+}
+/**
  * A form as GitHub sends it: the event as JSON text.
  */
 export interface IngestForm {
@@ -14391,9 +15579,9 @@ export interface KeyCreate {
    * What the key may do; a project key reads and records findings when absent.
    *
    * @minItems 1
-   * @maxItems 4
+   * @maxItems 5
    */
-  scopes?: ('read' | 'ingest' | 'admin' | 'findings')[]
+  scopes?: ('read' | 'ingest' | 'admin' | 'findings' | 'respond')[]
   /**
    * Bind an ingest key to this source.
    */
@@ -15403,6 +16591,14 @@ export interface TriggerWrite {
    * Project, by id or name; absent: Default.
    */
   project?: string
+  /**
+   * Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none.
+   */
+  severity?: 'critical' | 'warning' | 'info' | 'none'
+  /**
+   * Label whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   */
+  severity_field?: string
 }
 /**
  * Body of POST of an undo.
@@ -16926,6 +18122,12 @@ export interface TailNotice {
   notice: string
 }
 /**
+ * Sent on a live tail when an incident changed; a tail of sources has none, one of a label those of that entity.
+ */
+export interface TailIncident {
+  incident: Incident
+}
+/**
  * A template of projects: catalog/templates/<key>.yaml.
  */
 export interface TemplateFile {
@@ -17497,6 +18699,14 @@ export interface Trigger {
    * Labels that it depends on and that the last events do not carry, a sentence each; absent in lists.
    */
   warnings?: string[]
+  /**
+   * Of the incidents its firings open; none: they open none.
+   */
+  severity: 'critical' | 'warning' | 'info' | 'none'
+  /**
+   * Label whose value is the severity of a firing; empty: none.
+   */
+  severity_field: string
 }
 /**
  * Answer of GET /api/usage.
@@ -17821,7 +19031,16 @@ export interface SchemaTypes {
   'health.json': Health
   'histogram-bucket.json': HistogramBucket
   'histogram-result.json': HistogramResult
+  'home.json': Home
   'identity.json': Identity
+  'incident-activity.json': IncidentActivity
+  'incident-counts.json': IncidentCounts
+  'incident-detail.json': IncidentDetail
+  'incident-result.json': IncidentResult
+  'incident-run.json': IncidentRun
+  'incident.json': Incident
+  'incidents-changed.json': IncidentsChanged
+  'incidents-result.json': IncidentsResult
   'ingest-explained.json': IngestExplained
   'ingest-keys.json': IngestKeys
   'ingest-result.json': IngestResult
@@ -18022,6 +19241,12 @@ export interface SchemaTypes {
   'request-graph-positions.json': GraphPositionsWrite
   'request-handled.json': Handled
   'request-histogram.json': HistogramRequest
+  'request-incident-act.json': IncidentAct
+  'request-incident-assign.json': IncidentAssign
+  'request-incident-note.json': IncidentNote
+  'request-incident-severity.json': IncidentSeverityWrite
+  'request-incident-snooze.json': IncidentSnooze
+  'request-incidents-bulk.json': IncidentsBulk
   'request-ingest-form.json': IngestForm
   'request-ingest.json': PostedEvents
   'request-inspect.json': InspectRequest
@@ -18137,6 +19362,7 @@ export interface SchemaTypes {
   'subscriptions-result.json': SubscriptionsResult
   'tail-frame.json': TailFrame
   'tail-gap.json': TailGap
+  'tail-incident.json': TailIncident
   'tail-notice.json': TailNotice
   'template-action.json': TemplateAction
   'template-file.json': TemplateFile

@@ -54,6 +54,30 @@ export const deleteTrigger = 'DELETE /api/triggers/{name}' as Call<T.PartDeleted
 export const pauseTrigger = 'POST /api/triggers/{name}/pause' as Call<T.PartMoved, { name: string }>
 /** Evaluate it again. */
 export const resumeTrigger = 'POST /api/triggers/{name}/resume' as Call<T.PartMoved, { name: string }>
+/** Everything that Home shows. */
+export const getHome = 'GET /api/home' as Call<T.Home, { hours?: number }>
+/** List incidents: by severity, then last firing; handled ones by when. */
+export const listIncidents = 'GET /api/incidents' as Call<T.IncidentsResult, { state?: 'open' | 'acknowledged' | 'snoozed' | 'handled' | 'active'; severity?: 'critical' | 'warning' | 'info'; trigger?: string; entity?: string; project?: string; assignee?: string; q?: string; before?: string; limit?: number }>
+/** One incident with its finding, activity and firings. */
+export const getIncident = 'GET /api/incidents/{incident}' as Call<T.IncidentDetail, { incident: string }>
+/** Do one act on up to 200 incidents, in one transaction. */
+export const actOnIncidents = 'POST /api/incidents/bulk' as Call<T.IncidentsChanged, { body: T.IncidentsBulk }>
+/** Say that you have it; its deliveries go on. */
+export const acknowledgeIncident = 'POST /api/incidents/{incident}/acknowledge' as Call<T.Incident, { incident: string; body: T.IncidentAct }>
+/** Say who has it. */
+export const assignIncident = 'POST /api/incidents/{incident}/assign' as Call<T.Incident, { incident: string; body: T.IncidentAssign }>
+/** Hold its deliveries back, until a time or until it changes. */
+export const snoozeIncident = 'POST /api/incidents/{incident}/snooze' as Call<T.Incident, { incident: string; body: T.IncidentSnooze }>
+/** Deliver its firings again. */
+export const unsnoozeIncident = 'POST /api/incidents/{incident}/unsnooze' as Call<T.Incident, { incident: string; body: T.IncidentAct }>
+/** Mark it handled, and its results with it. */
+export const handleIncident = 'POST /api/incidents/{incident}/handle' as Call<T.Incident, { incident: string; body: T.IncidentAct }>
+/** Open it again. */
+export const reopenIncident = 'POST /api/incidents/{incident}/reopen' as Call<T.Incident, { incident: string; body: T.IncidentAct }>
+/** Set its severity; a higher one opens it again. */
+export const setIncidentSeverity = 'POST /api/incidents/{incident}/severity' as Call<T.Incident, { incident: string; body: T.IncidentSeverityWrite }>
+/** Write a note on it. */
+export const noteOnIncident = 'POST /api/incidents/{incident}/notes' as Call<T.Incident, { incident: string; body: T.IncidentNote }>
 /** List firings, newest first. */
 export const listFirings = 'GET /api/firings' as Call<T.FiringsResult, { trigger?: string; project?: string; key?: string; before?: string; state?: 'gathering' | 'held' | 'fired' | 'dropped'; limit?: number }>
 /** One firing, with its timeline and deliveries. */

@@ -218,7 +218,7 @@ export class Authenticator {
 /** @throws SvcError unauthenticated, forbidden */
 export function requireScope(
   identity: Identity | null,
-  scope: 'any' | 'read' | 'ingest' | 'admin' | 'findings',
+  scope: 'any' | 'read' | 'ingest' | 'admin' | 'findings' | 'respond',
 ): Identity {
   if (!identity) throw new SvcError('unauthenticated', 'authentication required')
   if (scope !== 'any' && !identity.scopes.includes(scope) && !identity.scopes.includes('admin'))

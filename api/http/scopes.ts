@@ -12,6 +12,7 @@ export type Scope =
   | 'ingest'
   | 'admin'
   | 'findings'
+  | 'respond'
   | 'person'
   | 'signed-or-ingest'
 

@@ -7,6 +7,7 @@ import type {
   TriggerDefinition,
   TriggerWrite,
 } from '../../schemas/types.ts'
+import { isSchedule } from '../../schemas/words.ts'
 import { countsEvents, type FilterRow, isDuration, NEW_TRIGGER, type TriggerDraft } from './trigger-draft.ts'
 
 /** What is evaluated, as far as it is filled in. @param kept the stored trigger, for what the form does not show */
@@ -39,8 +40,18 @@ export function writeOf(draft: TriggerDraft, kept?: Trigger): TriggerWrite {
       ...(kind && kind !== draft.name ? { kind } : {}),
       context_window: draft.context_window.trim() || NEW_TRIGGER.context_window,
     },
+    ...severityKept(draft, kept),
     description: draft.description.trim(),
   } as TriggerWrite
+}
+
+/** The severity the form does not show; what becomes a schedule, or is one no more, takes the default again. */
+function severityKept(
+  { kind }: TriggerDraft,
+  kept?: Trigger,
+): Pick<TriggerWrite, 'severity' | 'severity_field'> {
+  if (!kept || isSchedule(kept.condition) !== (kind === 'schedule')) return {}
+  return { severity: kept.severity, ...(kept.severity_field ? { severity_field: kept.severity_field } : {}) }
 }
 
 /** @param kept the stored condition: a summary with more than the form shows stays */

@@ -18,7 +18,7 @@ import { countTools } from '../mcp-tools/rows.ts'
 import type { AgentModels } from '../models/settings.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
 import { storedName } from '../parts/secret-fields.ts'
-import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
+import { severityOf, TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
 import { workOfAgents } from '../runs/agent-work.ts'
 import { type Activity, activities } from '../triggers/activity.ts'
 import type { ProjectDoc } from '../wiring/project-doc.ts'
@@ -140,6 +140,8 @@ function presentTrigger(
     },
     cooldown: spec.cooldown ?? TRIGGER_DEFAULTS.cooldown,
     max_late: spec.max_late ?? TRIGGER_DEFAULTS.max_late,
+    severity: severityOf(spec),
+    severity_field: spec.severity_field ?? '',
     description: spec.description ?? '',
     paused: paused ?? false,
     state: stored.state as Trigger['state'],

@@ -126,7 +126,7 @@ function unusedId(isTaken: (id: string) => boolean): string {
 /** Scopes of a project key (SPEC.md, Authentication 4). */
 const PROJECT_SCOPES = ['read', 'findings'] as const
 
-/** Who mints may not mint past the rules: a general key reads, ingests or administers. */
+/** Who mints may not mint past the rules: a general key reads, ingests, acts on incidents or administers. */
 function checkRules(body: KeyCreate, sourceId: number | undefined, project: string | undefined): void {
   const fault = check('request-key-create.json', body)
   if (fault) fail('invalid', fault)

@@ -13,6 +13,7 @@ import { evals } from './evals.ts'
 import { events, instance } from './events.ts'
 import { deliveries, firings } from './firings.ts'
 import { graph, replay } from './graph.ts'
+import { incidents } from './incidents.ts'
 import type { OperationInput } from './input.ts'
 import { keys, logins } from './keys.ts'
 import { mcpServers } from './mcp-servers.ts'
@@ -32,7 +33,19 @@ import { triggers } from './triggers.ts'
 
 /** By noun. */
 export const nouns = {
-  ...{ instance, sources, triggers, firings, deliveries, runs, evals, agentTests, subscriptions, agents },
+  ...{
+    instance,
+    sources,
+    triggers,
+    incidents,
+    firings,
+    deliveries,
+    runs,
+    evals,
+    agentTests,
+    subscriptions,
+    agents,
+  },
   ...{
     mcpServers,
     skills,

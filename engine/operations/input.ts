@@ -12,6 +12,8 @@ export interface OperationInput<P = unknown, Q = unknown, B = unknown> {
   caller: Caller & { scopes: readonly string[] }
   /** Id of the project of a project key, which sees that project alone; null for any other credential. */
   project: string | null
+  /** What the header says that SVC_USER_HEADER names, of a proxy in front; absent: nothing, or none is named. */
+  user?: string | null
   /** Whether callers need a credential. */
   secured: boolean
 }

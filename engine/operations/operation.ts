@@ -9,7 +9,7 @@ import type { NetworkInput, OperationInput } from './input.ts'
 import type { NetworkCalls } from './network.ts'
 
 /** Who may call it (SPEC.md, Authentication). `person`: scope admin, in a person's own session. */
-export type OperationScope = 'any' | 'read' | 'admin' | 'findings' | 'person'
+export type OperationScope = 'any' | 'read' | 'admin' | 'findings' | 'respond' | 'person'
 
 /**
  * Where it runs. `reader`: what is quick to read. `wide`: what may look at very many events, or at all that is
@@ -83,6 +83,8 @@ export interface Operation {
   readonly merges?: true
   /** `X-SVC-Why` is kept with what is written. */
   readonly recorded?: true
+  /** Answers an ETag made of its text, and 304 where the reader has that text already (RFC 9110, 13.1.2). */
+  readonly hashed?: true
   /** Answers an ETag, from the field `version` of what it returns. */
   readonly versioned?: true
   /** The answer holds a secret that is shown once: nothing may keep it. */

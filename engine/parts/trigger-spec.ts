@@ -42,10 +42,21 @@ export function normaliseTrigger(given: TriggerSpec): TriggerSpec {
     ...(given.cooldown && given.cooldown !== TRIGGER_DEFAULTS.cooldown ? { cooldown: given.cooldown } : {}),
     ...(storm ? { storm } : {}),
     ...(given.max_late && given.max_late !== TRIGGER_DEFAULTS.max_late ? { max_late: given.max_late } : {}),
+    ...(given.severity && given.severity !== defaultSeverity(given) ? { severity: given.severity } : {}),
+    ...(given.severity_field ? { severity_field: given.severity_field } : {}),
     ...(description ? { description } : {}),
     ...(given.paused ? { paused: true } : {}),
   }
 }
+
+/** Of the incidents its firings open, where it does not say: a schedule opens none. */
+const defaultSeverity = ({ condition }: Pick<TriggerSpec, 'condition'>): 'warning' | 'none' =>
+  isSchedule(condition) ? 'none' : 'warning'
+
+/** Of the incidents a trigger's firings open; none: they open none. */
+export const severityOf = (
+  spec: Pick<TriggerSpec, 'condition' | 'severity'>,
+): NonNullable<TriggerSpec['severity']> => spec.severity ?? defaultSeverity(spec)
 
 function normaliseEmit(emit: Emit | undefined): Emit | undefined {
   const window = emit?.context_window

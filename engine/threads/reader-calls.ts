@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { createScenarioReads } from '../evals/scenario-of-run.ts'
 import { Figures } from '../figures.ts'
 import { createReplayReads } from '../graph/replay/calls.ts'
+import { createIncidentReads } from '../incidents/calls.ts'
 import type { ModelReads } from '../models/calls.ts'
 import { modelUsageOf } from '../models/usage.ts'
 import { performOn } from '../operations/index.ts'
@@ -34,6 +35,7 @@ export function readerCalls(db: Database, options: SharedOptions, clock: Clock):
   const atHand = {
     ...createReads(ctx, clock, true, () => figures.countRead()),
     ...triggerReads,
+    ...createIncidentReads(ctx, clock, snapshot),
     ...runReads,
     ...createScenarioReads(
       ctx,

@@ -15,6 +15,8 @@ const stored = (condition: Condition, over: Partial<Trigger> = {}): Trigger => (
   emit: { context_window: '15m' },
   cooldown: '5m',
   max_late: '24h',
+  severity: 'warning',
+  severity_field: '',
   description: '',
   paused: false,
   state: 'active',

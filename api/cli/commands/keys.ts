@@ -6,7 +6,7 @@ import { repeatable } from '../labels.ts'
 import { type Column, type Io, paint } from '../terminal.ts'
 import { type Flags, type GivenWords, noun, rows, say, verb } from '../verbs.ts'
 
-const SCOPES = ['read', 'ingest', 'admin', 'findings'] as const
+const SCOPES = ['read', 'ingest', 'admin', 'findings', 'respond'] as const
 type Scope = (typeof SCOPES)[number]
 
 type CreateFlags = Flags & { scope?: string[]; source?: string; project?: string }

@@ -33,6 +33,11 @@ export const pathParameters: Readonly<Record<string, PathParameter>> = {
   'projects/id': PROJECT,
   'usecases/id': PROJECT,
   'events/id': { description: 'Event.', example: 'evt_42', pattern: '^evt_[0-9]{1,15}$' },
+  'incidents/incident': {
+    description: 'Incident.',
+    example: 'inc_128',
+    pattern: '^(inc_)?[1-9][0-9]{0,14}$',
+  },
   'firings/id': FIRING,
   'dispatches/id': FIRING,
   'deliveries/id': {

@@ -1,0 +1,193 @@
+/** Incidents: the firings of one trigger for one key, from the first until it is handled; and Home. */
+import type { IncidentWho } from '../incidents/types.ts'
+import type { OperationInput } from './input.ts'
+import { tagged } from './operation.ts'
+
+const operation = tagged('incidents')
+
+const WORD = { type: 'string', minLength: 1, maxLength: 1024 } as const
+const INCIDENT = { incident: { type: 'string', pattern: '^(inc_)?[1-9][0-9]{0,14}$' } } as const
+
+/**
+ * Who acts: the name of the key; else what the header says that SVC_USER_HEADER names; else the name typed in the
+ * console; else the name of the credential.
+ */
+function whoOf({ caller, user }: Pick<OperationInput, 'caller' | 'user'>, typed?: string): IncidentWho {
+  if (caller.id.startsWith('key:')) return { by: caller.name, via: 'key' }
+  if (user) return { by: user, via: 'header' }
+  return typed === undefined
+    ? { by: caller.isAnybody ? 'open instance' : caller.name, via: 'key' }
+    : { by: typed, via: 'console' }
+}
+
+export const incidents = [
+  operation({
+    id: 'getHome',
+    route: 'GET /api/home',
+    scope: 'read',
+    role: 'reader',
+    query: {
+      hours: {
+        type: 'integer',
+        description: 'Hours of the strip; absent: 6 on fire, else 24.',
+        minimum: 1,
+        maximum: 24,
+      },
+    },
+    answer: 'home.json',
+    hashed: true,
+    summary: 'Everything that Home shows',
+    run: (engine, { query }) => engine.home(query.hours),
+  }),
+  operation({
+    id: 'listIncidents',
+    route: 'GET /api/incidents',
+    scope: 'read',
+    projectKey: true,
+    role: 'reader',
+    query: {
+      state: {
+        type: 'string',
+        enum: ['open', 'acknowledged', 'snoozed', 'handled', 'active'],
+        description: 'active, or absent: all that are not handled.',
+      },
+      severity: { type: 'string', enum: ['critical', 'warning', 'info'] },
+      trigger: WORD,
+      entity: { ...WORD, description: 'Key or name of the entity, whole; or label=value.' },
+      project: { ...WORD, description: 'Project its trigger was made in, by id or name.' },
+      assignee: { ...WORD, description: 'Who has it; none: nobody.' },
+      q: { ...WORD, description: 'Words in its headline, trigger or key; or its number.' },
+      before: WORD,
+      limit: { type: 'integer', default: 50 },
+    },
+    answer: 'incidents-result.json',
+    summary: 'List incidents: by severity, then last firing; handled ones by when',
+    run: (engine, { query, project }) => engine.listIncidents(query, project),
+  }),
+  operation({
+    id: 'getIncident',
+    route: 'GET /api/incidents/{incident}',
+    scope: 'read',
+    projectKey: true,
+    role: 'reader',
+    params: INCIDENT,
+    answer: 'incident-detail.json',
+    versioned: true,
+    summary: 'One incident with its finding, activity and firings',
+    run: (engine, { params, project }) => engine.getIncident(params.incident, project),
+  }),
+  operation({
+    id: 'actOnIncidents',
+    route: 'POST /api/incidents/bulk',
+    scope: 'respond',
+    role: 'writer',
+    body: 'request-incidents-bulk.json',
+    answer: 'incidents-changed.json',
+    summary: 'Do one act on up to 200 incidents, in one transaction',
+    run: (engine, { body, ...who }) => engine.actOnIncidents(body, whoOf(who, body.by)),
+  }),
+  operation({
+    id: 'acknowledgeIncident',
+    route: 'POST /api/incidents/{incident}/acknowledge',
+    scope: 'respond',
+    role: 'writer',
+    params: INCIDENT,
+    body: 'request-incident-act.json',
+    answer: 'incident.json',
+    versioned: true,
+    summary: 'Say that you have it; its deliveries go on',
+    run: (engine, { params, body, ...who }) =>
+      engine.actOnIncident(params.incident, { action: 'acknowledge', ...body }, whoOf(who, body.by)),
+  }),
+  operation({
+    id: 'assignIncident',
+    route: 'POST /api/incidents/{incident}/assign',
+    scope: 'respond',
+    role: 'writer',
+    params: INCIDENT,
+    body: 'request-incident-assign.json',
+    answer: 'incident.json',
+    versioned: true,
+    summary: 'Say who has it',
+    run: (engine, { params, body, ...who }) =>
+      engine.actOnIncident(params.incident, { action: 'assign', ...body }, whoOf(who, body.by)),
+  }),
+  operation({
+    id: 'snoozeIncident',
+    route: 'POST /api/incidents/{incident}/snooze',
+    scope: 'respond',
+    role: 'writer',
+    params: INCIDENT,
+    body: 'request-incident-snooze.json',
+    answer: 'incident.json',
+    versioned: true,
+    summary: 'Hold its deliveries back, until a time or until it changes',
+    run: (engine, { params, body, ...who }) =>
+      engine.actOnIncident(params.incident, { action: 'snooze', ...body }, whoOf(who, body.by)),
+  }),
+  operation({
+    id: 'unsnoozeIncident',
+    route: 'POST /api/incidents/{incident}/unsnooze',
+    scope: 'respond',
+    role: 'writer',
+    params: INCIDENT,
+    body: 'request-incident-act.json',
+    answer: 'incident.json',
+    versioned: true,
+    summary: 'Deliver its firings again',
+    run: (engine, { params, body, ...who }) =>
+      engine.actOnIncident(params.incident, { action: 'unsnooze', ...body }, whoOf(who, body.by)),
+  }),
+  operation({
+    id: 'handleIncident',
+    route: 'POST /api/incidents/{incident}/handle',
+    scope: 'respond',
+    role: 'writer',
+    params: INCIDENT,
+    body: 'request-incident-act.json',
+    answer: 'incident.json',
+    versioned: true,
+    summary: 'Mark it handled, and its results with it',
+    run: (engine, { params, body, ...who }) =>
+      engine.actOnIncident(params.incident, { action: 'handle', ...body }, whoOf(who, body.by)),
+  }),
+  operation({
+    id: 'reopenIncident',
+    route: 'POST /api/incidents/{incident}/reopen',
+    scope: 'respond',
+    role: 'writer',
+    params: INCIDENT,
+    body: 'request-incident-act.json',
+    answer: 'incident.json',
+    versioned: true,
+    summary: 'Open it again',
+    run: (engine, { params, body, ...who }) =>
+      engine.actOnIncident(params.incident, { action: 'reopen', ...body }, whoOf(who, body.by)),
+  }),
+  operation({
+    id: 'setIncidentSeverity',
+    route: 'POST /api/incidents/{incident}/severity',
+    scope: 'respond',
+    role: 'writer',
+    params: INCIDENT,
+    body: 'request-incident-severity.json',
+    answer: 'incident.json',
+    versioned: true,
+    summary: 'Set its severity; a higher one opens it again',
+    run: (engine, { params, body, ...who }) =>
+      engine.actOnIncident(params.incident, { action: 'severity', ...body }, whoOf(who, body.by)),
+  }),
+  operation({
+    id: 'noteOnIncident',
+    route: 'POST /api/incidents/{incident}/notes',
+    scope: 'respond',
+    role: 'writer',
+    params: INCIDENT,
+    body: 'request-incident-note.json',
+    answer: 'incident.json',
+    versioned: true,
+    summary: 'Write a note on it',
+    run: (engine, { params, body, ...who }) =>
+      engine.actOnIncident(params.incident, { action: 'notes', ...body }, whoOf(who, body.by)),
+  }),
+]
