@@ -48,6 +48,7 @@ open('a page that throws: the menu stays, and other pages open', async ({ page, 
   await page.goto(`${daemon.url}/triggers`)
   await expect(page.getByRole('heading', { level: 1, name: 'Couldn’t show this page' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Reload' })).toBeVisible()
+  await expect(link(page, 'Agents')).toBeVisible()
   await link(page, 'Agents').click()
   await expect(page.getByRole('heading', { level: 1, name: 'Agents' })).toBeVisible()
 })
@@ -161,11 +162,13 @@ open(
     await page.getByRole('tab', { name: 'Edit' }).click()
     await expect(description).toHaveValue('orders fail')
     // What others saved meanwhile is not written over by it.
-    await daemon.call('PUT', '/api/triggers/errors', {
+    const theirs = await daemon.call('PUT', '/api/triggers/errors', {
+      name: 'errors',
       sources: ['gateway'],
       condition: { event: 'any' },
       cooldown: '9m',
     })
+    expect(theirs.status).toBe(200)
     await page.reload()
     await expect(description).toHaveValue('orders fail')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -181,7 +184,7 @@ open(
 open('Escape closes the innermost dialog only', async ({ page, daemon }) => {
   await daemon.source('gateway', {})
   await page.goto(`${daemon.url}/explore`)
-  await page.keyboard.press('?')
+  await page.getByRole('button', { name: 'Shortcuts' }).click()
   const shortcuts = page.getByRole('dialog', { name: 'Shortcuts' })
   await expect(shortcuts).toBeVisible()
   await page.keyboard.press('ControlOrMeta+k')

@@ -21,6 +21,7 @@ import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
+import { Boundary } from './page-boundary.tsx'
 import { PAGES } from './pages.ts'
 import { Palette, palette } from './palette.tsx'
 
@@ -135,7 +136,10 @@ export function Shell({ children }: { children: ReactNode }) {
         <HealthBanner />
         {children}
       </AppShell.Main>
-      <Palette secured={secured} onLogOut={logOut} />
+      {/* Its rows are those of many pages: where one cannot be read, the rest of the console goes on. */}
+      <Boundary at={pathname} shown={() => null}>
+        <Palette secured={secured} onLogOut={logOut} />
+      </Boundary>
     </AppShell>
   )
 }
