@@ -10,6 +10,7 @@ import type {
   DiscoverRequest,
   EntitiesResult,
   HistogramRequest,
+  Incident,
   KeyCreate,
   LabelFacet,
   LabelsPreview,
@@ -30,6 +31,8 @@ export class ApiError extends Error {
     readonly conflicts: readonly MergeConflict[] = [],
     /** Problems of a catalog file. */
     readonly problems: readonly CatalogProblem[] = [],
+    /** Of an act on an incident that somebody changed first: as it is now. */
+    readonly incident: Incident | null = null,
   ) {
     super(message)
   }
@@ -86,6 +89,7 @@ export async function send<T, Input>(
     answer.status,
     problem.conflicts,
     problem.problems,
+    problem.incident,
   )
 }
 
