@@ -30,7 +30,11 @@ import { findingsParts } from './findings-parts.ts'
 import { graphCalls } from './graph/calls.ts'
 import { openPositions } from './graph/positions.ts'
 import { createReplayReads } from './graph/replay/calls.ts'
-import { createIncidentReads, incidentWrites } from './incidents/calls.ts'
+import { incidentWrites } from './incidents/acts.ts'
+import { adoptFirings } from './incidents/adopt.ts'
+import { createIncidentReads } from './incidents/calls.ts'
+import { createFiringIncidents } from './incidents/firing.ts'
+import { incidentsChanged } from './incidents/following.ts'
 import { IngestQueue } from './ingest-queue.ts'
 import { statusOf, usageOf } from './instance.ts'
 import { joined } from './join.ts'
@@ -136,8 +140,14 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const onFault = faultTold(options.onFault)
   const { waiting, onPending } = waitersNudgedBy(systemTimers, onFault, options.onPending)
   const tallies = new Tallies()
+  const incidents = createFiringIncidents({
+    ...{ store, ctx },
+    changed: (numbers) => live.tellIncidents(() => incidentsChanged(store.db, numbers, clock.now())),
+  })
+  adoptFirings(store, incidents, clock.now())
   const triggers = new LiveTriggers({
     tallies,
+    incidents,
     store,
     clock,
     stamp,
@@ -232,6 +242,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
       return { dailyCap: daily_cap, dailyBudgetUsd: daily_budget_usd, concurrency }
     },
     usage: stored.record,
+    incidents,
     onPending,
   })
   const making = createMaking(runs)
@@ -286,7 +297,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     }),
     ...triggerReads,
     ...createIncidentReads(ctx, clock, view),
-    ...incidentWrites(),
+    ...incidentWrites({ store, clock, incidents }),
     ...outboxWrites(queue),
     ...triggerWrites({
       subscriptions,

@@ -11,6 +11,7 @@ import type {
   FieldsResult,
   HistogramRequest,
   HistogramResult,
+  Incident,
   IngestResult,
   InspectRequest,
   InspectResult,
@@ -123,7 +124,11 @@ export interface TailFilter {
   /** Resume after this event id (Last-Event-ID); rows stored since are sent first. */
   afterId?: string
 }
-export type TailMessage = { rows: Row[] } | { missed: number; afterId: string } | { notice: string }
+export type TailMessage =
+  | { rows: Row[] }
+  | { missed: number; afterId: string }
+  | { notice: string }
+  | { incident: Incident }
 
 /** Counters for /metrics and /health; counts only. */
 export interface EngineStatus {
@@ -142,6 +147,8 @@ export interface EngineStatus {
   /** Stored secrets that the key file cannot open, in words. */
   unreadableSecrets: string[]
   eventsStored: number
+  /** Those that are not handled. */
+  incidents: { state: string; severity: string; n: number }[]
   bySource: { source: string; ingested: number; rejected: number; state: string }[]
   /** What was done since the process started. */
   tallies: Tally[]

@@ -4,7 +4,7 @@
  * sentence that names the field and the rule (SPEC.md, Errors). docs/errors.md is checked against
  * this table.
  */
-import type { CatalogProblem, ChangePlan, MergeConflict } from '../schemas/types.ts'
+import type { CatalogProblem, ChangePlan, Incident, MergeConflict } from '../schemas/types.ts'
 
 export const errorTable = {
   invalid: {
@@ -100,6 +100,8 @@ export interface ErrorExtra {
   /** What would be done now, where something else was approved; its fingerprint beside it. */
   plan?: ChangePlan
   fingerprint?: string
+  /** The incident as it is now, where another was first. */
+  incident?: Incident
   /** The state that refused an event, and what it accepts. */
   state?: string
   accepts?: string[]

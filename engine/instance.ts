@@ -6,6 +6,8 @@ import { instanceFaults } from './declared/instance-health.ts'
 import { parkedRuns } from './declared/parked-runs.ts'
 import type { EngineStatus } from './engine.ts'
 import type { Figures } from './figures.ts'
+import { countedBy } from './incidents/counts.ts'
+import { severityOfRank } from './incidents/severity.ts'
 import type { SealedSecrets } from './sealed-secrets.ts'
 import type { Capacity } from './store/capacity.ts'
 import type { ReadContext } from './timeline/context.ts'
@@ -71,6 +73,10 @@ export function statusOf(parts: StatusParts): Omit<EngineStatus, 'tallies'> {
       ingested: source.counters.events,
       rejected: source.counters.rejected,
       state: source.paused ? 'paused' : 'active',
+    })),
+    incidents: countedBy(declared.store.db, null).map(({ state, rank, n }) => ({
+      ...{ state, n },
+      severity: severityOfRank(rank),
     })),
     counters: { ...figures.pipeline, reads: figures.reads },
     dbBytes: m.dbBytes,

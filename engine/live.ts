@@ -1,5 +1,6 @@
 /** Live tails: every commit is offered to the listeners whose filter it fits. */
 import { escapeText } from '../schemas/plain-text.ts'
+import type { Incident } from '../schemas/types.ts'
 import type { Row, TailFilter, TailMessage } from './engine.ts'
 import { labelStart, textOf } from './ingest/packed.ts'
 import type { Backlog } from './reads.ts'
@@ -42,6 +43,15 @@ export class Live {
     const listener = { filter, send }
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)
+  }
+
+  /** Tells of incidents that changed. @param read called where somebody follows */
+  tellIncidents(read: () => readonly Incident[]): void {
+    // A tail of sources asks for their events alone.
+    const wanted = [...this.listeners].filter(({ filter }) => filter.sources.length === 0)
+    if (wanted.length === 0) return
+    for (const incident of read())
+      for (const { filter, send } of wanted) if (isAbout(incident, filter)) send({ incident })
   }
 
   /** @param now epoch ms, for the age of the rows. */
@@ -121,6 +131,13 @@ export class Live {
     }
   }
 }
+
+/** Whether an incident is of the entity that a tail asks for, if it does. */
+const isAbout = ({ entity }: Incident, { selector }: TailFilter): boolean =>
+  Object.entries(selector).every(
+    ([name, value]) =>
+      entity !== null && (name === entity.label || name === 'key_value') && value === entity.value,
+  )
 
 /**
  * Follows a tail from where it was left: listening begins before the backlog is read, and what both

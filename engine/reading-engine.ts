@@ -102,7 +102,7 @@ export function createReadingEngine(parts: {
   const runs = runsParts({
     ...{ declared, ctx, clock, findings, secret, tallies: new Tallies(), stamp: UNUSED as Stamp },
     markerSeed: undefined,
-    ...{ limits: never, usage: never, onPending: never },
+    ...{ limits: never, usage: never, incidents: { ended: never }, onPending: never },
   })
   const settings = openSlackSettings({
     ...{ store, clock, secrets: held.secrets, env: options.slack ?? emptySlackEnvironment },

@@ -34,10 +34,23 @@ export function runsParts(parts: {
   markerSeed: string | undefined
   limits(): RunLimits
   usage(entry: UsageEntry): void
+  incidents: RunsParts['incidents']
   onPending(): void
 }): RunsParts & Pick<Parameters<typeof import('./runs/calls.ts').runWrites>[0], 'firingId' | 'ctx'> {
-  const { declared, ctx, clock, stamp, findings, tallies, secret, markerSeed, limits, usage, onPending } =
-    parts
+  const {
+    declared,
+    ctx,
+    clock,
+    stamp,
+    findings,
+    tallies,
+    secret,
+    markerSeed,
+    limits,
+    usage,
+    incidents,
+    onPending,
+  } = parts
   const { store, kinds } = declared
   const firings = triggerQueries(store.db)
   const projectDocs = (ids: readonly string[]) =>
@@ -53,6 +66,7 @@ export function runsParts(parts: {
     env: declared.env,
     queries: runQueries(store.db),
     closeInstant: (at) => stamp.close(at),
+    incidents,
     agent: (name) => (kinds.agent.find(name)?.doc as unknown as AgentSpec | undefined) ?? null,
     handoffs: (projects, agent) =>
       projectDocs(projects).flatMap(({ id, doc }) =>

@@ -4,6 +4,7 @@ import { delivery } from './delivery.ts'
 import { draft } from './draft.ts'
 import { firing } from './firing.ts'
 import { handoff } from './handoff.ts'
+import { incident } from './incident.ts'
 import { key } from './key.ts'
 import { ownership } from './ownership.ts'
 import { agent, mcpServer } from './part.ts'
@@ -26,6 +27,7 @@ export const lifecycles = {
   ownership,
   firing,
   delivery,
+  incident,
   run,
   handoff,
   proposal,

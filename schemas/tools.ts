@@ -6706,7 +6706,7 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
      },
      "severity_field": {
       "type": "string",
-      "description": "Label whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.",
+      "description": "Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.",
       "maxLength": 256
      }
     },
@@ -7723,7 +7723,7 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
    },
    "severity_field": {
     "type": "string",
-    "description": "Label whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.",
+    "description": "Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.",
     "maxLength": 256
    }
   },

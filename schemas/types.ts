@@ -2347,7 +2347,7 @@ export interface TriggerSpec {
    */
   severity?: 'critical' | 'warning' | 'info' | 'none'
   /**
-   * Label whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
    */
   severity_field?: string
 }
@@ -3884,7 +3884,7 @@ export interface CatalogTrigger {
    */
   severity?: 'critical' | 'warning' | 'info' | 'none'
   /**
-   * Label whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
    */
   severity_field?: string
 }
@@ -16596,7 +16596,7 @@ export interface TriggerWrite {
    */
   severity?: 'critical' | 'warning' | 'info' | 'none'
   /**
-   * Label whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
+   * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
    */
   severity_field?: string
 }
@@ -18704,7 +18704,7 @@ export interface Trigger {
    */
   severity: 'critical' | 'warning' | 'info' | 'none'
   /**
-   * Label whose value is the severity of a firing; empty: none.
+   * Label, or payload. and a path, whose value is the severity of a firing; empty: none.
    */
   severity_field: string
 }

@@ -39,6 +39,10 @@ const ABOUT: Record<Kind, { title: string; text: string }> = {
     title: 'Delivery',
     text: 'One firing, or one finding, to one recipient, at least once. A pending delivery is shown as running.',
   },
+  incident: {
+    title: 'Incident',
+    text: 'The firings of one trigger for one key, from the first until it is handled. A firing after that opens a new one.',
+  },
   handoff: {
     title: 'Handoff',
     text: 'One agent hands over to another on the same entity. A chain has three at most.',

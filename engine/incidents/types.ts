@@ -7,6 +7,7 @@ import type {
   IncidentsBulk,
   IncidentsChanged,
   IncidentsResult,
+  Source,
 } from '../../schemas/types.ts'
 
 /** Who acts, and how that is known. */
@@ -51,8 +52,11 @@ export interface IncidentReads {
   listIncidents(filter: IncidentFilter, own: string | null): Promise<IncidentsResult>
   /** @throws SvcError not_found */
   getIncident(id: string, own: string | null): Promise<IncidentDetail>
-  /** @param hours of the strip; absent: 6 while an incident is open, else 24 */
-  home(hours?: number): Promise<Home>
+  /**
+   * @param sources as they are listed
+   * @param hours of the strip; absent: 6 while an incident is open, else 24
+   */
+  home(sources: readonly Source[], hours?: number): Promise<Home>
 }
 
 export interface IncidentWrites {

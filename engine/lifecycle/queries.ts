@@ -13,6 +13,7 @@ export const lifecycleTables = {
   ownership: 'planned_objects',
   firing: 'firings',
   delivery: 'deliveries',
+  incident: 'incidents',
   run: 'runs',
   handoff: 'handoffs',
   proposal: 'proposals',

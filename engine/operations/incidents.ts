@@ -37,7 +37,7 @@ export const incidents = [
     answer: 'home.json',
     hashed: true,
     summary: 'Everything that Home shows',
-    run: (engine, { query }) => engine.home(query.hours),
+    run: async (engine, { query }) => engine.home(await engine.listSources(), query.hours),
   }),
   operation({
     id: 'listIncidents',

@@ -72,6 +72,25 @@ export function deliveriesOf(db: Database, firing: number): DeliveryRow[] {
   return db.prepare<[number], DeliveryRow>(`${SELECT} WHERE d.firing_id = ? ORDER BY d.seq`).all(firing)
 }
 
+/**
+ * Of all firings of an incident, newest first.
+ * @param project only those that are of this project; null: all
+ */
+export function deliveriesOfIncident(
+  db: Database,
+  incident: number,
+  project: string | null,
+  limit: number,
+): DeliveryRow[] {
+  return db
+    .prepare<{ incident: number; project: string | null; limit: number }, DeliveryRow>(
+      `${SELECT} WHERE d.firing_id IN (SELECT id FROM firings WHERE incident_id = @incident)
+         AND (@project IS NULL OR instr(d.projects, '"' || @project || '"') > 0)
+       ORDER BY d.seq DESC LIMIT @limit`,
+    )
+    .all({ incident, project, limit })
+}
+
 /** Newest first. @throws SvcError invalid; not_found for `before` */
 export function deliveryPage(db: Database, filter: DeliveryFilter): DeliveryRow[] {
   const { kind } = filter

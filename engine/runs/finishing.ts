@@ -2,6 +2,7 @@
  * Runs as they end: the state, the finding on the timeline, what the firing is told of it, and who takes
  * over, all in one transaction.
  */
+import type { AgentSpec } from '../../schemas/types.ts'
 import type { FindingItem } from '../connectors/finding.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
@@ -58,6 +59,7 @@ export function createFinishing(parts: RunsParts, making: Making) {
     queries.assume.run({ id: run.id, at })
     settleRun(db, run.id, end.event === 'succeed' ? null : end.reason, at)
     if (hasFinding && !run.practice) tell(run, entity.key, at)
+    if (!run.practice) parts.incidents.ended(run, done !== null && closes(run, done), at)
     const handoff = queries.handoffTo.get(run.id)
     if (handoff) move(db, { kind: 'handoff', id: handoff.id, name: handoff.id }, { type: 'finish', at })
     // A test is of one agent: those after it would only cost.
@@ -216,6 +218,16 @@ export function createFinishing(parts: RunsParts, making: Making) {
         close(run, { event: 'cancel', reason: `cancelled by ${by}`, note: null }, clock.now(), [], null)
       }),
   }
+}
+
+/**
+ * Whether it handles the incident it looked at: its verdict is declared to close, and what it claims holds, all of it.
+ * What claims nothing has shown nothing.
+ */
+function closes({ definition }: RunRow, { verdict, claims }: Succeeded): boolean {
+  if (verdict === null || claims.length === 0 || !claims.every(({ ok }) => ok)) return false
+  const { verdicts = [] } = JSON.parse(definition) as Pick<AgentSpec, 'verdicts'>
+  return verdicts.some((one) => one.verdict === verdict && one.closes === true)
 }
 
 /** Where findings of the agent, as it was, are written back to. */

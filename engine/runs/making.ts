@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { AgentSpec } from '../../schemas/types.ts'
 import { maskAddresses } from '../address-secrets.ts'
 import { fail } from '../errors.ts'
+import { incidentQueries } from '../incidents/queries.ts'
 import { firstSnapshot, move } from '../lifecycle/advance.ts'
 import { noteRun } from '../outbox/senders/agent.ts'
 import { ROUNDS } from '../parts/agent-spec.ts'
@@ -156,6 +157,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
         agent,
         projects,
       )
+      if (!from.practice) incidentQueries(store.db).copyRuns.run(id, from.id)
       return id
     },
 
@@ -187,6 +189,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
         agent,
         [project],
       )
+      incidentQueries(store.db).addRunOfEntity.run(id, of.label, of.entity)
       return id
     },
 
@@ -251,6 +254,7 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
           agent,
           queries.projectsOf.all(run.id),
         )
+        if (!how.practice) incidentQueries(store.db).copyRuns.run(again, run.id)
         return again
       }),
 

@@ -3,6 +3,7 @@
 import type { AgentSpec, HandoffRule } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import type { FindingItem } from '../connectors/finding.ts'
+import type { FiringIncidents } from '../incidents/firing.ts'
 import type { UsageEntry } from '../models/usage.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import type { Tallies } from '../tallies.ts'
@@ -38,6 +39,8 @@ export interface RunsParts {
   firing(id: number, project: string | null): Pick<Origin, 'trigger' | 'dispatchId' | 'firing'> | null
   limits(): RunLimits
   usage(entry: UsageEntry): void
+  /** What the end of a run does to the incidents it looked at. */
+  incidents: Pick<FiringIncidents, 'ended'>
   /** Stores the finding as an event and calls `alongside` in the same transaction. */
   append(item: FindingItem, alongside: (eventId: string) => void): Promise<void>
   /** Fences data with it. */

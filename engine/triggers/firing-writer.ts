@@ -16,6 +16,8 @@ export interface FiringWriterParts {
   queries: TriggerQueries
   wirings: Wirings
   recipients: Recipients
+  /** What a firing does to the incident of its key. */
+  incidents: { fired(row: FiringRow): boolean }
   labels: LabelLookup
   /** Promises that nothing is stored any more with a time of ingest up to this one, epoch ms. */
   closeInstant(at: number): void
@@ -244,7 +246,9 @@ export class FiringWriter {
       snapshot: firstSnapshot('firing'),
     }
     const id = this.parts.queries.insertFiring(row)
-    return id === null ? null : { ...row, id, held_at: null, dropped_at: null, state: 'tripped' }
+    if (id === null) return null
+    const none = { held_at: null, dropped_at: null, incident_id: null, severity: null, suppressed_by: null }
+    return { ...row, ...none, id, state: 'tripped' }
   }
 
   private released(row: FiringRow): void {
@@ -258,7 +262,8 @@ export class FiringWriter {
 
   private tell(definition: TriggerDefinition, row: FiringRow): Written {
     this.released(row)
-    const { count, projects } = this.parts.recipients.deliver(definition.name, row)
+    const isHeldBack = this.parts.incidents.fired(row)
+    const { count, projects } = this.parts.recipients.deliver(definition.name, row, isHeldBack)
     this.parts.queries.setProjects.run(JSON.stringify(projects), row.id)
     this.parts.told(definition.name)
     return { dispatchId: row.dispatch_id, recipients: count }

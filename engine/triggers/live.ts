@@ -4,6 +4,7 @@
  * fall together; all it keeps in memory can be read again from the rows.
  */
 import type { Clock } from '../clock.ts'
+import type { FiringIncidents } from '../incidents/firing.ts'
 import type { StoreHandle } from '../store/handle.ts'
 import type { Stamp } from '../store/stamp.ts'
 import type { Tallies } from '../tallies.ts'
@@ -29,6 +30,8 @@ export interface LiveTriggersParts {
   ctx: ReadContext
   /** Makes the run of an agent that a firing wakes. */
   wake(wake: AgentWake): string | null
+  /** What firings and the clock do to incidents. */
+  incidents: FiringIncidents
   /** Called after a commit that left something to be sent. */
   onPending(): void
 }
@@ -62,7 +65,14 @@ export class LiveTriggers {
       db: store.db,
       queries: this.queries,
       wirings: this.wirings,
-      recipients: new Recipients(store.db, this.wirings, parts.wake, () => this.nudge()),
+      recipients: new Recipients(
+        store.db,
+        this.wirings,
+        parts.wake,
+        (firing, run) => parts.incidents.woke(firing, run),
+        () => this.nudge(),
+      ),
+      incidents: parts.incidents,
       labels: ctx.dictionary,
       closeInstant: (at) => stamp.close(at),
       told: (trigger) => store.afterCommit(() => parts.tallies.add('firings', { trigger })),
@@ -125,6 +135,7 @@ export class LiveTriggers {
       this.parts.store.tx(() => {
         this.refresh()
         for (const decision of this.evaluator.tick(now)) this.apply(decision)
+        this.parts.incidents.tick(now)
         this.schedules.tick(now, (definition, cause, written) => this.noteFired(definition, cause, written))
         this.notes.prune()
         this.beforeCommit()
@@ -138,8 +149,9 @@ export class LiveTriggers {
   /** When `tick` has something to do, epoch ms; null: nothing waits. */
   nextDue(): number | null {
     if (this.isStale) return 0
-    const [a, b] = [this.evaluator.nextDue(), this.schedules.nextDue()]
-    return a === null || b === null ? (a ?? b) : Math.min(a, b)
+    const dues = [this.evaluator.nextDue(), this.schedules.nextDue(), this.parts.incidents.nextDue()]
+    const due = Math.min(...dues.map((one) => one ?? Number.POSITIVE_INFINITY))
+    return due === Number.POSITIVE_INFINITY ? null : due
   }
 
   /** Reads the triggers and the wiring again where they changed; inside a transaction. */

@@ -36,11 +36,19 @@ export interface FiringRow {
   /** When a limit began to hold it back; null: none did, or it was not recorded. */
   held_at: number | null
   dropped_at: number | null
+  /** Of its incident; null: it is of none. */
+  incident_id: number | null
+  severity: 'critical' | 'warning' | 'info' | null
+  /** Why its deliveries were held back; null: they were not. */
+  suppressed_by: 'snooze' | null
   snapshot: string
   state: 'tripped' | 'gathering' | 'held' | 'fired' | 'dropped'
 }
 
-export type NewFiring = Omit<FiringRow, 'id' | 'state' | 'practice' | 'held_at' | 'dropped_at'> & {
+export type NewFiring = Omit<
+  FiringRow,
+  'id' | 'state' | 'practice' | 'held_at' | 'dropped_at' | 'incident_id' | 'severity' | 'suppressed_by'
+> & {
   practice: 0 | 1
 }
 

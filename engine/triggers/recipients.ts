@@ -32,6 +32,8 @@ export class Recipients {
     private readonly wirings: Wirings,
     /** Makes the run of an agent, or finds the one that waits. @returns its id; null: there is no such agent */
     private readonly wake: (wake: AgentWake) => string | null,
+    /** A firing woke a run. */
+    private readonly woke: (firing: FiringRow, run: string) => void,
     /** Called when there is something to send once the transaction is committed. */
     private readonly onPending: () => void,
   ) {
@@ -43,14 +45,18 @@ export class Recipients {
     )
   }
 
-  /** Writes the deliveries of a firing. @returns how many, and the projects they are of */
-  deliver(trigger: string, firing: FiringRow): { count: number; projects: string[] } {
+  /**
+   * Writes the deliveries of a firing.
+   * @param isHeldBack nobody is told: its incident is snoozed
+   * @returns how many there are, or would be, and the projects they are of
+   */
+  deliver(trigger: string, firing: FiringRow, isHeldBack = false): { count: number; projects: string[] } {
     const { agents, users } = this.wirings.of(trigger)
     const projects = new Set<string>()
     let count = 0
     // What is over wakes nobody to look at it.
     for (const [agent, of] of firing.resolves ? [] : agents) {
-      this.wakeAgent(firing, agent, of)
+      if (!isHeldBack) this.wakeAgent(firing, agent, of)
       for (const project of of) projects.add(project)
       count++
     }
@@ -59,11 +65,12 @@ export class Recipients {
       // An address that subscribed both ways is told once.
       if (seen.has(subscriber.url_hash)) continue
       seen.add(subscriber.url_hash)
-      this.add(firing, subscriber.kind, subscriber.id, subscriber.project ? [subscriber.project] : [])
+      if (!isHeldBack)
+        this.add(firing, subscriber.kind, subscriber.id, subscriber.project ? [subscriber.project] : [])
       if (subscriber.project) projects.add(subscriber.project)
       count++
     }
-    if (count) this.onPending()
+    if (count && !isHeldBack) this.onPending()
     return { count, projects: [...projects] }
   }
 
@@ -88,7 +95,9 @@ export class Recipients {
     const run = tellAgent(this.db, deliveryOf(firing, agent, projects), (deliveryId) =>
       this.wake({ agent, projects, deliveryId, firing }),
     )
-    if (run !== null) this.onPending()
+    if (run === null) return run
+    this.woke(firing, run)
+    this.onPending()
     return run
   }
 

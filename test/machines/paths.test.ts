@@ -18,6 +18,9 @@ const payloads: Record<string, Record<string, unknown>[]> = {
   edit: [{ problems: 0 }, { problems: 1 }],
   retry: [{ due_at: 7 }],
   claim: [{ at: 7 }],
+  snooze: [{}, { until: 7 }],
+  wake: [{ at: 7 }],
+  fire: [{}, { rises: true }],
   decide: [{ at: 7 }, { at: 7, cooldown_until: 9 }, { at: 7, is_target_busy: true }],
 }
 const eventsWithPayloads = (kind: Kind): LifecycleEvent[] =>

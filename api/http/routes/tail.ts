@@ -94,6 +94,11 @@ class Stream {
       this.response.write(`event: notice\ndata: ${JSON.stringify({ notice: message.notice })}\n\n`)
       return
     }
+    if ('incident' in message) {
+      if (this.response.writableLength <= BUFFER_MAX)
+        this.response.write(`event: incident\ndata: ${JSON.stringify({ incident: message.incident })}\n\n`)
+      return
+    }
     if ('missed' in message) {
       this.missed += message.missed
       // Before anything was sent, the gap begins where the reader had left off.

@@ -1,0 +1,190 @@
+/** Incidents as they are listed and shown. */
+import type { Incident, IncidentDetail, IncidentsResult } from '../../schemas/types.ts'
+import { storedClaims } from '../claims/check.ts'
+import { fail } from '../errors.ts'
+import { presentMark } from '../findings/marks.ts'
+import type { MarkRow } from '../findings/queries.ts'
+import { deliveriesOfIncident, presentDelivery } from '../outbox/present.ts'
+import type { Database } from '../store/handle.ts'
+import { presentFiring } from '../triggers/present.ts'
+import type { FiringRow } from '../triggers/queries.ts'
+import { countsOf } from './counts.ts'
+import { handledOf, iso, parseIncidentId, presentActivity, presentIncidents } from './present.ts'
+import { type ActivityRow, type IncidentRow, incidentQueries } from './queries.ts'
+import { rankOf, severityOfRank } from './severity.ts'
+import { idOf } from './steps.ts'
+import type { IncidentFilter } from './types.ts'
+
+const PAGE_MAX = 200
+const ACTIVITY_MAX = 200
+const FIRINGS_MAX = 50
+const DELIVERIES_MAX = 50
+const BEFORE_DAYS = 30
+const BEFORE_MAX = 5
+const DAY_MS = 86_400_000
+
+/**
+ * One page.
+ * @param own id of the only project whose incidents are seen; null: all
+ * @param at now, epoch ms
+ * @throws SvcError invalid
+ */
+export function listIncidents(
+  db: Database,
+  filter: IncidentFilter,
+  own: string | null,
+  at: number,
+): IncidentsResult {
+  const limit = Math.min(PAGE_MAX, Math.max(1, Math.trunc(filter.limit)))
+  const rows = pageOf(db, filter, own, limit + 1)
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    incidents: presentIncidents(db, shown, at, own),
+    next_before: rows.length > limit && last ? cursorOf(last) : null,
+    counts: countsOf(db, own),
+  }
+}
+
+/** What a page goes on from: the order of its list, as numbers. */
+const cursorOf = (row: IncidentRow): string =>
+  row.state === 'handled' ? `${row.handled_at}.${row.id}` : `${row.rank}.${row.last_fired_at}.${row.id}`
+
+const NARROWED = `(@state IS NULL OR i.state = @state) AND (@rank IS NULL OR i.rank = @rank)
+  AND (@trigger IS NULL OR i.trigger_name = @trigger) AND (@own IS NULL OR i.project = @own)
+  AND (@project IS NULL OR i.project IN (SELECT id FROM projects WHERE id = @project OR (name = @project AND state <> 'deleted')))
+  AND (@entity IS NULL OR i.key = @entity OR i.value_text = @entity OR i.label || '=' || i.value_text = @entity)
+  AND (@assignee IS NULL OR i.assignee = @assignee) AND (@nobodys = 0 OR i.assignee IS NULL)
+  AND (@number IS NULL OR i.id = @number)
+  AND (@words IS NULL OR i.sentence LIKE @words ESCAPE '\\' OR i.trigger_name LIKE @words ESCAPE '\\'
+    OR i.key LIKE @words ESCAPE '\\' OR EXISTS (SELECT 1 FROM incident_runs ir JOIN runs r ON r.id = ir.run_id
+      WHERE ir.incident_id = i.id AND r.practice = 0 AND r.headline LIKE @words ESCAPE '\\'))`
+
+function pageOf(db: Database, filter: IncidentFilter, own: string | null, limit: number): IncidentRow[] {
+  const isHandled = filter.state === 'handled'
+  const after = (filter.before ?? '').split('.').filter((part) => part !== '')
+  const parts = isHandled ? 2 : 3
+  if (
+    filter.before !== undefined &&
+    (after.length !== parts || !after.every((part) => /^\d{1,16}$/.test(part)))
+  )
+    fail('invalid', 'before must be next_before of an earlier answer of the same list', { field: 'before' })
+  const [a = null, b = null, c = null] = after.map(Number)
+  const { q } = filter
+  const number = q === undefined ? undefined : /^(?:inc_|#)?([1-9][0-9]{0,14})$/.exec(q.trim())?.[1]
+  const isNobodys = filter.assignee === 'none'
+  return db
+    .prepare<Record<string, unknown>, IncidentRow>(
+      isHandled
+        ? `SELECT i.* FROM incidents i WHERE i.state = 'handled' AND ${NARROWED}
+             AND (@a IS NULL OR (i.handled_at, i.id) < (@a, @b)) AND @c IS NULL
+           ORDER BY i.handled_at DESC, i.id DESC LIMIT @limit`
+        : `SELECT i.* FROM incidents i WHERE i.state <> 'handled' AND ${NARROWED}
+             AND (@a IS NULL OR (i.rank, i.last_fired_at, i.id) < (@a, @b, @c))
+           ORDER BY i.rank DESC, i.last_fired_at DESC, i.id DESC LIMIT @limit`,
+    )
+    .all({
+      ...{ a, b, c, own, limit },
+      state: filter.state === undefined || filter.state === 'active' ? null : filter.state,
+      rank: filter.severity === undefined ? null : rankOf(filter.severity),
+      trigger: filter.trigger ?? null,
+      project: filter.project ?? null,
+      entity: filter.entity ?? null,
+      assignee: isNobodys ? null : (filter.assignee ?? null),
+      nobodys: isNobodys ? 1 : 0,
+      number: number === undefined ? null : Number(number),
+      words: q === undefined || number !== undefined ? null : `%${q.trim().replace(/[\\%_]/g, '\\$&')}%`,
+    })
+}
+
+/** @param own id of the only project whose incidents are seen; null: all. @throws SvcError not_found */
+export function incidentDetail(db: Database, id: string, own: string | null, at: number): IncidentDetail {
+  const row = incidentQueries(db).byId.get(parseIncidentId(id))
+  if (!row || (own !== null && row.project !== own)) return fail('not_found', `no incident has the id ${id}`)
+  const [shown] = presentIncidents(db, [row], at, own)
+  return {
+    ...shown!,
+    finding: findingOf(db, shown!),
+    activity: activityOf(db, row.id),
+    firings_total: row.firings,
+    firings: firingsOf(db, row.id).map((firing) => presentFiring(db, firing)),
+    deliveries: deliveriesOfIncident(db, row.id, own, DELIVERIES_MAX).map((one) => presentDelivery(db, one)),
+    happened_before: happenedBefore(db, row, at, own),
+  }
+}
+
+function findingOf(db: Database, { result }: Incident): IncidentDetail['finding'] {
+  if (result === null) return null
+  const run = db
+    .prepare<[string], MarkRow & { note: string | null; event_id: string | null; claims: string | null }>(
+      'SELECT note, event_id, claims, mark, mark_note, mark_cause, marked_at, marked_by FROM runs WHERE id = ?',
+    )
+    .get(result.run_id)!
+  const { note, event_id, claims } = run
+  return { note: note ?? '', event_id, claims: storedClaims(claims), mark: presentMark(run) }
+}
+
+const activityOf = (db: Database, id: number): IncidentDetail['activity'] =>
+  db
+    .prepare<[number], ActivityRow>(
+      `SELECT * FROM incident_activity WHERE incident_id = ? ORDER BY n DESC LIMIT ${ACTIVITY_MAX}`,
+    )
+    .all(id)
+    .map(presentActivity)
+
+/** The newest, and the first. */
+function firingsOf(db: Database, id: number): FiringRow[] {
+  const of = (order: 'ASC' | 'DESC', limit: number) =>
+    db
+      .prepare<[number], FiringRow>(
+        `SELECT * FROM firings WHERE incident_id = ? ORDER BY fired_at ${order}, id ${order} LIMIT ${limit}`,
+      )
+      .all(id)
+  const newest = of('DESC', FIRINGS_MAX)
+  if (newest.length < FIRINGS_MAX) return newest
+  const [first] = of('ASC', 1)
+  return newest.some((firing) => firing.id === first!.id) ? newest : [...newest.slice(0, -1), first!]
+}
+
+function happenedBefore(
+  db: Database,
+  { id, trigger_id, key }: IncidentRow,
+  at: number,
+  own: string | null,
+): IncidentDetail['happened_before'] {
+  const since = at - BEFORE_DAYS * DAY_MS
+  const count = db
+    .prepare<[number, string, number, number], number>(
+      'SELECT count(*) FROM incidents WHERE trigger_id = ? AND key = ? AND id < ? AND opened_at >= ?',
+    )
+    .pluck()
+    .get(trigger_id, key, id, since)!
+  const rows = db
+    .prepare<[number, string, number], IncidentRow>(
+      `SELECT * FROM incidents WHERE trigger_id = ? AND key = ? AND id < ? ORDER BY id DESC LIMIT ${BEFORE_MAX}`,
+    )
+    .all(trigger_id, key, id)
+  const note = db
+    .prepare<[number], string>(
+      `SELECT json_extract(detail, '$.text') FROM incident_activity
+       WHERE incident_id = ? AND action = 'note' ORDER BY n DESC LIMIT 1`,
+    )
+    .pluck()
+  const shown = presentIncidents(db, rows, at, own)
+  return {
+    days: BEFORE_DAYS,
+    count,
+    incidents: rows.map((row, i) => ({
+      id: idOf(row.id),
+      number: row.id,
+      headline: shown[i]!.headline,
+      severity: severityOfRank(row.rank),
+      opened_at: iso(row.opened_at),
+      firings: row.firings,
+      handled: handledOf(row),
+      verdict: shown[i]!.result?.verdict ?? null,
+      next_step: shown[i]!.result?.next_step ?? null,
+      note: note.get(row.id) ?? null,
+    })),
+  }
+}
