@@ -1,6 +1,7 @@
 /** Which page is at which address. */
-import { Navigate, Route, Routes } from 'react-router'
+import { Navigate, Route, Routes, useLocation } from 'react-router'
 import { lazyFrom } from './lib/chunks.ts'
+import { HomePage } from './pages/home/home-page.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
 
 const work = lazyFrom(() => import('./areas/work.ts'))
@@ -17,7 +18,9 @@ const SetupPage = projects('SetupPage')
 const ReplayPage = drawn('ReplayPage')
 const TriggersPage = parts('TriggersPage')
 const TriggerPage = parts('TriggerPage')
-const FiringsPage = work('FiringsPage')
+const IncidentsPage = work('IncidentsPage')
+const IncidentPage = work('IncidentPage')
+const FindingsPage = projects('FindingsPage')
 const FiringPage = work('FiringPage')
 const DeliveriesPage = work('DeliveriesPage')
 const RunsPage = work('RunsPage')
@@ -45,10 +48,21 @@ const KeysPage = keeping('KeysPage')
 const ConnectPage = keeping('ConnectPage')
 const ApproveLoginPage = keeping('ApproveLoginPage')
 
+/** All firings are a tab of Incidents; an address from before keeps its filters. */
+function ToFirings() {
+  const { search } = useLocation()
+  const query = new URLSearchParams(search)
+  query.set('tab', 'firings')
+  return <Navigate to={`/incidents?${query}`} replace />
+}
+
 export function Pages() {
   return (
     <Routes>
-      <Route path="/" element={<Navigate to="/sources" replace />} />
+      <Route path="/" element={<HomePage />} />
+      <Route path="/incidents" element={<IncidentsPage />} />
+      <Route path="/incidents/:id" element={<IncidentPage />} />
+      <Route path="/findings" element={<FindingsPage />} />
       <Route path="/projects" element={<ProjectsPage />} />
       <Route path="/projects/new" element={<NewProjectPage />} />
       <Route path="/projects/:id" element={<ProjectPage />} />
@@ -57,7 +71,7 @@ export function Pages() {
       <Route path="/triggers" element={<TriggersPage />} />
       <Route path="/triggers/new" element={<TriggerPage />} />
       <Route path="/triggers/:name" element={<TriggerPage />} />
-      <Route path="/firings" element={<FiringsPage />} />
+      <Route path="/firings" element={<ToFirings />} />
       <Route path="/firings/:id" element={<FiringPage />} />
       <Route path="/deliveries" element={<DeliveriesPage />} />
       <Route path="/runs" element={<RunsPage />} />

@@ -8,6 +8,8 @@ import { useIncidentActs } from '../lib/use-incident-acts.tsx'
 import { IncidentRow } from './incident-row.tsx'
 import { useNow } from './use-now.ts'
 
+const isControl = (one: Element | null): boolean => one?.closest('a, button, input, select, textarea') != null
+
 export function IncidentList({ incidents, label }: { incidents: readonly Incident[]; label: string }) {
   const now = useNow()
   const go = useNavigate()
@@ -30,7 +32,7 @@ export function IncidentList({ incidents, label }: { incidents: readonly Inciden
     ['j', () => move(1)],
     ['k', () => move(-1)],
     // A link that has the focus opens by itself.
-    ['Enter', () => active && document.activeElement === document.body && void go(incidentPath(active))],
+    ['Enter', () => active && !isControl(document.activeElement) && void go(incidentPath(active))],
     ['a', () => active?.state !== 'acknowledged' && active && void act(active, { action: 'acknowledge' })],
     ['e', () => active && active.state !== 'handled' && void act(active, { action: 'handle' })],
   ])

@@ -38,7 +38,8 @@ export function IncidentRow({ incident, now, isActive, onAct, onActive }: Props)
       </div>
       <div className="incident-side incident-fired">
         <RowSpark incident={incident} />
-        {count(firings)} {firings === 1 ? 'firing' : 'firings'}, last {lasting(now - Date.parse(last_fired_at))} ago
+        {count(firings)} {firings === 1 ? 'firing' : 'firings'}, last{' '}
+        {lasting(now - Date.parse(last_fired_at))} ago
       </div>
       <div className="incident-side incident-acts">
         {incident.state === 'open' ? (
@@ -72,7 +73,9 @@ const ROLES: Partial<Record<Incident['state'], string>> = { acknowledged: 'info'
 function Chips({ incident: { entity, key, result, claims, run, trigger } }: { incident: Incident }) {
   return (
     <div className="chips">
-      {(entity || key) && <span className="chip mono">{entity ? `${entity.label}=${entity.value}` : key}</span>}
+      {(entity || key) && (
+        <span className="chip mono">{entity ? `${entity.label}=${entity.value}` : key}</span>
+      )}
       {result?.verdict && (
         <span className="chip" data-role={result.kind === 'action' ? 'verdict' : undefined}>
           {result.verdict}

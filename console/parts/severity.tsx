@@ -1,5 +1,5 @@
 /** How bad it is: a shape for each, so that the colour never stands alone. */
-import { type Severity as Word } from '../lib/incident-acts.ts'
+import type { Severity as Word } from '../lib/incident-acts.ts'
 import { SEVERITY_WORDS } from '../lib/incidents.ts'
 
 /** @param isSaid by a word beside it */
@@ -17,7 +17,13 @@ export function Severity({ of, size = 18, isSaid = false }: { of: Word; size?: n
       {of === 'warning' && <path d="M9 1.5 17.4 16.2H.6Z" />}
       {of === 'info' && <circle cx={9} cy={9} r={6.5} strokeWidth={2} />}
       {of !== 'info' && (
-        <path className="sign" d="M9 5.6v4.2M9 12.4v1.2" strokeWidth={1.8} strokeLinecap="round" fill="none" />
+        <path
+          className="sign"
+          d="M9 5.6v4.2M9 12.4v1.2"
+          strokeWidth={1.8}
+          strokeLinecap="round"
+          fill="none"
+        />
       )}
     </svg>
   )

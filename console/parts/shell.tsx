@@ -17,13 +17,14 @@ import {
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { BookOpen, LogOut, Moon, Search, Sun, TriangleAlert } from 'lucide-react'
-import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
 import { Boundary } from './page-boundary.tsx'
-import { PAGES } from './pages.ts'
+import { isAt, MENU } from './pages.ts'
 import { Palette, palette } from './palette.tsx'
+import { useIncidentCounts } from './use-incident-counts.ts'
 
 /** How many proposals wait, where any do. */
 function OpenProposals() {
@@ -41,6 +42,26 @@ function OpenProposals() {
   ) : null
 }
 
+/** How many incidents are open, where any are; the favicon has a red dot while one is critical. */
+function OpenIncidents() {
+  const counts = useIncidentCounts()
+  const critical = (counts?.critical ?? 0) > 0
+  useEffect(() => {
+    const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
+    if (icon) icon.href = critical ? '/favicon-critical.svg' : '/favicon.svg'
+  }, [critical])
+  return counts?.open ? (
+    <Badge size="sm" color={critical ? 'red' : undefined} aria-label={`${counts.open} open`}>
+      {counts.open > 99 ? '99+' : counts.open}
+    </Badge>
+  ) : null
+}
+
+const BADGES: Record<string, ReactNode> = {
+  '/incidents': <OpenIncidents />,
+  '/proposals': <OpenProposals />,
+}
+
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)
   const { pathname } = useLocation()
@@ -51,7 +72,7 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <AppShell
       header={{ height: 52 }}
-      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding="md"
     >
       <a className="skip-link" href="#page">
@@ -69,8 +90,8 @@ export function Shell({ children }: { children: ReactNode }) {
               aria-expanded={opened}
             />
             <Link
-              to="/sources"
-              aria-label="svc, to Sources"
+              to="/"
+              aria-label="svc, to Home"
               style={{
                 display: 'flex',
                 gap: 8,
@@ -105,19 +126,29 @@ export function Shell({ children }: { children: ReactNode }) {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        <AppShell.Section grow>
-          {PAGES.map(({ to, label, icon: Icon }) => (
-            <NavLink
-              key={to}
-              component={Link}
-              to={to}
-              label={label}
-              leftSection={<Icon size={17} aria-hidden />}
-              rightSection={to === '/proposals' ? <OpenProposals /> : undefined}
-              active={pathname.startsWith(to)}
-              aria-current={pathname.startsWith(to) ? 'page' : undefined}
-              onClick={close}
-            />
+        <AppShell.Section grow style={{ overflowY: 'auto' }}>
+          {MENU.map(({ group, pages }) => (
+            <div key={group ?? ''}>
+              {group && (
+                <Text size="xs" fw={600} c="dimmed" px="sm" pt={8} pb={2}>
+                  {group}
+                </Text>
+              )}
+              {pages.map(({ to, label, icon: Icon }) => (
+                <NavLink
+                  key={to}
+                  component={Link}
+                  to={to}
+                  label={label}
+                  py={5}
+                  leftSection={<Icon size={16} strokeWidth={1.7} aria-hidden />}
+                  rightSection={BADGES[to]}
+                  active={isAt(to, pathname)}
+                  aria-current={isAt(to, pathname) ? 'page' : undefined}
+                  onClick={close}
+                />
+              ))}
+            </div>
           ))}
           <NavLink
             component="a"
