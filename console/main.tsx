@@ -1,6 +1,5 @@
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
-import '@mantine/spotlight/styles.css'
 import './styles/app.css'
 import './styles/incidents.css'
 import './styles/runs.css'
@@ -15,7 +14,7 @@ import { App } from './app.tsx'
 import { ApiError } from './client.ts'
 import { closeInnermostOnEscape } from './lib/escape.ts'
 import { PageBoundary } from './parts/page-boundary.tsx'
-import { palette } from './parts/palette.tsx'
+import { paletteDoor } from './parts/palette-door.ts'
 
 const CLOSE = { 'aria-label': 'Close' }
 
@@ -61,7 +60,7 @@ const queries = new QueryClient({
   },
 })
 
-closeInnermostOnEscape(palette.close)
+closeInnermostOnEscape(paletteDoor.close)
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -13,6 +13,7 @@ export function Severity({ of, size = 18, isSaid = false }: { of: Word; size?: n
       viewBox="0 0 18 18"
       {...(isSaid ? { 'aria-hidden': true } : { role: 'img', 'aria-label': SEVERITY_WORDS[of] })}
     >
+      <title>{SEVERITY_WORDS[of]}</title>
       {of === 'critical' && <path d="M9 .8 17.2 9 9 17.2.8 9Z" />}
       {of === 'warning' && <path d="M9 1.5 17.4 16.2H.6Z" />}
       {of === 'info' && <circle cx={9} cy={9} r={6.5} strokeWidth={2} />}

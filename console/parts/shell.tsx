@@ -17,13 +17,14 @@ import {
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { BookOpen, LogOut, Moon, Search, Sun, TriangleAlert } from 'lucide-react'
-import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+import { type ReactNode, type RefObject, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
+import { lazyFrom } from '../lib/chunks.ts'
 import { Boundary } from './page-boundary.tsx'
 import { isAt, MENU } from './pages.ts'
-import { Palette, palette } from './palette.tsx'
+import { paletteDoor } from './palette-door.ts'
 import { useIncidentCounts } from './use-incident-counts.ts'
 
 /** How many proposals wait, where any do. */
@@ -109,7 +110,7 @@ export function Shell({ children }: { children: ReactNode }) {
               variant="default"
               size="xs"
               leftSection={<Search size={14} aria-hidden />}
-              onClick={palette.open}
+              onClick={paletteDoor.open}
               rightSection={<Kbd size="xs">Ctrl K</Kbd>}
             >
               Search
@@ -167,11 +168,27 @@ export function Shell({ children }: { children: ReactNode }) {
         <HealthBanner />
         {children}
       </AppShell.Main>
-      {/* Its rows are those of many pages: where one cannot be read, the rest of the console goes on. */}
-      <Boundary at={pathname} shown={() => null}>
-        <Palette secured={secured} onLogOut={logOut} />
-      </Boundary>
+      <WantedPalette secured={secured} />
     </AppShell>
+  )
+}
+
+const Palette = lazyFrom(() => import('./palette.tsx'))('Palette')
+
+/** It reads rows of many pages: loaded once it is asked for, and where one cannot be read the rest goes on. */
+function WantedPalette({ secured }: { secured: boolean }) {
+  const { pathname } = useLocation()
+  const [isWanted, setWanted] = useState(false)
+  useEffect(() => paletteDoor.onWanted(() => setWanted(true)), [])
+  // Once it is there, it listens to this by itself.
+  useHotkeys([['mod+K', () => !isWanted && paletteDoor.open()]], [])
+  if (!isWanted) return null
+  return (
+    <Boundary at={pathname} shown={() => null}>
+      <Suspense fallback={null}>
+        <Palette secured={secured} onLogOut={logOut} />
+      </Suspense>
+    </Boundary>
   )
 }
 

@@ -1,10 +1,9 @@
-/** Home where nothing was ever sent: three ways to begin, and what is done of the first steps. */
+/** Home where nothing was ever sent: three ways to begin. */
 import { Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { CircleCheck, CircleDashed, FlaskConical, Send, Sparkles } from 'lucide-react'
+import { FlaskConical, Send, Sparkles } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import type { Home } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { curlCommand, exampleBody } from '../../lib/curl.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -100,36 +99,5 @@ function FirstEvent() {
         Listening on {source.name}. The first event shows here.
       </Text>
     </>
-  )
-}
-
-const STEPS: [step: keyof Home['checklist'], words: string, to: string][] = [
-  ['event', 'Send an event', '/sources'],
-  ['trigger', 'Add a trigger', '/triggers/new'],
-  ['notification', 'Notify somebody', '/triggers'],
-  ['agent', 'Add an agent', '/agents/new'],
-]
-
-export function Checklist({ done }: { done: Home['checklist'] }) {
-  return (
-    <section
-      className="card"
-      aria-label="First steps"
-      style={{ padding: '10px 14px', marginTop: 0, maxWidth: 1400 }}
-    >
-      <h2 style={{ margin: 0, fontSize: 14 }}>
-        First steps: {STEPS.filter(([step]) => done[step]).length} of {STEPS.length}
-      </h2>
-      {STEPS.map(([step, words, to]) => (
-        <div className="rail-row" key={step}>
-          {done[step] ? (
-            <CircleCheck size={15} role="img" aria-label="Done" color="var(--good)" />
-          ) : (
-            <CircleDashed size={15} role="img" aria-label="To do" color="var(--quiet)" />
-          )}
-          {done[step] ? <span>{words}</span> : <Link to={to}>{words}</Link>}
-        </div>
-      ))}
-    </section>
   )
 }

@@ -1,10 +1,11 @@
 /** Home: what is wrong, why, what now; in one of three states: nothing was ever sent, quiet, or on fire. */
 import { Group } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link } from 'react-router'
 import type { Home } from '../../../schemas/types.ts'
 import { ikeys, incidents } from '../../incident-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { incidentPath, lasting, openTotal, stateWords } from '../../lib/incidents.ts'
 import { moment } from '../../lib/time.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
@@ -14,10 +15,12 @@ import { PageHead } from '../../parts/page.tsx'
 import { Severity } from '../../parts/severity.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
-import { Checklist, Doors } from './doors.tsx'
+import { Checklist } from './checklist.tsx'
 import { AgentsAtWork, NewestFindings, OftenFired, SourcesCard, Today, Unwell } from './home-cards.tsx'
 import { Strip } from './strip.tsx'
 
+/** Most never see them. */
+const Doors = lazyFrom(() => import('./doors.tsx'))('Doors')
 const FRESH_MS = 5_000
 
 export function HomePage() {
@@ -39,7 +42,9 @@ export function HomePage() {
     return (
       <>
         <PageHead title="Send your first event" tab="Home" />
-        <Doors />
+        <Suspense fallback={<LoadingRows />}>
+          <Doors />
+        </Suspense>
         <Checklist done={data.checklist} />
       </>
     )

@@ -33,7 +33,7 @@ export function ActsBar(props: ActsProps) {
   const isHandled = incident.state === 'handled'
   return (
     <>
-      <div className="acts" role="group" aria-label="Acts">
+      <section className="acts" aria-label="Acts">
         <Acknowledge {...props} />
         {!isHandled && (
           <>
@@ -54,8 +54,8 @@ export function ActsBar(props: ActsProps) {
           <ReplayButton {...props} />
           <MoreMenu {...props} />
         </span>
-      </div>
-      <div className="phone-acts" role="group" aria-label="Acts on a phone">
+      </section>
+      <section className="phone-acts" aria-label="Acts on a phone">
         <Acknowledge {...props} />
         {!isHandled && <SnoozeMenu {...props} />}
         <AskButton {...props} />
@@ -67,7 +67,7 @@ export function ActsBar(props: ActsProps) {
             </>
           )}
         </MoreMenu>
-      </div>
+      </section>
     </>
   )
 }

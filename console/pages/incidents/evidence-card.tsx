@@ -59,14 +59,7 @@ export function EvidenceCard({ firing, firings, onFiring }: Props) {
           {entity && <Link to={explorePath(entity, at)}>Explore</Link>}
         </span>
       </div>
-      <div
-        ref={box}
-        className="evidence-rows"
-        style={{ '--room': room } as CSSProperties}
-        tabIndex={0}
-        role="region"
-        aria-label="Timeline around the firing"
-      >
+      <div ref={box} className="evidence-rows" style={{ '--room': room } as CSSProperties}>
         {isPending ? (
           <LoadingRows rows={4} />
         ) : error && events.length === 0 ? (
@@ -128,7 +121,7 @@ function Items({
     <>
       {items.map((item) =>
         item.kind === 'event' ? (
-          <Row key={item.event.id} event={item.event} role={item.role} entity={entity} />
+          <Row key={item.event.id} event={item.event} as={item.role} entity={entity} />
         ) : item.kind === 'fold' ? (
           <Fold key={item.events[0]!.id} events={item.events} entity={entity} />
         ) : (
@@ -161,7 +154,7 @@ type Entity = FiringDetail['entity']
 
 const ROLE_WORDS = { tripped: 'Tripped it: ', change: 'Change: ', other: '' }
 
-function Row({ event, role, entity }: { event: ApiEvent; role: keyof typeof ROLE_WORDS; entity: Entity }) {
+function Row({ event, as: role, entity }: { event: ApiEvent; as: keyof typeof ROLE_WORDS; entity: Entity }) {
   return (
     <div className="evidence-row" data-kind={role} data-event={event.id}>
       <time className="mono" dateTime={event.event_time}>
@@ -187,7 +180,7 @@ function Fold({ events, entity }: { events: readonly ApiEvent[]; entity: Entity 
       <button type="button" className="evidence-fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? '⌄' : '›'} {count(events.length)} other events
       </button>
-      {isOpen && events.map((event) => <Row key={event.id} event={event} role="other" entity={entity} />)}
+      {isOpen && events.map((event) => <Row key={event.id} event={event} as="other" entity={entity} />)}
     </>
   )
 }

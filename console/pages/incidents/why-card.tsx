@@ -4,6 +4,7 @@ import { useElementSize } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Firing, FiringDetail } from '../../../schemas/types.ts'
+import { predicateWords } from '../../../schemas/words.ts'
 import { api } from '../../client.ts'
 import { triggerPath, valueWords } from '../../lib/firings.ts'
 import { momentOf, thresholdOf, type ValueLine, valueLine } from '../../lib/incident-evidence.ts'
@@ -106,9 +107,11 @@ function Chart({
   const x = (at: number): number => LEFT + ((at - from) / Math.max(1, to - from)) * wide
   const y = (value: number): number => (HEIGHT - BELOW) * (1 - value / top)
   const at = Date.parse(momentOf(firing))
+  // Its name stands where there is room.
+  const isLate = x(at) > LEFT + wide * 0.8
   const path = points.map((point, i) => `${i ? 'L' : 'M'}${x(point.at)} ${y(point.value)}`).join('')
   const peak = points.reduce((most, point) => (point.value > most.value ? point : most))
-  const words = `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, at, true)}${threshold === null ? '' : `; it fires at ${threshold}`}`
+  const words = `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, at, true)}${threshold === null ? '' : `; it fires ${predicateWords(firing.predicate ?? '')}`}`
   return (
     <div ref={ref} style={{ margin: '0 14px 8px' }}>
       <div role="img" aria-label={words} style={{ height: HEIGHT }}>
@@ -133,7 +136,7 @@ function Chart({
                   strokeDasharray="3 3"
                 />
                 <text x={LEFT + 4} y={y(threshold) - 3} fill="var(--critical)" fontWeight={600}>
-                  fires at {threshold}
+                  fires {predicateWords(firing.predicate ?? '')}
                 </text>
               </>
             )}
@@ -151,7 +154,13 @@ function Chart({
                 </g>
               ))}
             <line className="fired-line" x1={x(at)} x2={x(at)} y1={0} y2={y(0)} />
-            <text x={x(at) + 5} y={10} fill="var(--critical)" fontWeight={600}>
+            <text
+              x={x(at) + (isLate ? -5 : 5)}
+              y={10}
+              textAnchor={isLate ? 'end' : 'start'}
+              fill="var(--critical)"
+              fontWeight={600}
+            >
               fired {clock(firing.fired_at ?? firing.opened_at, at).slice(0, 8)}
             </text>
             <text x={LEFT} y={HEIGHT - 2}>
