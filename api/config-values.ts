@@ -83,6 +83,14 @@ export function parseHosts(value: string, from: string): string[] {
   return hosts
 }
 
+/** @returns it in lower case, as requests are read. */
+export function parseHeaderName(value: string, from: string): string {
+  const name = value.trim().toLowerCase()
+  if (!/^[a-z0-9-]{1,64}$/.test(name))
+    throw new ConfigError(`${from} must be the name of a header, such as X-Forwarded-User`)
+  return name
+}
+
 /** An absolute http or https address. @returns it without a trailing slash. */
 export function parseHttpUrl(value: string, from: string): string {
   const url = URL.canParse(value) ? new URL(value) : null

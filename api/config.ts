@@ -15,6 +15,7 @@ import {
   parseBindHost,
   parseChoice,
   parseDuration,
+  parseHeaderName,
   parseHosts,
   parseHttpUrl,
   parsePort,
@@ -45,6 +46,8 @@ export interface Config {
   otlpGrpcPort: number | null
   auth: AuthChoice
   publicUrl: string | null
+  /** Header that names who is asking, lower case, set by a proxy in front; null: none. */
+  userHeader: string | null
   allowedHosts: readonly string[]
   /** Storage limit in bytes; null: the volume's size. */
   maxDbSize: number | null
@@ -126,6 +129,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     otlpGrpcPort: otlpGrpcPort === null ? 4317 : otlpGrpcPort.port,
     auth: chooseAuth(flags.auth, env),
     publicUrl,
+    userHeader: read('SVC_USER_HEADER', parseHeaderName),
     allowedHosts: Object.freeze(read('SVC_ALLOWED_HOSTS', parseHosts) ?? []),
     maxDbSize: read('SVC_MAX_DB_SIZE', parseSize),
     retention: Object.freeze({

@@ -44,6 +44,12 @@ export const environment: readonly EnvironmentVariable[] = [
   ),
   now('SVC_PUBLIC_URL', listening, null, 'address people reach the daemon at, where a proxy is in front'),
   now(
+    'SVC_USER_HEADER',
+    daemon,
+    null,
+    'header by which a proxy in front says who is asking, such as X-Forwarded-User; the proxy must set it itself',
+  ),
+  now(
     'SVC_ALLOWED_HOSTS',
     listening,
     null,

@@ -141,7 +141,8 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const { waiting, onPending } = waitersNudgedBy(systemTimers, onFault, options.onPending)
   const tallies = new Tallies()
   const incidents = createFiringIncidents({
-    ...{ store, ctx },
+    store,
+    ctx: { ...ctx, settle: () => appender.insertRest() },
     changed: (numbers) => live.tellIncidents(() => incidentsChanged(store.db, numbers, clock.now())),
   })
   adoptFirings(store, incidents, clock.now())
@@ -260,7 +261,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     resolveWith: { env: options.env ?? {}, credential: (stored) => tokenFor(credentials, stored) },
   })
   const ingest = new IngestQueue((calls) => pipeline.accept(calls))
-  const triggerReads = createTriggerReads(ctx, clock, view)
+  const triggerReads = createTriggerReads(ctx, clock, view, options.slack?.publicUrl ?? null)
   const runReads = createRunReads(ctx, clock, snapshotsOf(ctx, false))
   const tracing = tracingPort(openStoredTracing(store, secrets, clock, options.tracing))
   const work = { clock, timers: systemTimers, onError: (error: Error) => void onFault(error) }

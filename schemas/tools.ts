@@ -50,6 +50,152 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "acknowledge_incident": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool acknowledge_incident.",
+   "properties": {
+    "incident": {
+     "type": "string",
+     "description": "Incident.",
+     "pattern": "^inc_[1-9][0-9]{0,14}$"
+    },
+    "version": {
+     "type": "integer",
+     "description": "The version you saw; refused when another was first.",
+     "minimum": 1
+    }
+   },
+   "required": [
+    "incident"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool acknowledge_incident answers.",
+   "properties": {
+    "incident": {
+     "type": "string",
+     "description": "Incident; acknowledge_incident takes it."
+    },
+    "version": {
+     "type": "integer",
+     "description": "Version."
+    },
+    "state": {
+     "type": "string",
+     "description": "State.",
+     "enum": [
+      "open",
+      "acknowledged",
+      "snoozed",
+      "handled"
+     ]
+    },
+    "severity": {
+     "type": "string",
+     "description": "Severity.",
+     "enum": [
+      "critical",
+      "warning",
+      "info"
+     ]
+    },
+    "headline": {
+     "type": "string",
+     "description": "What is wrong."
+    },
+    "entity": {
+     "type": "string",
+     "description": "Entity."
+    },
+    "trigger": {
+     "type": "string",
+     "description": "Trigger."
+    },
+    "opened_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "First firing."
+    },
+    "last_fired_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Last firing."
+    },
+    "firings": {
+     "type": "integer",
+     "description": "Firings."
+    },
+    "assignee": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Who has it."
+    },
+    "verdict": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Verdict of what was found."
+    },
+    "next_step": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Next step."
+    },
+    "finding_id": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Finding; get_finding takes it."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    }
+   },
+   "required": [
+    "incident",
+    "version",
+    "state",
+    "severity",
+    "headline",
+    "entity",
+    "trigger",
+    "opened_at",
+    "last_fired_at",
+    "firings",
+    "assignee",
+    "verdict",
+    "next_step",
+    "finding_id"
+   ],
+   "additionalProperties": false
+  }
+ },
  "apply_change": {
   "input": {
    "type": "object",
@@ -2721,6 +2867,194 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "required": [
     "project",
     "findings",
+    "next_cursor"
+   ],
+   "additionalProperties": false
+  }
+ },
+ "list_incidents": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool list_incidents.",
+   "properties": {
+    "state": {
+     "type": "string",
+     "description": "Only in this state; absent: not handled.",
+     "enum": [
+      "open",
+      "acknowledged",
+      "snoozed",
+      "handled"
+     ]
+    },
+    "entity": {
+     "type": "string",
+     "description": "Only of this entity.",
+     "minLength": 1,
+     "maxLength": 512
+    },
+    "limit": {
+     "type": "integer",
+     "description": "Incidents a page.",
+     "minimum": 1,
+     "maximum": 100,
+     "default": 20
+    },
+    "cursor": {
+     "type": "string",
+     "description": "next_cursor of the page before.",
+     "minLength": 1,
+     "maxLength": 100
+    }
+   },
+   "required": [],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool list_incidents answers.",
+   "properties": {
+    "incidents": {
+     "type": "array",
+     "description": "The most severe first.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "incident": {
+        "type": "string",
+        "description": "Incident; acknowledge_incident takes it."
+       },
+       "version": {
+        "type": "integer",
+        "description": "Version."
+       },
+       "state": {
+        "type": "string",
+        "description": "State.",
+        "enum": [
+         "open",
+         "acknowledged",
+         "snoozed",
+         "handled"
+        ]
+       },
+       "severity": {
+        "type": "string",
+        "description": "Severity.",
+        "enum": [
+         "critical",
+         "warning",
+         "info"
+        ]
+       },
+       "headline": {
+        "type": "string",
+        "description": "What is wrong."
+       },
+       "entity": {
+        "type": "string",
+        "description": "Entity."
+       },
+       "trigger": {
+        "type": "string",
+        "description": "Trigger."
+       },
+       "opened_at": {
+        "type": "string",
+        "format": "date-time",
+        "description": "First firing."
+       },
+       "last_fired_at": {
+        "type": "string",
+        "format": "date-time",
+        "description": "Last firing."
+       },
+       "firings": {
+        "type": "integer",
+        "description": "Firings."
+       },
+       "assignee": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Who has it."
+       },
+       "verdict": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Verdict of what was found."
+       },
+       "next_step": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Next step."
+       },
+       "finding_id": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Finding; get_finding takes it."
+       }
+      },
+      "required": [
+       "incident",
+       "version",
+       "state",
+       "severity",
+       "headline",
+       "entity",
+       "trigger",
+       "opened_at",
+       "last_fired_at",
+       "firings",
+       "assignee",
+       "verdict",
+       "next_step",
+       "finding_id"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "next_cursor": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Pass as cursor for the next page; null: this was the last."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    }
+   },
+   "required": [
+    "incidents",
     "next_cursor"
    ],
    "additionalProperties": false

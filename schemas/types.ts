@@ -8933,6 +8933,84 @@ export interface ToolAckFiring {
   lease: string
 }
 /**
+ * What the tool acknowledge_incident answers.
+ */
+export interface ToolAcknowledgeIncidentResult {
+  /**
+   * Incident; acknowledge_incident takes it.
+   */
+  incident: string
+  /**
+   * Version.
+   */
+  version: number
+  /**
+   * State.
+   */
+  state: 'open' | 'acknowledged' | 'snoozed' | 'handled'
+  /**
+   * Severity.
+   */
+  severity: 'critical' | 'warning' | 'info'
+  /**
+   * What is wrong.
+   */
+  headline: string
+  /**
+   * Entity.
+   */
+  entity: string
+  /**
+   * Trigger.
+   */
+  trigger: string
+  /**
+   * First firing.
+   */
+  opened_at: string
+  /**
+   * Last firing.
+   */
+  last_fired_at: string
+  /**
+   * Firings.
+   */
+  firings: number
+  /**
+   * Who has it.
+   */
+  assignee: string | null
+  /**
+   * Verdict of what was found.
+   */
+  verdict: string | null
+  /**
+   * Next step.
+   */
+  next_step: string | null
+  /**
+   * Finding; get_finding takes it.
+   */
+  finding_id: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
+}
+/**
+ * Arguments of the tool acknowledge_incident.
+ */
+export interface ToolAcknowledgeIncident {
+  /**
+   * Incident.
+   */
+  incident: string
+  /**
+   * The version you saw; refused when another was first.
+   */
+  version?: number
+}
+/**
  * What the tool apply_change answers.
  */
 export interface ToolApplyChangeResult {
@@ -10441,6 +10519,101 @@ export interface ToolListFindings {
   agent?: string
   /**
    * Findings a page.
+   */
+  limit?: number
+  /**
+   * next_cursor of the page before.
+   */
+  cursor?: string
+}
+/**
+ * What the tool list_incidents answers.
+ */
+export interface ToolListIncidentsResult {
+  /**
+   * The most severe first.
+   */
+  incidents: {
+    /**
+     * Incident; acknowledge_incident takes it.
+     */
+    incident: string
+    /**
+     * Version.
+     */
+    version: number
+    /**
+     * State.
+     */
+    state: 'open' | 'acknowledged' | 'snoozed' | 'handled'
+    /**
+     * Severity.
+     */
+    severity: 'critical' | 'warning' | 'info'
+    /**
+     * What is wrong.
+     */
+    headline: string
+    /**
+     * Entity.
+     */
+    entity: string
+    /**
+     * Trigger.
+     */
+    trigger: string
+    /**
+     * First firing.
+     */
+    opened_at: string
+    /**
+     * Last firing.
+     */
+    last_fired_at: string
+    /**
+     * Firings.
+     */
+    firings: number
+    /**
+     * Who has it.
+     */
+    assignee: string | null
+    /**
+     * Verdict of what was found.
+     */
+    verdict: string | null
+    /**
+     * Next step.
+     */
+    next_step: string | null
+    /**
+     * Finding; get_finding takes it.
+     */
+    finding_id: string | null
+  }[]
+  /**
+   * Pass as cursor for the next page; null: this was the last.
+   */
+  next_cursor: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
+}
+/**
+ * Arguments of the tool list_incidents.
+ */
+export interface ToolListIncidents {
+  /**
+   * Only in this state; absent: not handled.
+   */
+  state?: 'open' | 'acknowledged' | 'snoozed' | 'handled'
+  /**
+   * Only of this entity.
+   */
+  entity?: string
+  /**
+   * Incidents a page.
    */
   limit?: number
   /**
@@ -19069,6 +19242,8 @@ export interface SchemaTypes {
   'mcp-tools-result.json': McpToolsResult
   'mcp-call-ack-firing-result.json': ToolAckFiringResult
   'mcp-call-ack-firing.json': ToolAckFiring
+  'mcp-call-acknowledge-incident-result.json': ToolAcknowledgeIncidentResult
+  'mcp-call-acknowledge-incident.json': ToolAcknowledgeIncident
   'mcp-call-apply-change-result.json': ToolApplyChangeResult
   'mcp-call-apply-change.json': ToolApplyChange
   'mcp-call-catalog-describe-result.json': ToolCatalogDescribeResult
@@ -19113,6 +19288,8 @@ export interface SchemaTypes {
   'mcp-call-list-entities.json': ToolListEntities
   'mcp-call-list-findings-result.json': ToolListFindingsResult
   'mcp-call-list-findings.json': ToolListFindings
+  'mcp-call-list-incidents-result.json': ToolListIncidentsResult
+  'mcp-call-list-incidents.json': ToolListIncidents
   'mcp-call-list-projects-result.json': ToolListProjectsResult
   'mcp-call-list-projects.json': ToolListProjects
   'mcp-call-list-runs-result.json': ToolListRunsResult

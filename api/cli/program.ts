@@ -14,6 +14,7 @@ import { credentialsCommand } from './commands/credentials.ts'
 import { deliveriesCommand } from './commands/deliveries.ts'
 import { evalsCommand } from './commands/evals.ts'
 import { firingsCommand } from './commands/firings.ts'
+import { incidentsCommand } from './commands/incidents.ts'
 import { keysCommand } from './commands/keys.ts'
 import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts'
 import { mcpCommand } from './commands/mcp.ts'
@@ -63,6 +64,7 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.addCommand(sendCommand(io))
   program.addCommand(askCommand(io))
   program.commandsGroup('Firings:')
+  program.addCommand(incidentsCommand(io))
   program.addCommand(firingsCommand(io))
   program.addCommand(deliveriesCommand(io))
   program.addCommand(whyCommand(io, 'why'))

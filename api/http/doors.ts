@@ -11,6 +11,8 @@ export interface ServerConfig {
   /** Null: open mode. */
   rootToken: string | null
   publicUrl: string | null
+  /** Header that names who is asking, lower case, set by a proxy in front; null or absent: none. */
+  userHeader?: string | null
   allowedHosts: readonly string[]
   version: string
   /** Addresses of a hosted workspace, by their name in GET /health. */

@@ -5,7 +5,7 @@ import { askedBy } from './asked.ts'
 import type { Doors } from './doors.ts'
 import { patternOf } from './scopes.ts'
 import { answers, body, fields, optionalBody, takes } from './validate.ts'
-import { callerOf, withEtag, writeBy } from './write-by.ts'
+import { callerOf, isKnown, userOf, withEtag, writeBy } from './write-by.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -36,6 +36,7 @@ function routeFor(operation: Operation, doors: Doors): RouteOptions {
       if (operation.access === 'shows') await doors.auth.flushUsed()
       const answer = await doors.engine.perform(operation.id, input)
       if (operation.access === 'changes' && !onlyPlanned(answer)) await doors.auth.refresh()
+      if (operation.hashed && isKnown(request, reply, answer)) return reply.code(304).send()
       return present(operation, input, answer, reply)
     },
   }
@@ -77,6 +78,7 @@ function inputOf(
     body: operation.takes ? taken : request.body,
     caller: { ...callerOf(identity), scopes: identity.scopes },
     project: identity.project,
+    user: userOf(request, doors.config.userHeader),
     secured: doors.auth.secured,
     by: writeBy(request),
     get asked() {

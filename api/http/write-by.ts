@@ -1,4 +1,5 @@
 /** Who makes a write, and what its headers say of it. */
+import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, SvcError, type WriteBy } from '../../engine/index.ts'
 import { SESSION_COOKIE } from './auth.ts'
@@ -33,6 +34,28 @@ export function writeBy(request: FastifyRequest): WriteBy {
 export function withEtag<T extends { version?: number | undefined }>(reply: FastifyReply, resource: T): T {
   if (resource.version !== undefined) reply.header('etag', `"${resource.version}"`)
   return resource
+}
+
+/**
+ * Answers with an ETag made of what is answered (RFC 9110, section 8.8.3).
+ * @returns whether the reader has it already: If-None-Match names it, or is `*`
+ */
+export function isKnown(request: FastifyRequest, reply: FastifyReply, answer: unknown): boolean {
+  const tag = `"${createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22)}"`
+  reply.header('etag', tag).header('cache-control', 'private, no-cache')
+  const given = request.headers['if-none-match']
+  if (given === undefined) return false
+  const known = given.split(',').map((one) => one.trim().replace(/^W\//, ''))
+  return known.includes('*') || known.includes(tag)
+}
+
+const USER_MAX = 100
+
+/** Who is asking, as the proxy in front says it. @param header its name, lower case; null: none says it */
+export function userOf({ headers }: FastifyRequest, header: string | null | undefined): string | null {
+  const said = header ? headers[header] : undefined
+  const name = (typeof said === 'string' ? said : '').trim().slice(0, USER_MAX)
+  return name === '' ? null : name
 }
 
 function versionOf(header: string | undefined): number | undefined {

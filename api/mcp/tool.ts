@@ -36,7 +36,7 @@ export interface Tool {
   name: string
   title: string
   description: string
-  scope: 'read' | 'ingest' | 'findings' | 'admin'
+  scope: 'read' | 'ingest' | 'findings' | 'respond' | 'admin'
   /** Whether a project key may call it. */
   ofProject: boolean
   hints: Hints

@@ -52,10 +52,21 @@ export function incidentWrites(parts: {
     const action = SAID[given.action]
     if (given.action === 'notes') addActivity(db, row, { who, at }, { action, detail: { text: given.text } })
     else {
+      if (given.action === 'reopen' && row.state === 'handled') refuseBeside(row)
       const { event, detail } = eventOf(row, given, who)
       advanceIncident(db, row, event, { who, at }, { action, detail })
     }
     incidents.tell(row.id)
+  }
+
+  /** There is one at a time of a trigger and key. @throws SvcError conflict */
+  function refuseBeside(row: IncidentRow): void {
+    const next = queries.active.get(row.trigger_id, row.key)
+    if (next)
+      fail(
+        'conflict',
+        `incident ${idOf(row.id)} was followed by ${idOf(next.id)}, which is not handled; act on that one`,
+      )
   }
 
   return {

@@ -6,11 +6,10 @@ import type { TriggerSpec } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
 import { firstSnapshot } from '../lifecycle/advance.ts'
 import type { StoreHandle } from '../store/handle.ts'
-import type { ReadContext } from '../timeline/context.ts'
 import { firstEvents } from '../triggers/present.ts'
 import type { FiringRow } from '../triggers/queries.ts'
 import { type IncidentRow, incidentQueries } from './queries.ts'
-import { rankOf, severityOfFiring } from './severity.ts'
+import { type EventsAtHand, rankOf, severityOfFiring } from './severity.ts'
 import { addActivity, advanceIncident, fireAgain, NOBODY, QUIET_MS, saveIncident } from './steps.ts'
 
 /** Events of a firing among which its severity is looked for. */
@@ -18,7 +17,7 @@ const EVENTS_MAX = 1_000
 
 export interface FiringIncidentsParts {
   store: Pick<StoreHandle, 'db' | 'afterCommit'>
-  ctx: Pick<ReadContext, 'rows' | 'dictionary' | 'names'>
+  ctx: EventsAtHand
   /** Incidents changed, by their numbers; after the commit. */
   changed(numbers: readonly number[]): void
 }

@@ -7,6 +7,12 @@ import { presentRow } from '../timeline/present.ts'
 
 export type Severity = Incident['severity']
 
+/** Events as they can be read in the transaction that stores them. */
+export interface EventsAtHand extends Pick<ReadContext, 'rows' | 'dictionary' | 'names'> {
+  /** Puts those where they are read that wait to be written in one statement. */
+  settle(): void
+}
+
 /** From the lowest, which is 1. */
 const RANKS: readonly Severity[] = ['info', 'warning', 'critical']
 /** Events of a firing whose field is looked at, the newest. */
@@ -44,13 +50,14 @@ export function severityNamed(word: unknown): Severity | undefined {
  * @returns none: it opens no incident
  */
 export function severityOfFiring(
-  ctx: Pick<ReadContext, 'rows' | 'dictionary' | 'names'>,
+  ctx: EventsAtHand,
   spec: TriggerSpec,
   ids: () => readonly number[],
 ): Severity | 'none' {
   const field = spec.severity_field
   const own = severityOf(spec)
   if (!field) return own
+  ctx.settle()
   const inPayload = field.startsWith(PAYLOAD)
   const said = ctx.rows.read(ids().slice(-LOOKED_AT), inPayload).flatMap((stored) => {
     const { labels, raw } = presentRow(stored, ctx.dictionary, ctx.names, stored.ts)

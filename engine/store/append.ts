@@ -141,7 +141,8 @@ export class Appender {
     this.rows = 0
   }
 
-  private insertRest(): void {
+  /** Inserts what waits, so that it can be read within the transaction. */
+  insertRest(): void {
     for (let r = 0; r < this.rows; r++) this.insertRow.run(...this.row.slice(r * COLUMNS, (r + 1) * COLUMNS))
     this.rows = 0
     // What was bound must not stay in memory until the next call.

@@ -30,7 +30,7 @@ export function readerCalls(db: Database, options: SharedOptions, clock: Clock):
   const models: ModelReads = {
     modelUsage: (days) => snapshot(() => modelUsageOf(db, days, clock.now())),
   }
-  const triggerReads = createTriggerReads(ctx, clock, snapshot)
+  const triggerReads = createTriggerReads(ctx, clock, snapshot, options.slack?.publicUrl ?? null)
   const runReads = createRunReads(ctx, clock, snapshot)
   const atHand = {
     ...createReads(ctx, clock, true, () => figures.countRead()),

@@ -71,6 +71,8 @@ export function firingMessage(
     event_ids: firstEvents(ctx.db, row.id, LISTED_EVENTS).map(eventId),
     keys: keysOf(ctx.db, row.id),
     held_back: row.held_back,
+    ...(row.incident_id === null ? {} : { incident: `inc_${row.incident_id}` }),
+    ...(row.severity === null ? {} : { severity: row.severity }),
     ...(row.resolves === null ? {} : { resolves: row.resolves }),
     ...(row.late_by === null ? {} : { late_by: row.late_by / 1_000 }),
     ...(row.practice ? { practice: true } : {}),

@@ -73,8 +73,16 @@ export interface TriggerReads {
   }): Promise<{ subscriptions: Subscription[] }>
 }
 
-/** @param snapshot runs a read on one view of the store. */
-export function createTriggerReads(ctx: ReadContext, clock: Clock, snapshot: Snapshot): TriggerReads {
+/**
+ * @param snapshot runs a read on one view of the store.
+ * @param publicUrl address people reach the console at; null: messages have no link
+ */
+export function createTriggerReads(
+  ctx: ReadContext,
+  clock: Clock,
+  snapshot: Snapshot,
+  publicUrl: string | null = null,
+): TriggerReads {
   const { db } = ctx
   const clamp = (limit: number, max: number) => Math.min(max, Math.max(1, Math.trunc(limit)))
   const firing = (id: string): FiringRow =>
@@ -146,7 +154,7 @@ export function createTriggerReads(ctx: ReadContext, clock: Clock, snapshot: Sna
           .prepare<[string], string | null>('SELECT project FROM subscriptions WHERE id = ?')
           .pluck()
           .get(one.recipient)
-        return firingMessage(ctx, row, id, project ?? null, runs)
+        return { ...firingMessage(ctx, row, id, project ?? null, runs), ...linkOf(row, publicUrl) }
       }),
     why: (id, trigger) => snapshot(() => whyOf(ctx, id, trigger)),
     evaluations: (trigger, filter) =>
@@ -157,6 +165,13 @@ export function createTriggerReads(ctx: ReadContext, clock: Clock, snapshot: Sna
     backtest: (request) => backtest(ctx, request, clock, snapshot),
     listSubscriptions: (narrow) => snapshot(() => ({ subscriptions: listSubscriptions(db, narrow) })),
   }
+}
+
+/** Where a person reads more of a firing. */
+function linkOf(row: FiringRow, publicUrl: string | null): { url?: string } {
+  if (publicUrl === null) return {}
+  const path = row.incident_id === null ? `firings/${row.dispatch_id}` : `incidents/${row.incident_id}`
+  return { url: `${publicUrl.replace(/\/+$/, '')}/${path}` }
 }
 
 /** @throws SvcError not_found */

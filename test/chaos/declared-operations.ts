@@ -91,12 +91,38 @@ export async function buildWorld(engine: LocalEngine): Promise<void> {
       BY,
     )
   await engine.moveProject('Paused', 'pause', true, BY)
+  await engine.createSource(
+    {
+      name: 'pulse',
+      connector: 'webhook',
+      config: { labels: [{ name: 'service', field: 'service', primary: true }] },
+    },
+    BY,
+    false,
+  )
+  const beat = { sources: ['pulse'], condition: { event: 'any' as const }, cooldown: '1s' }
+  await engine.createTrigger({ name: 'beat', severity_field: 'level', ...beat }, BY)
+  for (const service of ['checkout', 'search']) await pulse(engine, service)
   const [agent] = (await engine.listAgents('Broken')).agents
   await engine.deleteAgent(agent!.name, BY)
   await engine.createProjectKey('Gone', { name: 'reader', scopes: ['read'] }, BY)
   await engine.createProjectKey('Checkout', { name: 'reader', scopes: ['read', 'findings'] }, BY)
   await engine.deleteProject('Gone', { purgeEvents: false, picked: undefined }, BY)
 }
+
+/** An event that fires a trigger, whose incident it opens or adds to. */
+async function pulse(engine: LocalEngine, service: string, level = 'warn'): Promise<unknown> {
+  const source = (await engine.listSources()).find(({ name }) => name === 'pulse')!
+  return engine.ingest({
+    ingestKey: source.ingest_key!,
+    body: Buffer.from(JSON.stringify({ service, level })),
+    // The world's clock stands still.
+    bypassCooldown: true,
+    caller: 'key:1',
+  })
+}
+
+const MARIA = { by: 'maria', via: 'key' as const }
 
 /** The change-set that deleted the project Gone. */
 async function deletion(engine: LocalEngine): Promise<number> {
@@ -137,5 +163,12 @@ export const OPERATIONS: Record<string, (engine: LocalEngine) => Promise<unknown
     engine.deleteProject('Storefront', { purgeEvents: true, picked: 'source:docs,agent:first-look' }, BY),
   'undo of a delete': async (engine) => engine.undoChangeSet(await deletion(engine), false, BY),
   'roll back to the import': (engine) => engine.rollBack(1, { dryRun: false }, BY),
+  'firing that opens an incident': (engine) => pulse(engine, 'payments'),
+  'firing of an open incident': (engine) => pulse(engine, 'checkout'),
+  'acknowledgement of an incident': (engine) =>
+    engine.actOnIncident('inc_1', { action: 'acknowledge', version: 1 }, MARIA),
+  'snooze of an incident': (engine) => engine.actOnIncident('inc_1', { action: 'snooze', version: 1 }, MARIA),
+  'handling of many incidents': (engine) =>
+    engine.actOnIncidents({ ids: ['inc_1', 'inc_2'], action: 'handle' }, MARIA),
   'catalog import': (engine) => engine.importCatalog({ yaml: EDITED, prune: true, max_deletions: 100 }, BY),
 }

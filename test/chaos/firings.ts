@@ -23,6 +23,8 @@ export interface FiringReport {
   untold: string[]
   /** Firings told under more than one delivery id: must be empty. */
   renamed: string[]
+  /** Keys whose firings are not of one incident, or not counted by it: must be empty. */
+  adrift: string[]
   /** How often a receiver was told again; allowed, at least once is the promise. */
   again: number
 }
@@ -186,6 +188,7 @@ function inspect(dataDir: string, told: Map<string, string[]>): Omit<FiringRepor
     trigger_name: string
     key: string
   }[]
+  const adrift = adriftIn(db)
   db.close()
   for (const { trigger_name, key } of firings)
     fired.set(`${trigger_name} ${key}`, (fired.get(`${trigger_name} ${key}`) ?? 0) + 1)
@@ -198,6 +201,21 @@ function inspect(dataDir: string, told: Map<string, string[]>): Omit<FiringRepor
       .map(([crossing]) => crossing),
     untold: firings.map(({ dispatch_id }) => dispatch_id).filter((id) => !told.has(id)),
     renamed: [...told].filter(([, ids]) => new Set(ids).size > 1).map(([id]) => id),
+    adrift,
     again: [...told.values()].reduce((sum, ids) => sum + ids.length - 1, 0),
   }
+}
+
+/** Nobody handles anything there: all firings of a trigger and key are of one incident, which counts them. */
+function adriftIn(db: BetterSqlite3.Database): string[] {
+  return db
+    .prepare(
+      `SELECT f.trigger_name || ' ' || f.key FROM firings f LEFT JOIN incidents i ON i.id = f.incident_id
+       GROUP BY f.trigger_id, f.key
+       HAVING count(DISTINCT f.incident_id) <> 1 OR sum(f.incident_id IS NULL) > 0 OR count(*) <> max(i.firings)
+         OR (SELECT count(*) FROM incidents o WHERE o.trigger_id = f.trigger_id AND o.key = f.key) <> 1
+         OR (SELECT count(*) FROM incident_activity a WHERE a.incident_id = max(f.incident_id) AND a.action = 'opened') <> 1`,
+    )
+    .pluck()
+    .all() as string[]
 }

@@ -40,7 +40,7 @@ it('no route is both, and none is declared twice', () => {
 
 describe.each(operations.map((one) => [one.id, one] as const))('operation %s', (_id, one) => {
   it('has a scope, a role, an answer and a summary', () => {
-    expect(['any', 'read', 'admin', 'findings', 'person']).toContain(one.scope)
+    expect(['any', 'read', 'admin', 'findings', 'respond', 'person']).toContain(one.scope)
     expect(typeof one.role === 'function' || ['reader', 'wide', 'writer', 'network'].includes(one.role)).toBe(
       true,
     )

@@ -132,7 +132,7 @@ async function openServer(
   log: Logger,
   failures: readonly string[],
 ): Promise<HttpServer> {
-  const { host, port, publicUrl, allowedHosts, hostedUrls } = config
+  const { host, port, publicUrl, userHeader, allowedHosts, hostedUrls } = config
   try {
     const server = await http.buildServer({
       engine,
@@ -141,6 +141,7 @@ async function openServer(
         port,
         rootToken,
         publicUrl,
+        userHeader,
         allowedHosts: [...allowedHosts],
         version,
         hostedUrls,

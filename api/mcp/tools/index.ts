@@ -7,6 +7,7 @@ import { discoverSource } from './discover.ts'
 import { listEntities } from './entities.ts'
 import { getEvent, why } from './events.ts'
 import { getFinding, listFindings, recordFinding } from './findings.ts'
+import { acknowledgeIncident, listIncidents } from './incidents.ts'
 import { changed, document, series, trace } from './look.ts'
 import { getPart } from './parts.ts'
 import { joinProject, leaveProject, listProjects, projectTimeline } from './projects.ts'
@@ -30,6 +31,8 @@ export const tools: readonly Tool[] = [
   getEvent,
   document,
   why,
+  listIncidents,
+  acknowledgeIncident,
   listProjects,
   projectTimeline,
   listFindings,

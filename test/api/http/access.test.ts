@@ -14,6 +14,7 @@ const EXPECTED: Record<Needed, Record<'read' | 'ingest' | 'admin' | 'root', Answ
   read: { read: 'in', ingest: 'scope', admin: 'in', root: 'in' },
   ingest: { read: 'scope', ingest: 'in', admin: 'in', root: 'in' },
   findings: { read: 'scope', ingest: 'scope', admin: 'in', root: 'in' },
+  respond: { read: 'scope', ingest: 'scope', admin: 'in', root: 'in' },
   admin: { read: 'scope', ingest: 'scope', admin: 'in', root: 'in' },
   person: { read: 'scope', ingest: 'scope', admin: 'person', root: 'in' },
 }

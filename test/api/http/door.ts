@@ -12,6 +12,7 @@ export async function openDoor(
     maxDbSize?: number
     publicUrl?: string
     allowedHosts?: string[]
+    userHeader?: string
     /** Path; none: in memory. */
     dataFile?: string
     /** Folder of a built console; none: it is not built. */
@@ -30,6 +31,7 @@ export async function openDoor(
       rootToken: options.secured ? ROOT : null,
       publicUrl: options.publicUrl ?? null,
       allowedHosts: options.allowedHosts ?? [],
+      userHeader: options.userHeader ?? null,
       version: '1.0.0',
       hostedUrls: {},
       consoleDir: options.consoleDir ?? null,

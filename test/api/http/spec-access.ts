@@ -4,7 +4,7 @@
  * recording a finding (findings) and subscribing"; what differs from that sentence is a line here, with the
  * place that says so. Whoever changes a scope changes the line after looking there.
  */
-export type Needed = 'public' | 'any' | 'read' | 'ingest' | 'admin' | 'findings' | 'person'
+export type Needed = 'public' | 'any' | 'read' | 'ingest' | 'admin' | 'findings' | 'respond' | 'person'
 
 const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   // Endpoints, GET /health: what a console or a balancer asks before anybody has logged in.
@@ -34,6 +34,16 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'POST /remember': 'ingest',
   // Scopes, findings.
   'POST /api/projects/:id/findings': 'findings',
+  // Issue 19, step 2: who acts on incidents needs no more than that.
+  'POST /api/incidents/bulk': 'respond',
+  'POST /api/incidents/:incident/acknowledge': 'respond',
+  'POST /api/incidents/:incident/assign': 'respond',
+  'POST /api/incidents/:incident/snooze': 'respond',
+  'POST /api/incidents/:incident/unsnooze': 'respond',
+  'POST /api/incidents/:incident/handle': 'respond',
+  'POST /api/incidents/:incident/reopen': 'respond',
+  'POST /api/incidents/:incident/severity': 'respond',
+  'POST /api/incidents/:incident/notes': 'respond',
   // Projects, takeover: "person only". Authentication 10: a person approves a login.
   'POST /api/projects/:id/takeover': 'person',
   'POST /api/logins': 'person',
@@ -127,4 +137,7 @@ export const ofProjectKeys: ReadonlySet<string> = new Set([
   'POST /api/subscriptions/:sid/release',
   'POST /api/subscriptions/:sid/extend',
   'POST /unsubscribe',
+  // Issue 19, step 2: its own project's incidents; it never acts on them.
+  'GET /api/incidents',
+  'GET /api/incidents/:incident',
 ])

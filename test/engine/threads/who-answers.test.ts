@@ -186,7 +186,17 @@ const ofProject = (body?: object, params: object = {}): Said => ({
 const ofMade = (body?: object): Said => ({ params: { id: 'Made' }, ...(body ? { body } : {}) })
 
 /** Operations that write, in an order in which each can. */
+const ofIncident = (body: object): Said => ({ params: { incident: 'inc_1' }, body })
 const WRITES: Record<string, () => Promise<Said> | Said> = {
+  acknowledgeIncident: () => ofIncident({ version: 1 }),
+  assignIncident: () => ofIncident({ assignee: 'mara', version: 2 }),
+  snoozeIncident: () => ofIncident({ version: 3 }),
+  unsnoozeIncident: () => ofIncident({ version: 4 }),
+  setIncidentSeverity: () => ofIncident({ severity: 'critical', version: 5 }),
+  noteOnIncident: () => ofIncident({ text: 'looking' }),
+  handleIncident: () => ofIncident({ version: 6 }),
+  reopenIncident: () => ofIncident({ version: 7 }),
+  actOnIncidents: () => ({ body: { ids: ['inc_1'], action: 'handle' } }),
   createSource: () => ({ body: { name: 'app', connector: 'webhook' } }),
   updateSource: () =>
     named('app', {

@@ -1,0 +1,218 @@
+/** 19, step 2: incidents over HTTP: who may act, who acted, who was first, Home, and the link in what is sent. */
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Home, Incident } from '../../../schemas/types.ts'
+import { openDoor, ROOT } from './door.ts'
+
+type Door = Awaited<ReturnType<typeof openDoor>>
+
+/** A door whose source fires a trigger with each event. */
+async function open(options: Parameters<typeof openDoor>[0] = {}) {
+  const door = await openDoor(options)
+  onTestFinished(() => door.close())
+  const root = options.secured ? door.as(ROOT) : {}
+  const { url, key } = await door.source('app', {
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+  await door.call(
+    'POST',
+    '/api/triggers',
+    { name: 't', sources: ['app'], condition: { event: 'any' }, cooldown: '1s' },
+    root,
+  )
+  const fire = async (service = 'checkout') => {
+    door.clock.at += 2_000
+    await door.call('POST', url, { service }, key ? door.as(key.secret) : root)
+  }
+  await fire()
+  return { door, root, fire }
+}
+
+const act = (door: Door, name: string, body: object, headers: Record<string, string> = {}) =>
+  door.call('POST', `/api/incidents/inc_1/${name}`, body, headers)
+const incidentOf = (answer: { json(): unknown }) => answer.json() as Incident
+
+describe('whoever acts on an incident', () => {
+  it('needs scope respond, which admin has; a read key reads', async () => {
+    const { door } = await open({ secured: true })
+    const { secret: reader } = await door.key(['read'])
+    const { secret: responder } = await door.key(['respond'])
+    const { secret: admin } = await door.key(['admin'])
+    expect((await door.call('GET', '/api/incidents', undefined, door.as(reader))).status).toBe(200)
+    const refused = await act(door, 'acknowledge', { version: 1 }, door.as(reader))
+    expect([refused.status, refused.json().detail]).toEqual([
+      403,
+      "this credential lacks the 'respond' scope",
+    ])
+    expect((await act(door, 'acknowledge', { version: 1 }, door.as(responder))).status).toBe(200)
+    expect((await act(door, 'handle', { version: 2 }, door.as(admin))).status).toBe(200)
+    expect((await door.call('GET', '/api/incidents', undefined, door.as(responder))).status).toBe(403)
+  })
+
+  it('is the name of the key; else of the header; else what was typed; else of the credential', async () => {
+    const { door, root } = await open({ secured: true, userHeader: 'x-forwarded-user' })
+    const { secret } = await door.key(['respond'])
+    const byOf = async (body: object, headers: Record<string, string>) => {
+      const { version } = incidentOf(await door.call('GET', '/api/incidents/1', undefined, root))
+      await act(door, 'assign', { assignee: null, version, ...body }, headers)
+      const { activity } = (
+        await door.call('GET', '/api/incidents/inc_1', undefined, root)
+      ).json() as unknown as {
+        activity: { by: string; via: string }[]
+      }
+      return [activity[0]!.by, activity[0]!.via]
+    }
+    const typed = { by: 'typed' }
+    const header = { 'x-forwarded-user': 'mara' }
+    expect(await byOf(typed, { ...door.as(secret), ...header })).toEqual(['respond', 'key'])
+    expect(await byOf(typed, { ...root, ...header })).toEqual(['mara', 'header'])
+    expect(await byOf(typed, root)).toEqual(['typed', 'console'])
+    expect(await byOf({}, root)).toEqual(['auth token (env)', 'key'])
+  })
+
+  it('is nobody’s header where none is named', async () => {
+    const { door } = await open()
+    const taken = incidentOf(await act(door, 'acknowledge', { version: 1 }, { 'x-forwarded-user': 'mara' }))
+    expect(taken.assignee).toBe('open instance')
+  })
+
+  it('is answered 409 with the incident as it is where another was first', async () => {
+    const { door } = await open()
+    await act(door, 'acknowledge', { version: 1, by: 'mara' })
+    const late = await act(door, 'snooze', { version: 1, by: 'jonas' })
+    expect(late.status).toBe(409)
+    expect(late.json()).toMatchObject({
+      detail: 'incident inc_1 was changed since you looked: it is acknowledged by mara, version 2 and not 1',
+      incident: { id: 'inc_1', state: 'acknowledged', acknowledged: { by: 'mara' }, version: 2 },
+    })
+  })
+
+  it.each([
+    ['acknowledge', {}, 'version is required'],
+    ['severity', { version: 1 }, 'severity is required'],
+    ['severity', { version: 1, severity: 'none' }, 'severity must be one of critical, warning, info'],
+    ['snooze', { version: 1, until: 'tomorrow' }, 'until'],
+    ['notes', {}, 'text is required'],
+    ['assign', { version: 1, assignee: '' }, 'assignee'],
+  ])('is told which field is wrong: %s %j', async (name, body, says) => {
+    const { door } = await open()
+    const answer = await act(door, name, body)
+    expect(answer.status).toBe(400)
+    expect(answer.json().detail).toContain(says)
+  })
+
+  it('acts on up to 200 at once', async () => {
+    const { door, fire } = await open()
+    await fire('search')
+    const answer = await door.call('POST', '/api/incidents/bulk', {
+      ids: ['inc_1', 'inc_2'],
+      action: 'handle',
+      by: 'mara',
+    })
+    expect(answer.json()).toMatchObject({
+      incidents: [{ state: 'handled' }, { state: 'handled' }],
+      skipped: [],
+    })
+    const many = Array.from({ length: 201 }, (_, n) => `inc_${n + 1}`)
+    expect((await door.call('POST', '/api/incidents/bulk', { ids: many, action: 'handle' })).status).toBe(400)
+    expect((await door.call('POST', '/api/incidents/bulk', { ids: [], action: 'handle' })).status).toBe(400)
+    const unknown = await door.call('POST', '/api/incidents/bulk', { ids: ['inc_9'], action: 'handle' })
+    expect([unknown.status, unknown.json().detail]).toEqual([404, 'no incident has the id inc_9'])
+  })
+})
+
+describe('a key of a project', () => {
+  it('reads the incidents of its own project, and never acts', async () => {
+    const { door, root } = await open({ secured: true })
+    await door.call('POST', '/api/projects', { template: 'custom', name: 'Elsewhere' }, root)
+    const { project } = incidentOf(await door.call('GET', '/api/incidents/1', undefined, root))
+    const keyOf = async (of: string) => (await door.key(['read', 'findings'], { project: of })).secret
+    const [own, other] = [await keyOf(project!), await keyOf('Elsewhere')]
+    const listed = async (key: string) =>
+      (await door.call('GET', '/api/incidents', undefined, door.as(key))).json() as unknown as {
+        incidents: Incident[]
+        counts: Home['counts']
+      }
+    expect((await listed(own)).incidents).toHaveLength(1)
+    expect(await listed(other)).toMatchObject({ incidents: [], counts: { open: { warning: 0 } } })
+    expect((await door.call('GET', '/api/incidents/1', undefined, door.as(other))).status).toBe(404)
+    expect((await act(door, 'acknowledge', { version: 1 }, door.as(own))).status).toBe(403)
+    expect((await door.call('GET', '/api/home', undefined, door.as(own))).status).toBe(403)
+    const refused = await door.call('POST', '/api/keys', { name: 'x', scopes: ['respond'], project }, root)
+    expect(refused.status).toBe(400)
+  })
+})
+
+describe('Home', () => {
+  it('is one answer in three states', async () => {
+    const door = await openDoor()
+    onTestFinished(() => door.close())
+    const home = async (of = door) => (await of.call('GET', '/api/home')).json() as unknown as Home
+    expect(await home()).toMatchObject({
+      state: 'empty',
+      incidents: [],
+      checklist: { event: false, trigger: false },
+    })
+    const fired = await open()
+    expect(await home(fired.door)).toMatchObject({
+      state: 'on_fire',
+      incidents: [{ id: 'inc_1' }],
+      counts: { open: { warning: 1 } },
+      sources: [{ name: 'app', state: 'ok' }],
+      today: { events: 1, firings: 1, incidents: 1 },
+      strip: { hours: 6, firings: [{ trigger: 't', incident: 'inc_1', severity: 'warning' }], cut: false },
+      triggers: [{ name: 't', severity: 'warning', firings: 1, incidents: 1 }],
+      checklist: { event: true, trigger: true, notification: false, agent: false },
+    })
+    await act(fired.door, 'handle', { version: 1 })
+    expect(await home(fired.door)).toMatchObject({
+      state: 'quiet',
+      last_handled: { id: 'inc_1' },
+      strip: { hours: 24 },
+    })
+  })
+
+  it('is not sent again to whoever has it', async () => {
+    const { door, fire } = await open()
+    const first = await door.call('GET', '/api/home')
+    const etag = String(first.headers.etag)
+    const again = await door.call('GET', '/api/home', undefined, { 'if-none-match': etag })
+    expect([again.status, again.text]).toEqual([304, ''])
+    await fire('search')
+    expect((await door.call('GET', '/api/home', undefined, { 'if-none-match': etag })).status).toBe(200)
+  })
+})
+
+it('/metrics counts those that are not handled, by state and severity', async () => {
+  const { door } = await open()
+  const lines = async () => (await door.call('GET', '/metrics')).text.split('\n')
+  expect(await lines()).toContain('svc_incidents{state="open",severity="warning"} 1')
+  await act(door, 'acknowledge', { version: 1 })
+  expect(await lines()).toEqual(
+    expect.arrayContaining([
+      'svc_incidents{state="open",severity="warning"} 0',
+      'svc_incidents{state="acknowledged",severity="warning"} 1',
+    ]),
+  )
+})
+
+it('a live tail tells of incidents that change: of all, or of the entity it asks for', async () => {
+  const { door, fire } = await open()
+  const told = { all: [] as string[], checkout: [] as string[], source: [] as string[] }
+  const follow = (to: string[], filter: object) =>
+    door.engine.tail({ selector: {}, sources: [], ...filter }, (message) => {
+      if ('incident' in message) to.push(`${message.incident.id} ${message.incident.state}`)
+    })
+  const tails = [
+    await follow(told.all, {}),
+    await follow(told.checkout, { selector: { service: 'checkout' } }),
+    await follow(told.source, { sources: ['app'] }),
+  ]
+  await fire('search')
+  await act(door, 'acknowledge', { version: 1 })
+  for (const { stop } of tails) stop()
+  expect(told).toEqual({
+    all: ['inc_2 open', 'inc_1 acknowledged'],
+    checkout: ['inc_1 acknowledged'],
+    source: [],
+  })
+})

@@ -1,0 +1,115 @@
+/** 19, step 2: what agents find of an incident, a verdict that closes, and results that are handled with it. */
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { conclude, error } from '../runs/replies.ts'
+import { openRunWorld, type RunWorld } from '../runs/run-world.ts'
+
+const MARA = { by: 'mara', via: 'console' } as const
+const TRIGGER = { condition: { event: 'any' }, cooldown: '1m' } as const
+/** Whether it holds is compared with the events: the quote is theirs, or not. */
+const claim = (quote: string) => [{ text: 'It cannot be paid', events: ['evt_1'], quote }]
+const HOLDS = claim('cannot pay')
+const FAILS = claim('the pool is exhausted')
+const look = { calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }] }
+
+async function open(more: object = {}): Promise<RunWorld> {
+  const world = await openRunWorld()
+  onTestFinished(() => world.close())
+  await world.trigger(TRIGGER)
+  await world.agent({
+    name: 'first-look',
+    trigger: 't',
+    model: 'm1',
+    verdicts: [{ verdict: 'false_alarm', closes: true }, { verdict: 'deploy' }],
+    ...more,
+  })
+  return world
+}
+
+const incident = (world: RunWorld, id = 'inc_1') => world.engine.getIncident(id, null)
+
+describe('what was found', () => {
+  it('is the headline of its incident, with verdict, claims and next step', async () => {
+    const world = await open()
+    world.models.reply('m1', [
+      look,
+      conclude({ headline: 'Checkout fails', verdict: 'deploy', next_step: 'Roll back', claims: HOLDS }),
+    ])
+    await world.post(error)
+    expect(await incident(world)).toMatchObject({ headline: 'When an event arrives on app', result: null })
+    const [run] = await world.settled()
+    const found = await incident(world)
+    expect(found).toMatchObject({
+      headline: 'Checkout fails',
+      state: 'open',
+      claims: { held: 1, total: 1 },
+      run: { run_id: run!.id, agent: 'first-look', status: 'succeeded' },
+      result: {
+        run_id: run!.id,
+        agent: 'first-look',
+        chain: ['first-look'],
+        kind: 'action',
+        verdict: 'deploy',
+        next_step: 'Roll back',
+        handled: null,
+      },
+      finding: { note: 'Found.', event_id: run!.event_id, mark: null },
+    })
+    expect(found.finding!.claims).toMatchObject([{ ok: true, events: ['evt_1'] }])
+    const { incidents } = await world.engine.listIncidents({ q: 'checkout fails', limit: 5 }, null)
+    expect(incidents.map(({ id }) => id)).toEqual(['inc_1'])
+  })
+
+  it('is handled with its incident, in the same transaction, and open again with it', async () => {
+    const world = await open()
+    const { engine, project } = world
+    world.models.reply('m1', [look, conclude({ verdict: 'deploy', claims: HOLDS })])
+    await world.post(error)
+    const [run] = await world.settled()
+    await engine.actOnIncident('inc_1', { action: 'handle' }, MARA)
+    expect((await engine.projectResult(project, run!.id)).handled).toMatchObject({ by: 'mara' })
+    await engine.actOnIncident('inc_1', { action: 'reopen' }, MARA)
+    expect((await engine.projectResult(project, run!.id)).handled).toBeNull()
+  })
+})
+
+describe('a verdict that is declared to close', () => {
+  it('handles the incident where every claim holds', async () => {
+    const world = await open()
+    world.models.reply('m1', [look, conclude({ verdict: 'false_alarm', claims: HOLDS })])
+    await world.post(error)
+    const [run] = await world.settled()
+    expect(await incident(world)).toMatchObject({
+      state: 'handled',
+      handled: { by: 'first-look', how: 'verdict' },
+      result: { run_id: run!.id, handled: { by: 'first-look' } },
+    })
+  })
+
+  it.each([
+    ['a claim does not hold', { verdict: 'false_alarm', claims: FAILS }],
+    ['it claims nothing', { verdict: 'false_alarm' }],
+    ['it is not declared to close', { verdict: 'deploy', claims: HOLDS }],
+  ])('does not where %s', async (_why, said) => {
+    const world = await open()
+    // A claim that does not hold is sent back once, and then kept.
+    world.models.reply('m1', [look, conclude(said), conclude(said), conclude(said)])
+    await world.post(error)
+    await world.settled()
+    expect(await incident(world)).toMatchObject({ state: 'open', result: { verdict: said.verdict } })
+  })
+})
+
+it('a snoozed incident wakes no agent', async () => {
+  const world = await open()
+  world.models.reply('m1', [look, conclude({ verdict: 'deploy', claims: HOLDS })])
+  await world.post(error)
+  await world.settled()
+  await world.engine.actOnIncident('inc_1', { action: 'snooze' }, MARA)
+  world.clock.at += 120_000
+  await world.post(error)
+  expect(await world.settled()).toHaveLength(1)
+  expect((await world.engine.listFirings({ limit: 5 })).firings.map((one) => one.suppressed_by)).toEqual([
+    'snooze',
+    null,
+  ])
+})
