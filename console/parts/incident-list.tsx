@@ -31,8 +31,12 @@ export function IncidentList({ incidents, label }: { incidents: readonly Inciden
   useHotkeys([
     ['j', () => move(1)],
     ['k', () => move(-1)],
-    // A link that has the focus opens by itself.
-    ['Enter', () => active && !isControl(document.activeElement) && void go(incidentPath(active))],
+    [
+      'Enter',
+      () => active && !isControl(document.activeElement) && void go(incidentPath(active)),
+      // Links and buttons take it themselves.
+      { preventDefault: false },
+    ],
     ['a', () => active?.state !== 'acknowledged' && active && void act(active, { action: 'acknowledge' })],
     ['e', () => active && active.state !== 'handled' && void act(active, { action: 'handle' })],
   ])
