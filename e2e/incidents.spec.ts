@@ -146,7 +146,7 @@ test('acts are one key each, shown at once, and undone for 8 seconds', async ({ 
   await press(page, 'j')
   await expect(page).toHaveURL(/\/incidents\/1$/)
   // Assigning asks for a name, once.
-  await page.getByRole('complementary').getByRole('button', { name: 'Me' }).click()
+  await page.getByRole('complementary').getByRole('button', { name: 'Me', exact: true }).click()
   await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('mara')
   await page.getByRole('dialog').getByRole('button', { name: 'Assign to me' }).click()
   await expect(page.locator('.incident-head').getByText('Open, mara')).toBeVisible()

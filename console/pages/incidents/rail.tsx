@@ -167,7 +167,14 @@ function Notified({ deliveries }: { deliveries: readonly Delivery[] }) {
               {one.status === 'failed' || one.tries > 1 ? `, attempt ${one.tries} of ${one.max_tries}` : ''}
               {one.delivered_at ? ` ${moment(Date.parse(one.delivered_at), now)}` : ''}
               {one.status !== 'delivered' && one.reason ? `: ${one.reason}` : ''}{' '}
-              {one.run_id && <Link to={runPath(one.run_id)}>View run</Link>}{' '}
+              {one.run_id && (
+                <Link
+                  to={runPath(one.run_id)}
+                  aria-label={`Run of ${one.recipient.name} for ${one.key || one.trigger}`}
+                >
+                  View run
+                </Link>
+              )}{' '}
               {one.accepts.includes('redeliver') && one.status === 'failed' && <Retry delivery={one} />}
             </div>
           </div>
