@@ -8920,15 +8920,15 @@ export interface ToolAckFiringResult {
  */
 export interface ToolAckFiring {
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   subscription_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   delivery_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   lease: string
 }
@@ -9002,13 +9002,9 @@ export interface ToolAcknowledgeIncidentResult {
  */
 export interface ToolAcknowledgeIncident {
   /**
-   * Incident.
+   * Incident, such as inc_128.
    */
   incident: string
-  /**
-   * The version you saw; refused when another was first.
-   */
-  version?: number
 }
 /**
  * What the tool apply_change answers.
@@ -9053,7 +9049,7 @@ export interface ToolApplyChangeResult {
  */
 export interface ToolApplyChange {
   /**
-   * Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.
+   * Done in order, all or nothing; move sends pause or resume.
    *
    * @minItems 1
    * @maxItems 500
@@ -9226,7 +9222,7 @@ export interface ToolChanged {
   project?: string
 }
 /**
- * Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.
+ * Labels that must all hold; the reserved name key_value is the value of the entity.
  */
 export interface Selector {
   [k: string]: string | number | boolean
@@ -9296,15 +9292,15 @@ export interface ToolConcludeResult {
  */
 export interface ToolConclude {
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   subscription_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   delivery_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   lease: string
   /**
@@ -9324,11 +9320,11 @@ export interface ToolConclude {
    */
   label?: string
   /**
-   * One line, up to 100 characters, that says what is wrong.
+   * What is wrong, one line, up to 100 characters.
    */
   headline?: string
   /**
-   * One line, up to 300 characters, that says what to do.
+   * What to do, one line, up to 300 characters.
    */
   next_step?: string
   /**
@@ -9626,15 +9622,15 @@ export interface ToolExtendLeaseResult {
  */
 export interface ToolExtendLease {
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   subscription_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   delivery_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   lease: string
   /**
@@ -9672,7 +9668,7 @@ export interface ToolFinishProjectResult {
  */
 export interface ToolFinishProject {
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
   /**
@@ -9904,7 +9900,7 @@ export interface ToolGetFinding {
    */
   finding_id: string
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
   /**
@@ -10194,7 +10190,7 @@ export interface ToolHoldProjectResult {
  */
 export interface ToolHoldProject {
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
 }
@@ -10232,7 +10228,7 @@ export interface ToolJoinProject {
    */
   name?: string
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
 }
@@ -10506,15 +10502,15 @@ export interface ToolListFindingsResult {
  */
 export interface ToolListFindings {
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
   /**
-   * Only of this entity.
+   * Entity.
    */
   entity?: string
   /**
-   * Only by this agent.
+   * Agent.
    */
   agent?: string
   /**
@@ -10605,17 +10601,9 @@ export interface ToolListIncidentsResult {
  */
 export interface ToolListIncidents {
   /**
-   * Only in this state; absent: not handled.
+   * Default: not handled.
    */
   state?: 'open' | 'acknowledged' | 'snoozed' | 'handled'
-  /**
-   * Only of this entity.
-   */
-  entity?: string
-  /**
-   * Incidents a page.
-   */
-  limit?: number
   /**
    * next_cursor of the page before.
    */
@@ -10779,15 +10767,15 @@ export interface ToolListRuns {
    */
   project?: string
   /**
-   * Only this agent.
+   * Agent.
    */
   agent?: string
   /**
-   * Only of this entity.
+   * Entity.
    */
   entity?: string
   /**
-   * Only successful or failed ones.
+   * How they ended.
    */
   status?: 'successful' | 'failed'
   /**
@@ -11042,11 +11030,11 @@ export interface ToolProjectTimelineResult {
  */
 export interface ToolProjectTimeline {
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
   /**
-   * findings: only what needs a look; agent:<name>: only of this agent. Absent: all.
+   * findings: what needs a look; agent:<name>: of this agent. Absent: all.
    */
   show?: string
   /**
@@ -11133,7 +11121,7 @@ export interface ToolProposeChangeResult {
  */
 export interface ToolProposeChange {
   /**
-   * Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.
+   * Done in order, all or nothing; move sends pause or resume.
    *
    * @minItems 1
    * @maxItems 500
@@ -11434,7 +11422,7 @@ export interface ToolRecordFinding {
     now?: number
   }[]
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
 }
@@ -11460,7 +11448,7 @@ export interface ToolReleaseProjectResult {
  */
 export interface ToolReleaseProject {
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
 }
@@ -11980,11 +11968,11 @@ export interface ToolWaitForFiring {
    */
   trigger?: string
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
   /**
-   * Name of the queue, one line; shared by who waits with the same credential and name.
+   * Name of the queue, one line; the same one is shared.
    */
   name?: string
   /**
