@@ -20,3 +20,12 @@ export function refuseMoved(field: string, was: unknown, now: unknown, extra: { 
   if (origin === null || origin !== originOf(was))
     fail('invalid', `${field}: enter it again: the address changed`, extra)
 }
+
+/** Host and path, the last part of the path but for two characters: where secrets tend to be. */
+export function maskedUrl(url: string): string {
+  const { protocol, host, pathname } = new URL(url)
+  const parts = pathname.split('/')
+  const last = parts.pop() ?? ''
+  const shown = last.length > 2 ? `${last.slice(0, 2)}…` : last
+  return `${protocol}//${host}${[...parts, shown].join('/')}`
+}

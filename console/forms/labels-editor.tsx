@@ -100,36 +100,7 @@ function LabelRow({
           w={150}
           size="xs"
         />
-        <SegmentedControl
-          size="xs"
-          aria-label={`Label ${n}: where its value comes from`}
-          value={draft.kind}
-          onChange={(kind) => onChange({ kind: kind as 'field' | 'const' })}
-          data={[
-            { value: 'field', label: 'Field' },
-            { value: 'const', label: 'Fixed' },
-          ]}
-        />
-        {draft.kind === 'field' ? (
-          <Autocomplete
-            label="Payload field"
-            placeholder="service.name"
-            data={fields}
-            value={draft.value}
-            onChange={(field) => onChange({ value: field })}
-            w={210}
-            size="xs"
-          />
-        ) : (
-          <TextInput
-            label="Fixed value"
-            placeholder="prod"
-            value={draft.value}
-            onChange={(event) => onChange({ value: event.currentTarget.value })}
-            w={210}
-            size="xs"
-          />
-        )}
+        <LabelValue n={n} draft={draft} fields={fields} onChange={onChange} />
         <Select
           label="Type"
           size="xs"
@@ -147,26 +118,7 @@ function LabelRow({
           disabled={draft.type === 'number'}
           onChange={() => onChange({ primary: true })}
         />
-        {draft.kind === 'field' && (
-          <TextInput
-            label="Pattern (RE2)"
-            placeholder="optional"
-            value={draft.pattern}
-            onChange={(event) => onChange({ pattern: event.currentTarget.value })}
-            w={140}
-            size="xs"
-          />
-        )}
-        {draft.pattern && (
-          <TextInput
-            label="Replace with"
-            placeholder="$1"
-            value={draft.replace}
-            onChange={(event) => onChange({ replace: event.currentTarget.value })}
-            w={110}
-            size="xs"
-          />
-        )}
+        <LabelPattern draft={draft} onChange={onChange} />
         <Tooltip label="Remove">
           <ActionIcon
             variant="subtle"
@@ -185,5 +137,76 @@ function LabelRow({
         </Text>
       )}
     </Paper>
+  )
+}
+
+interface PartProps {
+  draft: LabelDraft
+  onChange: (next: Partial<LabelDraft>) => void
+}
+
+/** A field of the payload, or the same for every event. */
+function LabelValue({ n, draft, fields, onChange }: PartProps & { n: number; fields: string[] }) {
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        aria-label={`Label ${n}: where its value comes from`}
+        value={draft.kind}
+        onChange={(kind) => onChange({ kind: kind as 'field' | 'const' })}
+        data={[
+          { value: 'field', label: 'Field' },
+          { value: 'const', label: 'Fixed' },
+        ]}
+      />
+      {draft.kind === 'field' ? (
+        <Autocomplete
+          label="Payload field"
+          placeholder="service.name"
+          data={fields}
+          value={draft.value}
+          onChange={(field) => onChange({ value: field })}
+          w={210}
+          size="xs"
+        />
+      ) : (
+        <TextInput
+          label="Fixed value"
+          placeholder="prod"
+          value={draft.value}
+          onChange={(event) => onChange({ value: event.currentTarget.value })}
+          w={210}
+          size="xs"
+        />
+      )}
+    </>
+  )
+}
+
+/** What of the field's text is the value. */
+function LabelPattern({ draft, onChange }: PartProps) {
+  return (
+    <>
+      {draft.kind === 'field' && (
+        <TextInput
+          label="Pattern (RE2)"
+          placeholder="optional"
+          value={draft.pattern}
+          onChange={(event) => onChange({ pattern: event.currentTarget.value })}
+          w={140}
+          size="xs"
+        />
+      )}
+      {draft.pattern && (
+        <TextInput
+          label="Replace with"
+          placeholder="$1"
+          value={draft.replace}
+          onChange={(event) => onChange({ replace: event.currentTarget.value })}
+          w={110}
+          size="xs"
+        />
+      )}
+    </>
   )
 }

@@ -2,9 +2,9 @@
 import type { Delivery } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../lifecycle/advance.ts'
+import { maskedUrl } from '../moved-secret.ts'
 import type { Database } from '../store/handle.ts'
 import type { RecipientKind, TryRow } from './rows.ts'
-import { maskedUrl } from './subscriptions.ts'
 
 const LISTED_TRIES = 20
 const KINDS: readonly RecipientKind[] = ['agent', 'webhook', 'slack', 'mcp', 'write_back']

@@ -98,6 +98,11 @@ export function addDelivery(db: Database, { of, kind, recipient, key, projects, 
 }
 
 function prepare(db: Database) {
+  return { ...sending(db), ...fetching(db) }
+}
+
+/** Deliveries that are sent, and what the effects of their machine ask for. */
+function sending(db: Database) {
   return {
     insert: db.prepare<{
       id: string
@@ -157,7 +162,12 @@ function prepare(db: Database) {
       `INSERT INTO delivery_tries (delivery_id, n, at, ms, status, error)
        VALUES (@id, (SELECT coalesce(max(n), 0) + 1 FROM delivery_tries WHERE delivery_id = @id), @at, @ms, @status, @error)`,
     ),
+  }
+}
 
+/** Deliveries to agents, and those that are fetched. */
+function fetching(db: Database) {
+  return {
     /** Of an agent: under way until its run ends. */
     ofRun: db
       .prepare<[string], string>(

@@ -3,12 +3,14 @@
  * later included. An address is sealed at rest and masked wherever it is shown, since it may hold a
  * credential. It goes with its trigger, its project, and the key it was made with.
  */
+
 import { createHash, randomBytes } from 'node:crypto'
 import type { Subscription, SubscriptionCreated } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import type { Audience } from '../egress/index.ts'
 import type { Caller } from '../engine.ts'
 import { fail } from '../errors.ts'
+import { maskedUrl } from '../moved-secret.ts'
 import type { Secrets } from '../secrets.ts'
 import { channelOf } from '../slack/address.ts'
 import type { Database, StoreHandle } from '../store/handle.ts'
@@ -205,15 +207,6 @@ function present(row: SubscriptionRow, last: LastDelivery | undefined): Subscrip
         }
       : null,
   }
-}
-
-/** Host and path, the last part of the path but for two characters: where secrets tend to be. */
-export function maskedUrl(url: string): string {
-  const { protocol, host, pathname } = new URL(url)
-  const parts = pathname.split('/')
-  const last = parts.pop() ?? ''
-  const shown = last.length > 2 ? `${last.slice(0, 2)}…` : last
-  return `${protocol}//${host}${[...parts, shown].join('/')}`
 }
 
 const ADJECTIVES = [

@@ -69,6 +69,18 @@ export function runQueries(db: Database): RunQueries {
 }
 
 function prepare(db: Database) {
+  return {
+    ...making(db),
+    ...waiting(db),
+    ...spending(db),
+    ...ending(db),
+    ...incidents(db),
+    ...handoffs(db),
+  }
+}
+
+/** Runs as they are made, and those that a wake more is told to. */
+function making(db: Database) {
   const insert = db.prepare(
     `INSERT INTO runs (seq, ${NEW_RUN.join(', ')})
      VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM runs), ${NEW_RUN.map((c) => `@${c}`).join(', ')})`,
@@ -107,6 +119,12 @@ function prepare(db: Database) {
     lastWake: db.prepare<[string], { incident: string; woke_at: number }>(
       'SELECT incident, woke_at FROM runs WHERE wake_key = ? ORDER BY woke_at DESC, seq DESC LIMIT 1',
     ),
+  }
+}
+
+/** Runs that wait, are parked or at work. */
+function waiting(db: Database) {
+  return {
     hasOpen: db
       .prepare<[], number>(
         "SELECT EXISTS (SELECT 1 FROM runs WHERE state IN ('queued', 'running', 'parked'))",
@@ -140,6 +158,12 @@ function prepare(db: Database) {
     ),
     extend: db.prepare<[number, string]>('UPDATE runs SET deadline_at = ? WHERE id = ?'),
     startedSince: db.prepare<[string, number], number>(waitingSql.startedSince).pluck(),
+  }
+}
+
+/** What runs cost and hold of a budget. */
+function spending(db: Database) {
+  return {
     /**
      * What was spent and is reserved, of one agent: also by runs that are no longer kept, and not by an
      * agent of its name that was deleted before it was made.
@@ -198,6 +222,12 @@ function prepare(db: Database) {
     release: db.prepare<[number, string]>(
       'UPDATE runs SET reserved_usd = max(0, reserved_usd - ?) WHERE id = ?',
     ),
+  }
+}
+
+/** Their steps, and how they end. */
+function ending(db: Database) {
+  return {
     countTool: db.prepare<[string]>('UPDATE runs SET tool_calls = tool_calls + 1 WHERE id = ?'),
     loadSkill: db.prepare<{ id: string; name: string }>(
       `UPDATE runs SET skills = json_insert(skills, '$[#]', @name) WHERE id = @id
@@ -234,6 +264,12 @@ function prepare(db: Database) {
          verified_total = @verified_total, error = @error, servers = @servers, results = @results,
          event_id = @event_id, label = @label, entity = @entity WHERE id = @id`,
     ),
+  }
+}
+
+/** What was found before, and in the same incident. */
+function incidents(db: Database) {
+  return {
     /** What this agent found of the entity last, before an instant. */
     earlier: db.prepare<[string, string, string, number], RunRow>(
       `SELECT * FROM runs WHERE agent = ? AND label = ? AND entity = ? AND outcome = 'finding' AND practice = 0
@@ -256,6 +292,12 @@ function prepare(db: Database) {
         "SELECT count(*) FROM runs WHERE agent = ? AND label = ? AND entity = ? AND state IN ('queued', 'running', 'parked')",
       )
       .pluck(),
+  }
+}
+
+/** Handoffs from run to run. */
+function handoffs(db: Database) {
+  return {
     insertHandoff: db.prepare<Omit<HandoffRow, 'state'>>(
       `INSERT INTO handoffs (id, from_run, from_agent, to_agent, verdict, label, entity, projects, at, to_run, snapshot)
        VALUES (@id, @from_run, @from_agent, @to_agent, @verdict, @label, @entity, @projects, @at, @to_run, @snapshot)`,

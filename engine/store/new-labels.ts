@@ -3,7 +3,8 @@
  * adds what it makes and writes the keys of many at once, in their order, so that each page of
  * label_keys changes once for all of them; a reader follows the rows.
  */
-import type { Database, Statement } from './handle.ts'
+import type { Statement } from 'better-sqlite3'
+import type { Database } from './handle.ts'
 import { LabelIds } from './label-ids.ts'
 
 /** Keys written at once: at least that many, and more where there are more pages they fall into. */

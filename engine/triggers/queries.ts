@@ -104,6 +104,11 @@ export function triggerQueries(db: Database): TriggerQueries {
 }
 
 function prepare(db: Database) {
+  return { ...firings(db), ...memory(db) }
+}
+
+/** Firings with their events and keys. */
+function firings(db: Database) {
   const insert = db.prepare(
     `INSERT OR IGNORE INTO firings (${NEW_COLUMNS.join(', ')}) VALUES (${NEW_COLUMNS.map((c) => `@${c}`).join(', ')})`,
   )
@@ -164,6 +169,12 @@ function prepare(db: Database) {
       `SELECT * FROM firings WHERE trigger_id = ? AND opened_at >= ? - 86400000 * 31
          AND (fired_at IS NULL OR fired_at >= ?) AND state <> 'dropped' ORDER BY id LIMIT 50`,
     ),
+  }
+}
+
+/** What a trigger keeps over a restart: keys that are active or watched, schedules, why nothing fired. */
+function memory(db: Database) {
+  return {
     active: db.prepare<[number], { key: string; labels: string; since: number; dispatch_id: string }>(
       'SELECT key, labels, since, dispatch_id FROM active_keys WHERE trigger_id = ?',
     ),

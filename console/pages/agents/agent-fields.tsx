@@ -84,6 +84,30 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
         error={faultAt(errors, 'context')}
         allowDeselect={false}
       />
+      <Models draft={draft} set={set} />
+      <BoundFields
+        draft={draft}
+        set={set}
+        rounds={{
+          plain: agents.data?.default_max_rounds ?? 6,
+          withMcp: agents.data?.default_max_rounds_with_mcp ?? 12,
+          limit: agents.data?.max_rounds_limit ?? 24,
+        }}
+      />
+      <WriteBack draft={draft} set={set} tokenStored={tokenStored} errors={errors} />
+      <SlackChannelSelect
+        value={draft.slack_channel}
+        onChange={(id) => set('slack_channel', id)}
+        error={faultAt(errors, 'slack_channel')}
+      />
+    </>
+  )
+}
+
+/** The model that is asked, and the one that is asked when it cannot be. */
+function Models({ draft, set }: Pick<Props, 'draft' | 'set'>) {
+  return (
+    <>
       <ModelPicker
         value={{ provider: draft.provider, model: draft.model }}
         onChange={({ provider, model }) => {
@@ -100,36 +124,33 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
           set('fallback_model', model)
         }}
       />
-      <BoundFields
-        draft={draft}
-        set={set}
-        rounds={{
-          plain: agents.data?.default_max_rounds ?? 6,
-          withMcp: agents.data?.default_max_rounds_with_mcp ?? 12,
-          limit: agents.data?.max_rounds_limit ?? 24,
-        }}
-      />
-      <Group grow align="flex-start" preventGrowOverflow={false}>
-        <TextInput
-          label="Write-back URL"
-          description="An address that takes a POST."
-          value={draft.webhook_url}
-          onChange={(e) => set('webhook_url', e.currentTarget.value)}
-          error={faultAt(errors, 'webhook_url')}
-        />
-        <PasswordInput
-          label="Bearer token of that address"
-          description={tokenStored ? 'Stored. Leave empty to keep it' : 'Optional'}
-          value={draft.webhook_token}
-          onChange={(e) => set('webhook_token', e.currentTarget.value)}
-          autoComplete="off"
-        />
-      </Group>
-      <SlackChannelSelect
-        value={draft.slack_channel}
-        onChange={(id) => set('slack_channel', id)}
-        error={faultAt(errors, 'slack_channel')}
-      />
     </>
+  )
+}
+
+/** Where each finding is posted to. */
+function WriteBack({
+  draft,
+  set,
+  tokenStored,
+  errors = {},
+}: Pick<Props, 'draft' | 'set' | 'tokenStored' | 'errors'>) {
+  return (
+    <Group grow align="flex-start" preventGrowOverflow={false}>
+      <TextInput
+        label="Write-back URL"
+        description="An address that takes a POST."
+        value={draft.webhook_url}
+        onChange={(e) => set('webhook_url', e.currentTarget.value)}
+        error={faultAt(errors, 'webhook_url')}
+      />
+      <PasswordInput
+        label="Bearer token of that address"
+        description={tokenStored ? 'Stored. Leave empty to keep it' : 'Optional'}
+        value={draft.webhook_token}
+        onChange={(e) => set('webhook_token', e.currentTarget.value)}
+        autoComplete="off"
+      />
+    </Group>
   )
 }

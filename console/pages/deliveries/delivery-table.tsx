@@ -69,7 +69,7 @@ function Row({
   isOpen: boolean
   onToggle: () => void
 }) {
-  const { delivery_id, recipient, trigger, key, status, tries, max_tries, run_id } = delivery
+  const { delivery_id, recipient, trigger, key, status, tries, max_tries } = delivery
   const Icon = isOpen ? ChevronDown : ChevronRight
   const means =
     delivery.of === 'firing' ? '' : recipient.kind === 'slack' ? ', in Slack' : ', as a write-back'
@@ -88,29 +88,7 @@ function Row({
             <Icon size={16} aria-hidden />
           </ActionIcon>
         </Table.Td>
-        <Table.Td style={{ overflowWrap: 'anywhere' }}>
-          <Text size="sm" fw={600}>
-            {recipient.kind === 'agent' || delivery.of === 'finding' ? (
-              <Link to={agentPath(recipient.name)}>{recipient.name}</Link>
-            ) : (
-              recipient.name
-            )}
-          </Text>
-          {delivery.of === 'finding' && (
-            <Text size="xs" c="dimmed" className="mono">
-              {recipient.kind === 'slack' ? 'Slack' : 'write-back'}: {recipient.address}
-            </Text>
-          )}
-          {run_id ? (
-            <Link to={runPath(run_id)} aria-label={`Run of ${label}`}>
-              View run
-            </Link>
-          ) : (
-            <Text size="xs" c="dimmed" className="mono">
-              {recipient.address}
-            </Text>
-          )}
-        </Table.Td>
+        <Recipient delivery={delivery} label={label} />
         {hasFiring && (
           <Table.Td style={{ overflowWrap: 'anywhere' }}>
             {delivery.of === 'finding' && <Text size="xs">finding about {key}</Text>}
@@ -148,6 +126,36 @@ function Row({
         </Table.Tr>
       )}
     </>
+  )
+}
+
+/** Who it is for, or whose finding it tells. */
+function Recipient({ delivery, label }: { delivery: Delivery; label: string }) {
+  const { of, recipient, run_id } = delivery
+  return (
+    <Table.Td style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" fw={600}>
+        {recipient.kind === 'agent' || of === 'finding' ? (
+          <Link to={agentPath(recipient.name)}>{recipient.name}</Link>
+        ) : (
+          recipient.name
+        )}
+      </Text>
+      {of === 'finding' && (
+        <Text size="xs" c="dimmed" className="mono">
+          {recipient.kind === 'slack' ? 'Slack' : 'write-back'}: {recipient.address}
+        </Text>
+      )}
+      {run_id ? (
+        <Link to={runPath(run_id)} aria-label={`Run of ${label}`}>
+          View run
+        </Link>
+      ) : (
+        <Text size="xs" c="dimmed" className="mono">
+          {recipient.address}
+        </Text>
+      )}
+    </Table.Td>
   )
 }
 

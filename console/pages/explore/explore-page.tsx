@@ -133,13 +133,6 @@ function Controls({
   change: (next: Partial<ExploreState>) => void
   timeline: Timeline
 }) {
-  const types = useMemo(
-    () =>
-      [...new Set([...state.types, ...timeline.rows.slice(0, 5_000).map((row) => row.event_type)])].sort(),
-    [state.types, timeline.rows],
-  )
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
-  const names = [...new Set([...state.sources, ...(sources.data ?? []).map((source) => source.name)])]
   const [text, setText] = useState(state.text)
   useEffect(() => setText(state.text), [state.text])
   const isHere = useStillHere()
@@ -148,66 +141,8 @@ function Controls({
   }, 300)
   return (
     <Group gap="sm" align="flex-end">
-      <SegmentedControl
-        size="xs"
-        aria-label="Time range"
-        value={state.from ? 'custom' : (state.window ?? '1h')}
-        onChange={(value) =>
-          value === 'custom'
-            ? change({
-                from: new Date(Date.now() - 3_600_000).toISOString(),
-                to: new Date().toISOString(),
-                window: null,
-                live: false,
-              })
-            : change({ window: value, from: null, to: null })
-        }
-        data={[...RANGES, { value: 'custom', label: 'Custom' }]}
-      />
-      {state.from && (
-        <>
-          <TextInput
-            size="xs"
-            type="datetime-local"
-            step={1}
-            label="From"
-            value={toLocalInput(state.from)}
-            onChange={(event) => change({ from: fromLocalInput(event.currentTarget.value) ?? state.from })}
-          />
-          <TextInput
-            size="xs"
-            type="datetime-local"
-            step={1}
-            label="To"
-            value={state.to ? toLocalInput(state.to) : ''}
-            onChange={(event) => change({ to: fromLocalInput(event.currentTarget.value) })}
-          />
-        </>
-      )}
-      <MultiSelect
-        size="xs"
-        aria-label="Sources"
-        placeholder={state.sources.length ? '' : 'All sources'}
-        data={names}
-        value={state.sources}
-        onChange={(value) => change({ sources: value })}
-        clearable
-        searchable
-        w={180}
-        clearButtonProps={{ 'aria-label': 'Clear sources' }}
-      />
-      <MultiSelect
-        size="xs"
-        aria-label="Event types"
-        placeholder={state.types.length ? '' : 'All types'}
-        data={types}
-        value={state.types}
-        onChange={(value) => change({ types: value })}
-        clearable
-        searchable
-        w={180}
-        clearButtonProps={{ 'aria-label': 'Clear types' }}
-      />
+      <TimeRange state={state} change={change} />
+      <Picked state={state} change={change} timeline={timeline} />
       <TextInput
         size="xs"
         aria-label="Text"
@@ -248,6 +183,102 @@ function Controls({
         onChange={(event) => change({ asOf: fromLocalInput(event.currentTarget.value), live: false })}
       />
     </Group>
+  )
+}
+
+/** The sources and types of what is shown. */
+function Picked({
+  state,
+  change,
+  timeline,
+}: {
+  state: ExploreState
+  change: (next: Partial<ExploreState>) => void
+  timeline: Timeline
+}) {
+  const types = useMemo(
+    () =>
+      [...new Set([...state.types, ...timeline.rows.slice(0, 5_000).map((row) => row.event_type)])].sort(),
+    [state.types, timeline.rows],
+  )
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const names = [...new Set([...state.sources, ...(sources.data ?? []).map((source) => source.name)])]
+  return (
+    <>
+      <MultiSelect
+        size="xs"
+        aria-label="Sources"
+        placeholder={state.sources.length ? '' : 'All sources'}
+        data={names}
+        value={state.sources}
+        onChange={(value) => change({ sources: value })}
+        clearable
+        searchable
+        w={180}
+        clearButtonProps={{ 'aria-label': 'Clear sources' }}
+      />
+      <MultiSelect
+        size="xs"
+        aria-label="Event types"
+        placeholder={state.types.length ? '' : 'All types'}
+        data={types}
+        value={state.types}
+        onChange={(value) => change({ types: value })}
+        clearable
+        searchable
+        w={180}
+        clearButtonProps={{ 'aria-label': 'Clear types' }}
+      />
+    </>
+  )
+}
+
+function TimeRange({
+  state,
+  change,
+}: {
+  state: ExploreState
+  change: (next: Partial<ExploreState>) => void
+}) {
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        aria-label="Time range"
+        value={state.from ? 'custom' : (state.window ?? '1h')}
+        onChange={(value) =>
+          value === 'custom'
+            ? change({
+                from: new Date(Date.now() - 3_600_000).toISOString(),
+                to: new Date().toISOString(),
+                window: null,
+                live: false,
+              })
+            : change({ window: value, from: null, to: null })
+        }
+        data={[...RANGES, { value: 'custom', label: 'Custom' }]}
+      />
+      {state.from && (
+        <>
+          <TextInput
+            size="xs"
+            type="datetime-local"
+            step={1}
+            label="From"
+            value={toLocalInput(state.from)}
+            onChange={(event) => change({ from: fromLocalInput(event.currentTarget.value) ?? state.from })}
+          />
+          <TextInput
+            size="xs"
+            type="datetime-local"
+            step={1}
+            label="To"
+            value={state.to ? toLocalInput(state.to) : ''}
+            onChange={(event) => change({ to: fromLocalInput(event.currentTarget.value) })}
+          />
+        </>
+      )}
+    </>
   )
 }
 

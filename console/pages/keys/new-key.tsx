@@ -53,22 +53,7 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
       size="lg"
     >
       {create.data ? (
-        <Stack>
-          <Alert color="yellow" title="Shown this once">
-            Copy it now; only its first characters are kept.
-          </Alert>
-          <CopyBlock value={create.data.secret} label="Copy the key" />
-          <Text size="sm" fw={600}>
-            Try it
-          </Text>
-          <CopyBlock
-            value={`curl ${window.location.origin}/api/whoami -H 'Authorization: Bearer ${create.data.secret}'`}
-            label="Copy the command"
-          />
-          <Group justify="flex-end">
-            <Button onClick={close}>Done</Button>
-          </Group>
-        </Stack>
+        <KeyOnce secret={create.data.secret} onDone={close} />
       ) : (
         <form
           onSubmit={(event) => {
@@ -130,6 +115,27 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
         </form>
       )}
     </Modal>
+  )
+}
+
+function KeyOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
+  return (
+    <Stack>
+      <Alert color="yellow" title="Shown this once">
+        Copy it now; only its first characters are kept.
+      </Alert>
+      <CopyBlock value={secret} label="Copy the key" />
+      <Text size="sm" fw={600}>
+        Try it
+      </Text>
+      <CopyBlock
+        value={`curl ${window.location.origin}/api/whoami -H 'Authorization: Bearer ${secret}'`}
+        label="Copy the command"
+      />
+      <Group justify="flex-end">
+        <Button onClick={onDone}>Done</Button>
+      </Group>
+    </Stack>
   )
 }
 

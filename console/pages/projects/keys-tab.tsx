@@ -13,7 +13,7 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Project } from '../../../schemas/types.ts'
+import type { Key, Project } from '../../../schemas/types.ts'
 import { api } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -44,46 +44,7 @@ export function KeysTab({ project }: { project: Project }) {
       </Text>
       {isPending && <LoadingRows />}
       {error && <Failed error={error} onRetry={() => void refetch()} />}
-      {active.length > 0 && (
-        <Paper withBorder radius="md">
-          <Table.ScrollContainer minWidth={460}>
-            <Table verticalSpacing="xs">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Name</Table.Th>
-                  <Table.Th>Scopes</Table.Th>
-                  <Table.Th>Last used</Table.Th>
-                  <Table.Th>
-                    <VisuallyHidden>Revoke</VisuallyHidden>
-                  </Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {active.map((key) => (
-                  <Table.Tr key={key.id}>
-                    <Table.Td>{key.name}</Table.Td>
-                    <Table.Td>{key.scopes.join(', ')}</Table.Td>
-                    <Table.Td>
-                      <When at={key.last_used_at} />
-                    </Table.Td>
-                    <Table.Td ta="right">
-                      <Button
-                        size="compact-sm"
-                        variant="light"
-                        color="red"
-                        onClick={() => revoke.mutate(key.id)}
-                        aria-label={`Revoke ${key.name}`}
-                      >
-                        Revoke
-                      </Button>
-                    </Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
-        </Paper>
-      )}
+      {active.length > 0 && <ActiveKeys keys={active} onRevoke={(id) => revoke.mutate(id)} />}
       {create.data ? (
         <Alert color="yellow" title={`${create.data.name}: shown once`}>
           <Stack gap="xs">
@@ -130,5 +91,48 @@ export function KeysTab({ project }: { project: Project }) {
         </form>
       )}
     </Stack>
+  )
+}
+
+function ActiveKeys({ keys, onRevoke }: { keys: readonly Key[]; onRevoke: (id: string) => void }) {
+  return (
+    <Paper withBorder radius="md">
+      <Table.ScrollContainer minWidth={460}>
+        <Table verticalSpacing="xs">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Name</Table.Th>
+              <Table.Th>Scopes</Table.Th>
+              <Table.Th>Last used</Table.Th>
+              <Table.Th>
+                <VisuallyHidden>Revoke</VisuallyHidden>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {keys.map((key) => (
+              <Table.Tr key={key.id}>
+                <Table.Td>{key.name}</Table.Td>
+                <Table.Td>{key.scopes.join(', ')}</Table.Td>
+                <Table.Td>
+                  <When at={key.last_used_at} />
+                </Table.Td>
+                <Table.Td ta="right">
+                  <Button
+                    size="compact-sm"
+                    variant="light"
+                    color="red"
+                    onClick={() => onRevoke(key.id)}
+                    aria-label={`Revoke ${key.name}`}
+                  >
+                    Revoke
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Paper>
   )
 }

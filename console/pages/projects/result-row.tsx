@@ -46,19 +46,7 @@ export function ResultRow({
             )}
           </Group>
         </Group>
-        <Text size="xs" c="dimmed" component="div">
-          <When at={result.at} /> · {result.entity} ·{' '}
-          <Link
-            to={runPath(result.id)}
-            aria-label={`Run of ${result.chain.join(', then ')} for ${result.entity}`}
-          >
-            {result.chain.join(' → ')}
-          </Link>
-          {result.external && ' (outside agent)'}
-          {claims && ` · ${claims}`}
-          {result.cost_usd !== null && ` · ${money(result.cost_usd)}`}
-          {result.handled && ` · handled by ${result.handled.by}`}
-        </Text>
+        <About result={result} claims={claims} />
         <Grown incident={result.incident} run={result.id} />
         {result.next_step && (
           <Text size="sm">
@@ -96,6 +84,25 @@ export function ResultRow({
       </Stack>
       {isOpen && <Note project={project} result={result} onClose={() => setOpen(false)} />}
     </Paper>
+  )
+}
+
+/** When, about what, by whom, with what certainty, for how much. */
+function About({ result, claims }: { result: ProjectResult; claims: string | null }) {
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      <When at={result.at} /> · {result.entity} ·{' '}
+      <Link
+        to={runPath(result.id)}
+        aria-label={`Run of ${result.chain.join(', then ')} for ${result.entity}`}
+      >
+        {result.chain.join(' → ')}
+      </Link>
+      {result.external && ' (outside agent)'}
+      {claims && ` · ${claims}`}
+      {result.cost_usd !== null && ` · ${money(result.cost_usd)}`}
+      {result.handled && ` · handled by ${result.handled.by}`}
+    </Text>
   )
 }
 

@@ -81,49 +81,65 @@ export function TemplateForm({ template }: { template: Template }) {
                 Fill in what can be found
               </Button>
             </Group>
-            {detect.data && (
-              <Alert color="indigo" title="What was found" role="status">
-                <List size="sm">
-                  {[...detect.data.found, ...detect.data.notes].map((text) => (
-                    <List.Item key={text}>{text}</List.Item>
-                  ))}
-                  {detect.data.missing.map((text) => (
-                    <List.Item key={text}>Not found: {text}</List.Item>
-                  ))}
-                  {detect.data.found.length + detect.data.missing.length + detect.data.notes.length === 0 && (
-                    <List.Item>Nothing to look for; fill in the form.</List.Item>
-                  )}
-                </List>
-              </Alert>
-            )}
+            {detect.data && <Detected found={detect.data} />}
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
-          <Paper withBorder p="md" radius="md">
-            <Title order={2}>What it makes</Title>
-            <List size="sm" mt="xs">
-              {template.objects.map((object) => (
-                <List.Item key={`${object.kind}:${object.key}`}>
-                  {KIND_WORDS[object.kind]?.one} <span className="mono">{object.key}</span>
-                </List.Item>
-              ))}
-            </List>
-            {(template.facts.you?.length ?? 0) > 0 && (
-              <>
-                <Text fw={600} size="sm" mt="md">
-                  What you do
-                </Text>
-                <List size="sm">
-                  {template.facts.you?.map((text) => (
-                    <List.Item key={text}>{text}</List.Item>
-                  ))}
-                </List>
-              </>
-            )}
-          </Paper>
+          <Makes template={template} />
         </Grid.Col>
       </Grid>
     </form>
+  )
+}
+
+/** What of the parameters was found on this machine. */
+function Detected({
+  found: { found, notes, missing },
+}: {
+  found: Awaited<ReturnType<typeof declared.detect>>
+}) {
+  return (
+    <Alert color="indigo" title="What was found" role="status">
+      <List size="sm">
+        {[...found, ...notes].map((text) => (
+          <List.Item key={text}>{text}</List.Item>
+        ))}
+        {missing.map((text) => (
+          <List.Item key={text}>Not found: {text}</List.Item>
+        ))}
+        {found.length + missing.length + notes.length === 0 && (
+          <List.Item>Nothing to look for; fill in the form.</List.Item>
+        )}
+      </List>
+    </Alert>
+  )
+}
+
+/** The parts the project will have, and what is left to do by hand. */
+function Makes({ template }: { template: Template }) {
+  return (
+    <Paper withBorder p="md" radius="md">
+      <Title order={2}>What it makes</Title>
+      <List size="sm" mt="xs">
+        {template.objects.map((object) => (
+          <List.Item key={`${object.kind}:${object.key}`}>
+            {KIND_WORDS[object.kind]?.one} <span className="mono">{object.key}</span>
+          </List.Item>
+        ))}
+      </List>
+      {(template.facts.you?.length ?? 0) > 0 && (
+        <>
+          <Text fw={600} size="sm" mt="md">
+            What you do
+          </Text>
+          <List size="sm">
+            {template.facts.you?.map((text) => (
+              <List.Item key={text}>{text}</List.Item>
+            ))}
+          </List>
+        </>
+      )}
+    </Paper>
   )
 }
 

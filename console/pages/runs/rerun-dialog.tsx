@@ -30,19 +30,7 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
   return (
     <Modal opened onClose={onClose} title={`Rerun ${run.agent} on ${run.key}`} size="lg">
       {made ? (
-        <Stack>
-          <Text size="sm" role="status">
-            The new run is queued. Both can be compared side by side.
-          </Text>
-          <Group>
-            <Button component={Link} to={comparePath(run.id, made)}>
-              Compare both
-            </Button>
-            <Button variant="default" component={Link} to={runPath(made)} onClick={onClose}>
-              Go to the rerun
-            </Button>
-          </Group>
-        </Stack>
+        <Queued from={run.id} made={made} onClose={onClose} />
       ) : (
         <Stack>
           <Radio.Group
@@ -95,5 +83,23 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
         </Stack>
       )}
     </Modal>
+  )
+}
+
+function Queued({ from, made, onClose }: { from: string; made: string; onClose: () => void }) {
+  return (
+    <Stack>
+      <Text size="sm" role="status">
+        The new run is queued. Both can be compared side by side.
+      </Text>
+      <Group>
+        <Button component={Link} to={comparePath(from, made)}>
+          Compare both
+        </Button>
+        <Button variant="default" component={Link} to={runPath(made)} onClick={onClose}>
+          Go to the rerun
+        </Button>
+      </Group>
+    </Stack>
   )
 }

@@ -31,6 +31,8 @@ interface Props {
   onClose: () => void
 }
 
+type SetField = <K extends keyof ProviderDraft>(field: K, value: ProviderDraft[K]) => void
+
 const ADDRESS_HINTS: Record<ModelProvider['kind'], string> = {
   providera: 'Default: the provider’s own. Or a gateway that speaks its format',
   providerb: 'Default: the provider’s own. Or a proxy, with the version in its path',
@@ -39,8 +41,7 @@ const ADDRESS_HINTS: Record<ModelProvider['kind'], string> = {
 
 export function ProviderForm({ stored, kinds, onClose }: Props) {
   const [draft, setDraft] = useState<ProviderDraft>(stored ? providerDraft(stored) : NEW_PROVIDER)
-  const set = <K extends keyof ProviderDraft>(field: K, value: ProviderDraft[K]) =>
-    setDraft((now) => ({ ...now, [field]: value }))
+  const set: SetField = (field, value) => setDraft((now) => ({ ...now, [field]: value }))
   const save = useChange(
     (_: undefined) => settings.saveProvider(stored?.id ?? 'new', providerWrite(draft, stored)),
     {
@@ -55,20 +56,10 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
   )
   const unlisted = save.data?.discovery.error
   const fault = providerFault(draft, stored)
-  const isA = draft.kind === 'providera'
   return (
     <Modal opened onClose={onClose} title={stored ? `Edit ${stored.name}` : 'Add a model provider'} size="lg">
       {unlisted ? (
-        <Stack>
-          <Alert color="yellow" title="Saved, but no models were listed" role="status">
-            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {unlisted}
-            </Text>
-          </Alert>
-          <Group justify="flex-end">
-            <Button onClick={onClose}>Done</Button>
-          </Group>
-        </Stack>
+        <Unlisted why={unlisted} onClose={onClose} />
       ) : (
         <form
           onSubmit={(event) => {
@@ -104,46 +95,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
               required={draft.kind === 'compatible'}
               maxLength={2_000}
             />
-            <PasswordInput
-              label="Key"
-              description={
-                stored?.stored
-                  ? 'Never shown again; blank keeps what is stored.'
-                  : draft.kind === 'compatible'
-                    ? 'Optional. Never shown again'
-                    : 'Never shown again.'
-              }
-              value={draft.key}
-              onChange={(event) => set('key', event.currentTarget.value)}
-              autoComplete="off"
-            />
-            {stored?.stored && (
-              <Checkbox
-                label="Forget the stored key"
-                checked={draft.key_clear}
-                onChange={(event) => set('key_clear', event.currentTarget.checked)}
-              />
-            )}
-            {isA && (
-              <PasswordInput
-                label="Token of a gateway"
-                description={
-                  stored?.gateway_token_stored
-                    ? 'One is stored, and wins over the key; blank keeps it.'
-                    : 'Optional. Used instead of the key'
-                }
-                value={draft.gateway_token}
-                onChange={(event) => set('gateway_token', event.currentTarget.value)}
-                autoComplete="off"
-              />
-            )}
-            {stored?.gateway_token_stored && (
-              <Checkbox
-                label="Forget the stored token"
-                checked={draft.gateway_token_clear}
-                onChange={(event) => set('gateway_token_clear', event.currentTarget.checked)}
-              />
-            )}
+            <Credentials stored={stored} draft={draft} set={set} />
             <Refusal error={save.error} />
             <Group justify="flex-end">
               {fault && (
@@ -162,5 +114,77 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
         </form>
       )}
     </Modal>
+  )
+}
+
+/** It is saved, and could not be asked for its models. */
+function Unlisted({ why, onClose }: { why: string; onClose: () => void }) {
+  return (
+    <Stack>
+      <Alert color="yellow" title="Saved, but no models were listed" role="status">
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {why}
+        </Text>
+      </Alert>
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Done</Button>
+      </Group>
+    </Stack>
+  )
+}
+
+/** What goes in and is never shown again. */
+function Credentials({
+  stored,
+  draft,
+  set,
+}: {
+  stored: ModelProvider | null
+  draft: ProviderDraft
+  set: SetField
+}) {
+  return (
+    <>
+      <PasswordInput
+        label="Key"
+        description={
+          stored?.stored
+            ? 'Never shown again; blank keeps what is stored.'
+            : draft.kind === 'compatible'
+              ? 'Optional. Never shown again'
+              : 'Never shown again.'
+        }
+        value={draft.key}
+        onChange={(event) => set('key', event.currentTarget.value)}
+        autoComplete="off"
+      />
+      {stored?.stored && (
+        <Checkbox
+          label="Forget the stored key"
+          checked={draft.key_clear}
+          onChange={(event) => set('key_clear', event.currentTarget.checked)}
+        />
+      )}
+      {draft.kind === 'providera' && (
+        <PasswordInput
+          label="Token of a gateway"
+          description={
+            stored?.gateway_token_stored
+              ? 'One is stored, and wins over the key; blank keeps it.'
+              : 'Optional. Used instead of the key'
+          }
+          value={draft.gateway_token}
+          onChange={(event) => set('gateway_token', event.currentTarget.value)}
+          autoComplete="off"
+        />
+      )}
+      {stored?.gateway_token_stored && (
+        <Checkbox
+          label="Forget the stored token"
+          checked={draft.gateway_token_clear}
+          onChange={(event) => set('gateway_token_clear', event.currentTarget.checked)}
+        />
+      )}
+    </>
   )
 }

@@ -93,6 +93,15 @@ function Threshold({ draft, set, errors, known }: Part) {
           w={110}
         />
       </Group>
+      <ReArm draft={draft} set={set} errors={errors} />
+    </>
+  )
+}
+
+/** When it may fire again, and what then says that it is over. */
+function ReArm({ draft, set, errors }: Omit<Part, 'known'>) {
+  return (
+    <>
       <Group align="flex-start" gap="sm">
         <Select
           label="Re-arm"

@@ -48,8 +48,6 @@ function Fork({
   const definition = isComplete(draft) ? definitionOf(draft, then) : null
   const { window, to } = spanOf(replay)
   const trial = useBacktest(definition, definitionIn(then), window, { to, version })
-  const known = useKnownFields(draft.sources)
-  const errors = fieldErrors(trial.error)
   const rows = useMemo(
     () => (trial.data ? forkRows(trial.data, replay.moments, then.name) : []),
     [trial.data, replay.moments, then.name],
@@ -65,24 +63,7 @@ function Fork({
             <b>With the change:</b>{' '}
             {trial.data && definition ? <span>{forkWords(rows)}</span> : 'it is tried as you type.'}
           </Text>
-          <ConditionFields draft={draft} set={set} errors={errors} known={known} />
-          <FilterRows
-            title="Filters"
-            rows={draft.filters}
-            onChange={(filters) => set('filters', filters)}
-            known={known.fields}
-            errors={errors}
-            path="filters"
-          />
-          {draft.kind !== 'schedule' && (
-            <DurationInput
-              label="Cooldown"
-              value={draft.cooldown}
-              onChange={(value) => set('cooldown', value)}
-              fault={faultAt(errors, 'cooldown')}
-              w={220}
-            />
-          )}
+          <Changed draft={draft} set={set} error={trial.error} />
         </Stack>
       </Paper>
       <section aria-label="What would have fired">
@@ -119,6 +100,42 @@ function Fork({
         )}
       </section>
     </Stack>
+  )
+}
+
+/** The condition as it would have been. */
+function Changed({
+  draft,
+  set,
+  error,
+}: {
+  draft: TriggerDraft
+  set: <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) => void
+  error: Error | null
+}) {
+  const known = useKnownFields(draft.sources)
+  const errors = fieldErrors(error)
+  return (
+    <>
+      <ConditionFields draft={draft} set={set} errors={errors} known={known} />
+      <FilterRows
+        title="Filters"
+        rows={draft.filters}
+        onChange={(filters) => set('filters', filters)}
+        known={known.fields}
+        errors={errors}
+        path="filters"
+      />
+      {draft.kind !== 'schedule' && (
+        <DurationInput
+          label="Cooldown"
+          value={draft.cooldown}
+          onChange={(value) => set('cooldown', value)}
+          fault={faultAt(errors, 'cooldown')}
+          w={220}
+        />
+      )}
+    </>
   )
 }
 

@@ -7,7 +7,7 @@ import { fail } from '../../errors.ts'
 import { fieldsOf, REFUSED } from '../../ingest/otlp/form.ts'
 import type { Item, MappedEvent, PushConnector } from '../connector.ts'
 import { scalar } from '../scalar.ts'
-import { logOf, pointOf, type Record, spanOf } from './records.ts'
+import { logOf, type OtlpRecord, pointOf, spanOf } from './records.ts'
 import { compileResource, type ResourceLabels } from './resource.ts'
 
 const SERVICE_NAME = 'resourceAttributes.service.name'
@@ -87,11 +87,11 @@ function compileOtlp(config: OtlpConfig, source: string): ReturnType<PushConnect
   }
 }
 
-const isSpan = ({ signal, endTimeUnixNano }: Record): boolean =>
+const isSpan = ({ signal, endTimeUnixNano }: OtlpRecord): boolean =>
   signal === 'traces' || endTimeUnixNano !== undefined
 
 /** @throws SvcError invalid: it cannot be taken */
-function checkRecord(record: Record): void {
+function checkRecord(record: OtlpRecord): void {
   if (typeof record[REFUSED] === 'string') fail('invalid', record[REFUSED])
   for (const [group, path] of Object.entries(WHOLE_EXPORTS))
     if (record[group] !== undefined)

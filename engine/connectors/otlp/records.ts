@@ -18,10 +18,10 @@ const NO_VALUE = 1
 const POINT_ATTRIBUTES = 12
 const POINT_VALUE = 80
 
-export type Record = MappedEvent['context']
+export type OtlpRecord = MappedEvent['context']
 
 /** A log record: its level, its body, the exception and the request it is about. */
-export function logOf(record: Record): MappedEvent {
+export function logOf(record: OtlpRecord): MappedEvent {
   const { severityText, severityNumber, body, eventName } = record
   const attributes = fieldsOf(record.attributes)
   const level = levelOf(severityNumber, scalar(severityText))
@@ -56,7 +56,7 @@ function levelBefore(level: string | undefined, said: string): string {
 }
 
 /** A span: its name, how long it took, how it ended and why it failed. */
-export function spanOf(record: Record): MappedEvent {
+export function spanOf(record: OtlpRecord): MappedEvent {
   const { name, kind, startTimeUnixNano: start, endTimeUnixNano: end, status } = record
   const { code, message } = fieldsOf(status)
   const statusCode = nameOf(STATUS_CODES, code, 'STATUS_CODE_')
@@ -85,7 +85,7 @@ export function spanOf(record: Record): MappedEvent {
 }
 
 /** A metric point: its series, as name and attributes, and its value. */
-export function pointOf(record: Record): MappedEvent {
+export function pointOf(record: OtlpRecord): MappedEvent {
   const { metricName, asInt, asDouble, count, sum, flags } = record
   const name = scalar(metricName) ?? 'metric'
   const series = `${name}${attributesText(fieldsOf(record.attributes))}`
@@ -105,7 +105,7 @@ export function pointOf(record: Record): MappedEvent {
 }
 
 /** In the order of their names, so that a series is one text. */
-function attributesText(attributes: Record): string {
+function attributesText(attributes: OtlpRecord): string {
   const told = Object.keys(attributes)
     .sort()
     .slice(0, POINT_ATTRIBUTES)

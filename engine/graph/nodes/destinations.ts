@@ -1,6 +1,6 @@
 /** Whom a project tells: addresses subscribed to its triggers, and where its agents send their findings. */
 import type { GraphEdge, GraphNode } from '../../../schemas/types.ts'
-import { maskedUrl } from '../../outbox/subscriptions.ts'
+import { maskedUrl } from '../../moved-secret.ts'
 import { edgeOf } from '../edges.ts'
 import { edgeIds, nodeId } from '../ids.ts'
 import type { GraphWorld, PartNames } from '../world.ts'

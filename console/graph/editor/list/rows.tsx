@@ -84,38 +84,50 @@ export function NodeRow({
             shared with {node.shared_with.map(({ name }) => name).join(', ')}
           </Badge>
         )}
-        {canEdit && (
-          <Group gap={4} wrap="nowrap">
-            <Button
-              size="compact-xs"
-              variant="default"
-              onClick={() => onOpen(node.id)}
-              aria-label={`Edit ${node.name}`}
-            >
-              Edit
-            </Button>
-            {(part.kind === 'source' || part.kind === 'trigger') && node.state !== 'missing' && (
-              <Button
-                size="compact-xs"
-                variant="default"
-                onClick={() => actions.pause(part, node.state === 'paused' ? 'resume' : 'pause')}
-                aria-label={`${node.state === 'paused' ? 'Resume' : 'Pause'} ${node.name}`}
-              >
-                {node.state === 'paused' ? 'Resume' : 'Pause'}
-              </Button>
-            )}
-            <Button
-              size="compact-xs"
-              variant="default"
-              onClick={() => void actions.remove([node.id])}
-              aria-label={`Take ${node.name} out of the project`}
-            >
-              Take out
-            </Button>
-          </Group>
-        )}
+        {canEdit && <NodeActions node={node} part={part} actions={actions} onOpen={onOpen} />}
       </Group>
     </li>
+  )
+}
+
+function NodeActions({
+  node,
+  part,
+  actions,
+  onOpen,
+}: Pick<ListProps, 'actions' | 'onOpen'> & {
+  node: GraphNode
+  part: NonNullable<ReturnType<typeof partOf>>
+}) {
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => onOpen(node.id)}
+        aria-label={`Edit ${node.name}`}
+      >
+        Edit
+      </Button>
+      {(part.kind === 'source' || part.kind === 'trigger') && node.state !== 'missing' && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => actions.pause(part, node.state === 'paused' ? 'resume' : 'pause')}
+          aria-label={`${node.state === 'paused' ? 'Resume' : 'Pause'} ${node.name}`}
+        >
+          {node.state === 'paused' ? 'Resume' : 'Pause'}
+        </Button>
+      )}
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => void actions.remove([node.id])}
+        aria-label={`Take ${node.name} out of the project`}
+      >
+        Take out
+      </Button>
+    </Group>
   )
 }
 

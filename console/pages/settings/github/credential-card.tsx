@@ -16,7 +16,7 @@ interface Props {
 }
 
 export function CredentialCard({ credential, onRotate }: Props) {
-  const { name, account, api_url, problem, rotated_at, sources, mcp_servers } = credential
+  const { name, api_url, problem } = credential
   const [deleting, setDeleting] = useState(false)
   const test = useChange((_: undefined) => credentials.test(name))
   const said = test.data && testedWords(test.data)
@@ -63,30 +63,7 @@ export function CredentialCard({ credential, onRotate }: Props) {
             {problem}
           </Text>
         )}
-        <dl className="facts">
-          <div>
-            <dt>Account</dt>
-            <dd>{account ?? 'not known: test it'}</dd>
-          </div>
-          <div>
-            <dt>Token stored</dt>
-            <dd>
-              <When at={rotated_at} />
-            </dd>
-          </div>
-          <div>
-            <dt>Sources</dt>
-            <dd>
-              <Names names={sources} to="/sources" />
-            </dd>
-          </div>
-          <div>
-            <dt>MCP servers</dt>
-            <dd>
-              <Names names={mcp_servers} to="/mcp-servers" />
-            </dd>
-          </div>
-        </dl>
+        <Facts credential={credential} />
         <div role="status">
           {said && !test.isPending && (
             <Alert color={test.data?.ok ? 'teal' : 'red'} p="xs" title={said.title}>
@@ -99,6 +76,35 @@ export function CredentialCard({ credential, onRotate }: Props) {
       </Stack>
       {deleting && <Delete credential={credential} onClose={() => setDeleting(false)} />}
     </Paper>
+  )
+}
+
+function Facts({ credential: { account, rotated_at, sources, mcp_servers } }: Pick<Props, 'credential'>) {
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Account</dt>
+        <dd>{account ?? 'not known: test it'}</dd>
+      </div>
+      <div>
+        <dt>Token stored</dt>
+        <dd>
+          <When at={rotated_at} />
+        </dd>
+      </div>
+      <div>
+        <dt>Sources</dt>
+        <dd>
+          <Names names={sources} to="/sources" />
+        </dd>
+      </div>
+      <div>
+        <dt>MCP servers</dt>
+        <dd>
+          <Names names={mcp_servers} to="/mcp-servers" />
+        </dd>
+      </div>
+    </dl>
   )
 }
 

@@ -41,19 +41,7 @@ export function CredentialForm({ stored, onClose }: Props) {
       size="lg"
     >
       {warning ? (
-        <Stack>
-          <Alert color="yellow" title="Stored, but not working yet" role="status">
-            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {warning}
-            </Text>
-          </Alert>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => save.reset()}>
-              Enter another token
-            </Button>
-            <Button onClick={onClose}>Done</Button>
-          </Group>
-        </Stack>
+        <Warned warning={warning} onRetry={() => save.reset()} onDone={onClose} />
       ) : (
         <form
           onSubmit={(event) => {
@@ -106,5 +94,24 @@ export function CredentialForm({ stored, onClose }: Props) {
         </form>
       )}
     </Modal>
+  )
+}
+
+/** It is stored, and GitHub does not take it. */
+function Warned({ warning, onRetry, onDone }: { warning: string; onRetry: () => void; onDone: () => void }) {
+  return (
+    <Stack>
+      <Alert color="yellow" title="Stored, but not working yet" role="status">
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {warning}
+        </Text>
+      </Alert>
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onRetry}>
+          Enter another token
+        </Button>
+        <Button onClick={onDone}>Done</Button>
+      </Group>
+    </Stack>
   )
 }
