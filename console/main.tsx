@@ -1,6 +1,7 @@
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import './styles/app.css'
+import './styles/home.css'
 import './styles/incidents.css'
 import './styles/runs.css'
 import './styles/setup.css'

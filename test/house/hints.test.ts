@@ -89,7 +89,9 @@ describe('every hint in an error, a help or a page', () => {
   })
 
   it('names pages of the console that exist', () => {
-    const routes = [...textOf('console/app.tsx').matchAll(/path="([^"]+)"/g)].map(([, path]) => shape(path!))
+    const routes = [...textOf('console/routes.tsx').matchAll(/path="([^"]+)"/g)].map(([, path]) =>
+      shape(path!),
+    )
     const pattern = /(?:\bto=["'{`]+|navigate\(['`])(\/[a-z][A-Za-z0-9/_$.{}-]*)/g
     const pages = sources.filter((file) => file.startsWith('console/'))
     const isPage = (path: string) => routes.includes(shape(path))
