@@ -3,6 +3,7 @@
  * before away: the page is then loaded again, once for each build, and where that does not help it is said.
  */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import { ApiError, api } from '../client.ts'
 
 const MARK = 'svc:reloaded'
 /** Between two looks for a daemon that is away, milliseconds. */
@@ -42,9 +43,10 @@ async function loaded<M>(load: () => Promise<M>): Promise<M> {
 /** Without a daemon, loading the page again would leave none. */
 async function untilReached(): Promise<void> {
   for (;;) {
-    const answers = await fetch('/health', { signal: AbortSignal.timeout(AGAIN_MS) }).then(
+    const answers = await api.health(AbortSignal.timeout(AGAIN_MS)).then(
       () => true,
-      () => false,
+      // A refusal is an answer, too.
+      (error: Error) => error instanceof ApiError && error.status !== 0,
     )
     if (answers) return
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))

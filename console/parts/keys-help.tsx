@@ -35,7 +35,7 @@ export function KeysHelp({ keys }: { keys: readonly [key: string, what: string][
 /** What of them is said beside a list. */
 export function KeysHint() {
   return (
-    <span className="push" style={{ fontSize: 12.5, color: 'var(--text-2)' }}>
+    <span className="push keys-hint" style={{ fontSize: 12.5, color: 'var(--text-2)' }}>
       <Kbd size="xs">J</Kbd> <Kbd size="xs">K</Kbd> move <Kbd size="xs">A</Kbd> acknowledge{' '}
       <Kbd size="xs">E</Kbd> handled
     </span>

@@ -141,7 +141,7 @@ export function Shell({ children }: { children: ReactNode }) {
                   component={Link}
                   to={to}
                   label={label}
-                  py={5}
+                  py={3}
                   leftSection={<Icon size={16} strokeWidth={1.7} aria-hidden />}
                   rightSection={BADGES[to]}
                   active={isAt(to, pathname)}

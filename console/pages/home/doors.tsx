@@ -5,7 +5,7 @@ import { FlaskConical, Send, Sparkles } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { api, keys } from '../../client.ts'
-import { curlCommand, exampleBody } from '../../lib/curl.ts'
+import { plainSnippets } from '../../lib/send-snippets.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 
@@ -87,14 +87,21 @@ function FirstEvent() {
         </Button>
       </>
     )
-  const command = curlCommand({
-    url: `${window.location.origin}/ingest/${source.ingest_key}`,
-    ...(capabilities.data.auth_required ? { token: KEY } : {}),
-    body: exampleBody(source.connector, source.config),
-  })
+  const [, send] = plainSnippets(
+    {
+      name: source.name,
+      origin: window.location.origin,
+      ingestKey: source.ingest_key ?? '',
+      token: capabilities.data.auth_required ? KEY : null,
+      isOneOfSeveral: false,
+      grpc: capabilities.data.otlp_grpc,
+    },
+    source.connector,
+    source.config,
+  )
   return (
     <>
-      <CopyBlock value={command} label="Copy the command" />
+      <CopyBlock value={send!.text} label="Copy the command" />
       <Text size="sm" mt="xs" role="status" c="dimmed">
         Listening on {source.name}. The first event shows here.
       </Text>
