@@ -7691,7 +7691,7 @@ export interface Home {
      */
     trigger: boolean
     /**
-     * Somebody is told of firings: an address or an agent.
+     * A trigger has a subscriber: an address or an agent.
      */
     notification: boolean
     /**
@@ -7767,9 +7767,6 @@ export interface Incident {
   firings: number
   /**
    * Firings of each of the last 24 hours, oldest first.
-   *
-   * @minItems 24
-   * @maxItems 24
    */
   spark: number[]
   /**
@@ -8152,9 +8149,6 @@ export interface IncidentDetail {
   firings: Firing[]
   /**
    * Firings of each of the last 24 hours, oldest first.
-   *
-   * @minItems 24
-   * @maxItems 24
    */
   spark: number[]
   /**
