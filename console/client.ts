@@ -10,6 +10,7 @@ import type {
   DiscoverRequest,
   EntitiesResult,
   HistogramRequest,
+  Incident,
   KeyCreate,
   LabelFacet,
   LabelsPreview,
@@ -30,6 +31,8 @@ export class ApiError extends Error {
     readonly conflicts: readonly MergeConflict[] = [],
     /** Problems of a catalog file. */
     readonly problems: readonly CatalogProblem[] = [],
+    /** Of an act on an incident that somebody changed first: as it is now. */
+    readonly incident: Incident | null = null,
   ) {
     super(message)
   }
@@ -73,7 +76,7 @@ export async function send<T, Input>(
     })
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
-    throw new ApiError('Can’t reach svc. Is the daemon running?', 0)
+    throw new ApiError('Can’t reach svc. Retrying every 5 s', 0)
   }
   if (answer.ok) return answer
   if (answer.status === 401 && !SESSION.includes(call)) window.dispatchEvent(new CustomEvent(LOGIN_NEEDED))
@@ -86,6 +89,7 @@ export async function send<T, Input>(
     answer.status,
     problem.conflicts,
     problem.problems,
+    problem.incident,
   )
 }
 

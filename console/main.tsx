@@ -1,7 +1,8 @@
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
-import '@mantine/spotlight/styles.css'
 import './styles/app.css'
+import './styles/home.css'
+import './styles/incidents.css'
 import './styles/runs.css'
 import './styles/setup.css'
 import { createTheme, DEFAULT_THEME, type MantineColorsTuple, MantineProvider } from '@mantine/core'
@@ -12,6 +13,9 @@ import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
 import { App } from './app.tsx'
 import { ApiError } from './client.ts'
+import { closeInnermostOnEscape } from './lib/escape.ts'
+import { PageBoundary } from './parts/page-boundary.tsx'
+import { paletteDoor } from './parts/palette-door.ts'
 
 const CLOSE = { 'aria-label': 'Close' }
 
@@ -40,6 +44,9 @@ const theme = createTheme({
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.45rem' }, h2: { fontSize: '1.1rem' } } },
 })
 
+/** As the banner says that it is tried again, milliseconds. */
+const RETRY_MS = 5_000
+
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
@@ -47,12 +54,15 @@ const queries = new QueryClient({
       networkMode: 'always',
       staleTime: 5_000,
       refetchOnWindowFocus: true,
-      // A refusal stays a refusal; only a daemon that does not answer is asked again.
-      retry: (failures, error) => error instanceof ApiError && error.status === 0 && failures < 2,
+      // A refusal stays a refusal; a daemon that does not answer is asked until it does, and what it told last stays.
+      retry: (_failures, error) => error instanceof ApiError && error.status === 0,
+      retryDelay: RETRY_MS,
     },
     mutations: { networkMode: 'always' },
   },
 })
+
+closeInnermostOnEscape(paletteDoor.close)
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
@@ -60,7 +70,9 @@ createRoot(document.getElementById('root')!).render(
       <QueryClientProvider client={queries}>
         <Notifications position="bottom-right" />
         <BrowserRouter>
-          <App />
+          <PageBoundary>
+            <App />
+          </PageBoundary>
         </BrowserRouter>
       </QueryClientProvider>
     </MantineProvider>

@@ -1,8 +1,92 @@
+import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
 const daemon = process.env.SVCD_URL ?? 'http://127.0.0.1:8787'
+const MAIN = fileURLToPath(new URL('main.tsx', import.meta.url))
+
+interface Module {
+  importedIds: readonly string[]
+  dynamicallyImportedIds: readonly string[]
+  code: string | null
+}
+
+interface Graph {
+  getModuleInfo(id: string): Module | null
+}
+
+/** Modules that only hand on others: whoever imports a name of them needs the module of that name alone. */
+const HANDS_ON = /node_modules\/(@mantine\/[a-z]+\/esm\/index\.mjs|lucide-react\/.*\/lucide-react\.mjs)$/
+const NAMES = /\{([^}]*)\}\s*from\s*["']([^"']+)["']/g
+
+/**
+ * Which file each module goes into. Few files: what the shell and the first pages need, what several of the other
+ * parts share, and each part that is loaded on demand. Groups for the bundler, those first that others must not take modules of.
+ * @param main id of the module that begins
+ */
+function groupsOf(main: string) {
+  let reached: Map<string, Set<string>> | null = null
+  const fileOf = (id: string, graph: Graph): string | null => {
+    reached ??= reachedBy(main, graph)
+    // Packages change more seldom than our modules, and stay in browsers over an upgrade.
+    const isOurs = !id.includes('node_modules')
+    if (reached.get(main)!.has(id)) return isOurs ? 'shell' : 'base'
+    const parts = [...reached.values()].filter((modules) => modules.has(id)).length
+    if (parts < 2) return null
+    return isOurs ? 'shared' : 'kit'
+  }
+  return ['base', 'shell', 'kit', 'shared'].map((file, at) => ({
+    name: (id: string, graph: Graph) => (fileOf(id, graph) === file ? file : null),
+    debugName: file,
+    priority: 10 - at,
+  }))
+}
+
+/** What begins, and what it and others load on demand, each with all modules it needs. */
+function reachedBy(main: string, graph: Graph): Map<string, Set<string>> {
+  const roots = new Set([main])
+  const found = new Map<string, Set<string>>()
+  for (const root of roots) {
+    const seen = new Set([root])
+    for (const id of seen) {
+      for (const next of needsOf(id, graph)) seen.add(next)
+      for (const next of graph.getModuleInfo(id)?.dynamicallyImportedIds ?? []) roots.add(next)
+    }
+    found.set(root, seen)
+  }
+  return found
+}
+
+function needsOf(id: string, graph: Graph): string[] {
+  const { importedIds = [], code } = graph.getModuleInfo(id) ?? {}
+  if (HANDS_ON.test(id)) return []
+  const handing = importedIds.filter((one) => HANDS_ON.test(one))
+  const direct = importedIds.filter((one) => !HANDS_ON.test(one))
+  if (handing.length === 0) return direct
+  const names = [...(code ?? '').matchAll(NAMES)].flatMap(([, list]) => namesIn(list!, 0))
+  return [...direct, ...handing.flatMap((one) => modulesOf(one, names, graph))]
+}
+
+/** @param side of `a as b`: 0 for a, 1 for b */
+const namesIn = (list: string, side: 0 | 1): string[] =>
+  list.split(',').map((one) => {
+    const [from = '', to = from] = one.trim().split(/\s+as\s+/)
+    return side === 0 ? from : to
+  })
+
+/** Modules that hold the names of one that hands them on. */
+function modulesOf(id: string, names: readonly string[], graph: Graph): string[] {
+  const { code, importedIds = [] } = graph.getModuleInfo(id) ?? {}
+  const held = new Map<string, string>()
+  for (const [, list, path] of (code ?? '').matchAll(NAMES))
+    for (const name of namesIn(list!, 1)) held.set(name, resolve(dirname(id), path!))
+  const known = new Set(importedIds)
+  return names.flatMap((name) => {
+    const module = held.get(name)
+    return module !== undefined && known.has(module) ? [module] : []
+  })
+}
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -10,10 +94,15 @@ export default defineConfig({
   build: {
     outDir: fileURLToPath(new URL('../dist/console', import.meta.url)),
     emptyOutDir: true,
+    manifest: true,
+    cssCodeSplit: true,
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 900,
     // The calls of the client are constants: each is put where it is used, not in a chunk for all.
-    rolldownOptions: { optimization: { inlineConst: { mode: 'all', pass: 2 } } },
+    rolldownOptions: {
+      optimization: { inlineConst: { mode: 'all', pass: 2 } },
+      output: { codeSplitting: { groups: groupsOf(MAIN) } },
+    },
   },
   server: {
     proxy: Object.fromEntries(

@@ -13,7 +13,7 @@ test('a secured instance asks for a token, takes the login address, and forgets 
   await page.getByRole('button', { name: 'Log in' }).click()
   await expect(page.getByText('this token is not known')).toBeVisible()
   await page.goto(daemon.loginUrl)
-  await expect(page.getByRole('heading', { name: 'Sources' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Send your first event' })).toBeVisible()
   expect(page.url()).not.toContain('token')
   const [cookie] = await page.context().cookies()
   expect(cookie).toMatchObject({ name: 'svc_session', httpOnly: true, sameSite: 'Strict' })

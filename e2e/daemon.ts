@@ -21,13 +21,16 @@ export interface RunningDaemon {
   source(name: string, config: Record<string, unknown>): Promise<string>
 }
 
-/** @param env of the daemon, besides what it always has */
+/**
+ * @param env of the daemon, besides what it always has
+ * @param command the built one of another folder
+ */
 export async function startDaemon(
   args: string[] = [],
   env: Record<string, string> = {},
+  command = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url)),
 ): Promise<RunningDaemon & { stop(): Promise<void> }> {
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
-  const command = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
   const child = spawn(process.execPath, [command, 'up', '--port', '0', '--data-dir', home, ...args], {
     env: {
       PATH: process.env.PATH ?? '',

@@ -8,7 +8,7 @@ test('a new user makes a source, sees its first event arrive, and reads it on it
   page,
   daemon,
 }) => {
-  await goTo(page, daemon.url)
+  await goTo(page, `${daemon.url}/sources`)
   await expect(page.getByRole('heading', { name: 'Bring in the first events' })).toBeVisible()
   await page.getByRole('link', { name: /Logs as NDJSON/ }).click()
   await expect(page.getByLabel('Name', { exact: false }).first()).toHaveValue('logs')

@@ -69,18 +69,16 @@ test('a trigger is made in the editor, which says what it would have done, and i
   await page.getByRole('tab', { name: 'Firings' }).click()
   await expect(page.getByText('3, above 2 within 5m')).toBeVisible()
   await page.getByRole('link', { name: 'pay', exact: true }).click()
-  await expect(page.getByRole('heading', { name: 'gateway-errors: pay' })).toBeVisible()
+  // A firing leads to its incident.
+  await expect(page).toHaveURL(/\/incidents\/1\?firing=/)
   await expect(page.getByText('above 2 within 5m').first()).toBeVisible()
   const evidence = page.getByRole('region', { name: 'Evidence' })
-  await expect(evidence.getByRole('button', { name: /, evidence$/ })).toHaveCount(3)
-  await expect(evidence.getByRole('button', { name: /^pay answered/ })).toHaveCount(4)
-  await evidence.getByRole('switch', { name: 'Evidence only' }).press('Space')
-  await expect(evidence.getByRole('button', { name: /^pay answered 200/ })).toHaveCount(0)
-  await expect(page.getByText('No subscribers: no agent is woken')).toBeVisible()
-  await expect(page.getByRole('region', { name: 'Timeline', exact: true })).toContainText(
-    'why: 3 events in 5m, above 2',
-  )
-  await page.getByRole('link', { name: 'Open in Explore' }).click()
+  await expect(evidence.getByRole('link', { name: /^Tripped it: pay answered/ })).toHaveCount(3)
+  await expect(evidence.getByRole('link', { name: /^pay answered 200/ })).toHaveCount(1)
+  await expect(page.getByText('No subscribers')).toBeVisible()
+  await page.getByRole('button', { name: 'More' }).first().click()
+  await expect(page.getByRole('menuitem', { name: 'Copy timeline' })).toBeVisible()
+  await page.getByRole('menuitem', { name: 'Open in Explore' }).click()
   await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()
   await expect(page.getByText('pay answered 503', { exact: true })).toBeVisible()
   expect(page.url()).toContain('l=service%3Dpay')
@@ -207,7 +205,8 @@ test('triggers at work have no accessibility fault, light or dark', async ({ pag
     await visit('/firings', () => page.getByText('No firings yet').waitFor())
     await visit('/deliveries', () => page.getByText('No deliveries yet').waitFor())
     const url = await gateway(daemon)
-    await daemon.call('POST', '/api/triggers', ERRORS)
+    // Its firings open no incident, and are pages of their own.
+    await daemon.call('POST', '/api/triggers', { ...ERRORS, severity: 'none' })
     const trigger = '/triggers/gateway-errors'
     await visit(`${trigger}?tab=subscriptions`, () => page.getByText('No subscriptions').waitFor())
     await visit(`${trigger}?tab=why`, () => page.getByText('Nothing is recorded yet').waitFor())

@@ -190,6 +190,35 @@ async function buildConsole() {
     'warn',
   ])
   if (code !== 0) throw new ScriptError(`the console does not build:\n${output}`)
+  await packAssets(join(dist, 'console', 'assets'))
+}
+
+/** Smaller files are not worth a second one. */
+const PACKED_FROM_BYTES = 1_000
+
+/**
+ * Puts each asset beside itself as gzip (.gz) and as Brotli (.br), as small as they get: browsers are served what
+ * they take, and nothing is compressed on the way.
+ * @param {string} folder
+ */
+export async function packAssets(folder) {
+  const { brotliCompress, constants, gzip } = await import('node:zlib')
+  const { promisify } = await import('node:util')
+  const [gz, br] = [promisify(gzip), promisify(brotliCompress)]
+  await Promise.all(
+    readdirSync(folder)
+      .filter((name) => /\.(js|css|svg)$/.test(name))
+      .map(async (name) => {
+        const bytes = readFileSync(join(folder, name))
+        if (bytes.length < PACKED_FROM_BYTES) return
+        writeFileSync(join(folder, `${name}.gz`), await gz(bytes, { level: 9 }))
+        const params = {
+          [constants.BROTLI_PARAM_QUALITY]: 11,
+          [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+        }
+        writeFileSync(join(folder, `${name}.br`), await br(bytes, { params }))
+      }),
+  )
 }
 
 /**

@@ -18,6 +18,7 @@ import { takeJson } from './json.ts'
 import { isApiPath, notFound } from './not-found.ts'
 import { registerOpenapi } from './openapi.ts'
 import { serve } from './operations.ts'
+import { packAnswers } from './pack-answers.ts'
 import { asSvcError, problemHandler, sendProblem } from './problems.ts'
 import { checkProjectKey } from './project-key.ts'
 import { readOutRefused } from './read-out.ts'
@@ -94,6 +95,7 @@ export async function buildServer({
   })
   await app.register(fastifyCookie)
   sendSecurityHeaders(app)
+  packAnswers(app)
   limitBodyTime(app)
   refuseUnasked(app.server)
   readOutRefused(app)

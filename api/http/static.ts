@@ -1,8 +1,12 @@
-/** The console: files listed once at start, and its one page for every address of its own. */
+/**
+ * The console: files listed once at start, and its one page for every address of its own. An asset that the build
+ * has also compressed is sent so where it is taken (RFC 9110, section 12.5.3).
+ */
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import send from '@fastify/send'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { bestCoding, type Coding } from './taken-codings.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -12,6 +16,12 @@ declare module 'fastify' {
 }
 
 const PAGE = 'index.html'
+/** What the build compresses. */
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
 const NOT_BUILT =
   '<!doctype html><html lang="en"><title>svc</title><body><h1>svc</h1><p>The daemon runs; the console is not built. Run <code>npm run setup</code>, then start again.</p></body></html>'
 
@@ -27,7 +37,7 @@ export function registerConsole(app: FastifyInstance, folder: string | null): vo
   }
   // What is served are the files there are now, by their exact names: a path can name nothing else.
   const files = namesOf(folder)
-  const assets = new Set(namesOf(join(folder, 'assets')))
+  const assets = assetsIn(join(folder, 'assets'))
   for (const name of files)
     app.get(`/${name}`, { schema: { hide: true } }, (request, reply) =>
       sendFile(request, reply, folder, name),
@@ -35,8 +45,9 @@ export function registerConsole(app: FastifyInstance, folder: string | null): vo
   app.get('/', { schema: { hide: true } }, (request, reply) => sendFile(request, reply, folder, PAGE))
   app.get<{ Params: { '*': string } }>('/assets/*', { schema: { hide: true } }, (request, reply) => {
     const name = request.params['*']
-    if (!assets.has(name)) return reply.callNotFound()
-    return sendFile(request, reply, folder, `assets/${name}`)
+    const codings = assets.get(name)
+    if (!codings) return reply.callNotFound()
+    return sendFile(request, reply, folder, `assets/${name}`, codings)
   })
   app.decorateReply('callNotFoundPage', function (this: FastifyReply) {
     return sendFile(this.request, this, folder, PAGE)
@@ -49,18 +60,47 @@ function namesOf(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []))
 }
 
-/** @param name of a file that is there, under the folder. */
+/** Ends of the names of files that are others, compressed. */
+const ENDS: Record<Coding, string> = { br: '.br', gzip: '.gz' }
+
+/** Each asset, with the codings that it is there in besides as it is. */
+function assetsIn(folder: string): Map<string, Coding[]> {
+  const all = new Set(namesOf(folder))
+  const isPacked = (name: string): boolean =>
+    Object.values(ENDS).some((end) => name.endsWith(end) && all.has(name.slice(0, -end.length)))
+  const codings = Object.keys(ENDS) as Coding[]
+  return new Map(
+    [...all]
+      .filter((name) => !isPacked(name))
+      .map((name) => [name, codings.filter((coding) => all.has(name + ENDS[coding]))]),
+  )
+}
+
+/**
+ * @param name of a file that is there, under the folder.
+ * @param codings it is there in, too
+ */
 async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
   folder: string,
   name: string,
+  codings: readonly Coding[] = [],
 ): Promise<FastifyReply> {
-  const found = await send(request.raw, `/${name}`, { root: folder, cacheControl: false, index: false })
+  const coding = bestCoding(request.headers['accept-encoding'], codings)
+  const path = coding === null ? name : name + ENDS[coding]
+  const found = await send(request.raw, `/${path}`, { root: folder, cacheControl: false, index: false })
   if (found.type === 'error') throw found.metadata.error
+  if (coding !== null) {
+    // Of what it is, not of how it is packed.
+    const { 'content-type': _, ...rest } = found.headers
+    const type = TYPES[extname(name)]
+    reply.headers({ ...rest, 'content-encoding': coding, ...(type ? { 'content-type': type } : {}) })
+  } else reply.headers(found.headers)
+  // Caches between must not hand the one to who takes the other.
+  if (codings.length > 0) reply.header('vary', 'Accept-Encoding')
   return reply
     .code(found.statusCode)
-    .headers(found.headers)
     .header(
       'cache-control',
       // The name of an asset has a hash of its bytes.

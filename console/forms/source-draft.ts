@@ -1,11 +1,24 @@
 /** A source while it is edited. */
 import type { Label } from '../../schemas/types.ts'
+import { withoutSecrets } from '../lib/drafts.ts'
 import { type LabelDraft, toDrafts, toLabels } from './label-drafts.ts'
 
 export interface SourceDraft {
   config: Record<string, unknown>
   labels: LabelDraft[]
 }
+
+/** What its form is filled in with. */
+export interface FilledIn {
+  draft: SourceDraft
+  poll: string
+}
+
+/** What is kept of a form that is not saved: without secrets. @param schema of the connector's config */
+export const plainSource = <T extends FilledIn>(now: T, schema: Record<string, unknown> | undefined): T => ({
+  ...now,
+  draft: { ...now.draft, config: withoutSecrets(now.draft.config, schema) },
+})
 
 /** The config as the API takes it. */
 export function toConfig({ config, labels }: SourceDraft): Record<string, unknown> {

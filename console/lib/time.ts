@@ -28,6 +28,21 @@ export function clock(iso: string, now: number): string {
     : `${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${time}`
 }
 
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/**
+ * Local time for lists and heads: 07:58 today; Nov 14, 07:58 this year; else 2025-11-14 07:58.
+ * @param at instant, and now, ms since the epoch @param seconds whether they are told, too: 07:58:39
+ */
+export function moment(at: number, now: number, seconds = false): string {
+  const [then, today] = [new Date(at), new Date(now)]
+  const time = `${pad(then.getHours())}:${pad(then.getMinutes())}${seconds ? `:${pad(then.getSeconds())}` : ''}`
+  if (then.toDateString() === today.toDateString()) return time
+  if (then.getFullYear() === today.getFullYear())
+    return `${MONTHS[then.getMonth()]} ${then.getDate()}, ${time}`
+  return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${time}`
+}
+
 /** 12,345 */
 export const count = (n: number): string => n.toLocaleString('en-US')
 

@@ -1,4 +1,5 @@
 /** The command palette: pages, actions, sources and entities (Ctrl or Cmd K). */
+import '@mantine/spotlight/styles.css'
 import { useMantineColorScheme } from '@mantine/core'
 import { createSpotlight, Spotlight, type SpotlightActionData, useSpotlight } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
@@ -11,11 +12,9 @@ import { triggerPath } from '../lib/firings.ts'
 import { agentPath } from '../lib/runs.ts'
 import { count } from '../lib/time.ts'
 import { PAGES } from './pages.ts'
+import { paletteDoor } from './palette-door.ts'
 
 const [store, palette] = createSpotlight()
-
-/** Opens and closes the palette. */
-export { palette }
 
 /** Selects the first row, as a change of the query does, so that Enter opens it. */
 function selectFirst(): void {
@@ -35,6 +34,11 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
   const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
   const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
   const entities = useQuery({ queryKey: keys.entities, queryFn: () => api.entities() })
+  // It is loaded because it is wanted.
+  useEffect(() => {
+    paletteDoor.isHere(palette)
+    palette.open()
+  }, [])
   const { query } = useSpotlight(store)
   const rows = [sources.data, projects.data, triggers.data, agents.data, entities.data]
   // The list selects its first row when the query changes; rows that are answered after it was typed have none selected.

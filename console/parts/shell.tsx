@@ -17,12 +17,15 @@ import {
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { BookOpen, LogOut, Moon, Search, Sun, TriangleAlert } from 'lucide-react'
-import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
+import { type ReactNode, type RefObject, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
-import { PAGES } from './pages.ts'
-import { Palette, palette } from './palette.tsx'
+import { lazyFrom } from '../lib/chunks.ts'
+import { Boundary } from './page-boundary.tsx'
+import { isAt, MENU } from './pages.ts'
+import { paletteDoor } from './palette-door.ts'
+import { useIncidentCounts } from './use-incident-counts.ts'
 
 /** How many proposals wait, where any do. */
 function OpenProposals() {
@@ -40,6 +43,26 @@ function OpenProposals() {
   ) : null
 }
 
+/** How many incidents are open, where any are; the favicon has a red dot while one is critical. */
+function OpenIncidents() {
+  const counts = useIncidentCounts()
+  const critical = (counts?.critical ?? 0) > 0
+  useEffect(() => {
+    const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
+    if (icon) icon.href = critical ? '/favicon-critical.svg' : '/favicon.svg'
+  }, [critical])
+  return counts?.open ? (
+    <Badge size="sm" color={critical ? 'red' : undefined} aria-label={`${counts.open} open`}>
+      {counts.open > 99 ? '99+' : counts.open}
+    </Badge>
+  ) : null
+}
+
+const BADGES: Record<string, ReactNode> = {
+  '/incidents': <OpenIncidents />,
+  '/proposals': <OpenProposals />,
+}
+
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)
   const { pathname } = useLocation()
@@ -50,7 +73,7 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <AppShell
       header={{ height: 52 }}
-      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding="md"
     >
       <a className="skip-link" href="#page">
@@ -68,8 +91,8 @@ export function Shell({ children }: { children: ReactNode }) {
               aria-expanded={opened}
             />
             <Link
-              to="/sources"
-              aria-label="svc, to Sources"
+              to="/"
+              aria-label="svc, to Home"
               style={{
                 display: 'flex',
                 gap: 8,
@@ -87,7 +110,7 @@ export function Shell({ children }: { children: ReactNode }) {
               variant="default"
               size="xs"
               leftSection={<Search size={14} aria-hidden />}
-              onClick={palette.open}
+              onClick={paletteDoor.open}
               rightSection={<Kbd size="xs">Ctrl K</Kbd>}
             >
               Search
@@ -104,19 +127,29 @@ export function Shell({ children }: { children: ReactNode }) {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        <AppShell.Section grow>
-          {PAGES.map(({ to, label, icon: Icon }) => (
-            <NavLink
-              key={to}
-              component={Link}
-              to={to}
-              label={label}
-              leftSection={<Icon size={17} aria-hidden />}
-              rightSection={to === '/proposals' ? <OpenProposals /> : undefined}
-              active={pathname.startsWith(to)}
-              aria-current={pathname.startsWith(to) ? 'page' : undefined}
-              onClick={close}
-            />
+        <AppShell.Section grow style={{ overflowY: 'auto' }}>
+          {MENU.map(({ group, pages }) => (
+            <div key={group ?? ''}>
+              {group && (
+                <Text size="xs" fw={600} c="dimmed" px="sm" pt={8} pb={2}>
+                  {group}
+                </Text>
+              )}
+              {pages.map(({ to, label, icon: Icon }) => (
+                <NavLink
+                  key={to}
+                  component={Link}
+                  to={to}
+                  label={label}
+                  py={3}
+                  leftSection={<Icon size={16} strokeWidth={1.7} aria-hidden />}
+                  rightSection={BADGES[to]}
+                  active={isAt(to, pathname)}
+                  aria-current={isAt(to, pathname) ? 'page' : undefined}
+                  onClick={close}
+                />
+              ))}
+            </div>
           ))}
           <NavLink
             component="a"
@@ -135,8 +168,27 @@ export function Shell({ children }: { children: ReactNode }) {
         <HealthBanner />
         {children}
       </AppShell.Main>
-      <Palette secured={secured} onLogOut={logOut} />
+      <WantedPalette secured={secured} />
     </AppShell>
+  )
+}
+
+const Palette = lazyFrom(() => import('./palette.tsx'))('Palette')
+
+/** It reads rows of many pages: loaded once it is asked for, and where one cannot be read the rest goes on. */
+function WantedPalette({ secured }: { secured: boolean }) {
+  const { pathname } = useLocation()
+  const [isWanted, setWanted] = useState(false)
+  useEffect(() => paletteDoor.onWanted(() => setWanted(true)), [])
+  // Once it is there, it listens to this by itself.
+  useHotkeys([['mod+K', () => !isWanted && paletteDoor.open()]], [])
+  if (!isWanted) return null
+  return (
+    <Boundary at={pathname} shown={() => null}>
+      <Suspense fallback={null}>
+        <Palette secured={secured} onLogOut={logOut} />
+      </Suspense>
+    </Boundary>
   )
 }
 
@@ -149,14 +201,16 @@ function useHealth() {
   return useQuery({
     queryKey: keys.health,
     queryFn: () => api.health(AbortSignal.timeout(6_000)),
-    refetchInterval: 15_000,
+    // Its failure is what the banner says.
+    retry: false,
+    refetchInterval: ({ state }) => (state.status === 'error' ? 5_000 : 15_000),
   })
 }
 
 function HealthBanner() {
   const { data, isError } = useHealth()
   const text = isError
-    ? 'The daemon does not answer. What you see may be out of date; it is asked again every few seconds.'
+    ? 'What is shown was read before, and may be out of date.'
     : data && data.status !== 'ok'
       ? (data.detail ?? `The daemon is ${data.status}.`)
       : null
@@ -168,7 +222,13 @@ function HealthBanner() {
       <Alert
         color={isError ? 'red' : 'yellow'}
         icon={<TriangleAlert size={18} aria-hidden />}
-        title={isError ? 'No connection' : data?.ingest_paused ? 'Storage full: ingest paused' : 'Degraded'}
+        title={
+          isError
+            ? 'Can’t reach svc. Retrying every 5 s'
+            : data?.ingest_paused
+              ? 'Storage full: ingest paused'
+              : 'Degraded'
+        }
         role="status"
       >
         {text.charAt(0).toUpperCase() + text.slice(1)}

@@ -65,7 +65,9 @@ export function eventsSince(ctx: ReadContext, from: number): number {
 
 function queryOf(ctx: ReadContext, from: number, to: number, groups: number[][]): Query {
   const masked = ctx.names.masked().flatMap((id) => ctx.dictionary.find(SOURCE_LABEL, String(id)) ?? [])
-  return { groups, masked, from, to: to - 1, afterId: -1, ceiling: ctx.index.tail.lastId }
+  // Events are found by their labels: without one to look for there are none, and each has a source.
+  const any = groups.length > 0 ? groups : [[...labelsNamed(ctx, SOURCE_LABEL).keys()]]
+  return { groups: any, masked, from, to: to - 1, afterId: -1, ceiling: ctx.index.tail.lastId }
 }
 
 /** Ids of the labels that say error or worse, and warn. */

@@ -30,7 +30,7 @@ describe('every hint in an error, a help or a page', () => {
   it('names commands that exist', () => {
     // Within quotes, after a word that tells to run it, or as a line of examples.
     const pattern = /(?:["'`]|\b[Rr]un |\buse |\bwith |^ {2})svc ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)*)/gm
-    const prose = /^(may not|keeps|asks it|runs in|was stopped) ?/
+    const prose = /^(may not|keeps|asks it|runs in|was stopped|was updated) ?/
     const isCommand = (words: string) => prose.test(words) || found(program, words.split(' '))
     expect(wrong([...sources, ...texts], pattern, isCommand)).toEqual([])
     expect(count(sources, pattern)).toBeGreaterThan(40)
@@ -89,7 +89,9 @@ describe('every hint in an error, a help or a page', () => {
   })
 
   it('names pages of the console that exist', () => {
-    const routes = [...textOf('console/app.tsx').matchAll(/path="([^"]+)"/g)].map(([, path]) => shape(path!))
+    const routes = [...textOf('console/routes.tsx').matchAll(/path="([^"]+)"/g)].map(([, path]) =>
+      shape(path!),
+    )
     const pattern = /(?:\bto=["'{`]+|navigate\(['`])(\/[a-z][A-Za-z0-9/_$.{}-]*)/g
     const pages = sources.filter((file) => file.startsWith('console/'))
     const isPage = (path: string) => routes.includes(shape(path))

@@ -1,11 +1,12 @@
 /** The form of an agent: prompt, limits, verdicts, and what wakes it. */
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { Agent, AgentWrite, PartWritten } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { type AgentDraft, NEW_AGENT, writeOf } from '../../lib/agent-form.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { AgentFields } from './agent-fields.tsx'
@@ -21,10 +22,29 @@ interface Props {
   /** Fills the form in again from what is stored now. */
   onTakeTheirs?: () => void
   label: string
+  /** It is filled in with what Ask proposed. */
+  isProposed?: boolean
 }
 
-export function AgentEditor({ start, stored, save, onSaved, warnings, onTakeTheirs, label }: Props) {
-  const [draft, setDraft] = useState(start)
+export function AgentEditor({
+  start,
+  stored,
+  isProposed = false,
+  save,
+  onSaved,
+  warnings,
+  onTakeTheirs,
+  label,
+}: Props) {
+  const kept = useDraft({
+    form: 'agent',
+    start,
+    version: stored?.version,
+    // The token is a secret.
+    plain: ({ webhook_token: _, ...rest }) => rest as AgentDraft,
+    isGiven: isProposed,
+  })
+  const { value: draft, set: setDraft } = kept
   const set = <K extends keyof AgentDraft>(field: K, value: AgentDraft[K]) =>
     setDraft((now) => ({ ...now, [field]: value }))
   const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
@@ -33,7 +53,10 @@ export function AgentEditor({ start, stored, save, onSaved, warnings, onTakeThei
     (version: number | undefined) => save(writeOf(draft, stored ? start : NEW_AGENT), version),
     {
       said: (result) => `${result.name} is saved${result.note ? `: ${result.note}` : ''}`,
-      onDone: (result) => onSaved?.(result),
+      onDone: (result) => {
+        kept.done()
+        onSaved?.(result)
+      },
       quiet: true,
       showsWarnings: true,
     },
@@ -42,10 +65,11 @@ export function AgentEditor({ start, stored, save, onSaved, warnings, onTakeThei
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        change.mutate(stored?.version)
+        change.mutate(kept.version)
       }}
     >
       <Stack maw={820}>
+        <DraftRestored of={kept} />
         {!stored && (
           <TextInput
             label="Name"
@@ -97,7 +121,7 @@ export function AgentEditor({ start, stored, save, onSaved, warnings, onTakeThei
         <Warnings of={warningsBeside(warnings, stored?.warnings)} />
         <Refusal
           error={change.error}
-          {...(onTakeTheirs ? { onTakeTheirs } : {})}
+          {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
           onKeepMine={() => change.mutate(undefined)}
         />
         <Group>

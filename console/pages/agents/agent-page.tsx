@@ -44,6 +44,7 @@ function NewAgent() {
     <>
       <PageHead title="Add agent" />
       <AgentEditor
+        isProposed={Object.keys(proposed).length > 0}
         start={{ ...NEW_AGENT, ...proposed }}
         save={(body) => declared.createAgent({ ...body, ...(project ? { project } : {}) })}
         onSaved={(result) =>

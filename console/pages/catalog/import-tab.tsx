@@ -14,9 +14,10 @@ import {
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Upload } from 'lucide-react'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import type { CatalogProblem } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { useChange } from '../../lib/use-change.ts'
 import type { EditorPlace } from '../../parts/code-editor.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
@@ -24,7 +25,7 @@ import { PlanView } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 
-const CodeEditor = lazy(() => import('../../parts/code-editor.tsx'))
+const CodeEditor = lazyFrom(() => import('../../parts/code-editor.tsx'))('default')
 const CHECKED = 'catalog-check'
 /** What an import deletes at most unless it is told otherwise. */
 const DELETIONS = 10

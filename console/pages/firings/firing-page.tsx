@@ -1,9 +1,10 @@
 /** One firing: why it fired, what tripped it, and who was told. */
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from 'react-router'
+import { Link, Navigate, useParams } from 'react-router'
 import type { FiringDetail } from '../../../schemas/types.ts'
 import { explorePath, isUnderWay } from '../../lib/firings.ts'
+import { pathOfIncident } from '../../lib/incidents.ts'
 import { instantReplayPath } from '../../lib/replay-path.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
@@ -32,6 +33,8 @@ export default function FiringPage() {
         <Failed error={error} onRetry={() => void refetch()} />
       </>
     )
+  // What is to be worked is its incident; a firing that opened none stays a page of its own.
+  if (data.incident) return <Navigate to={pathOfIncident(data.incident, data.dispatch_id)} replace />
   return <Firing firing={data} />
 }
 

@@ -4,7 +4,7 @@ import { useDocumentTitle } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
 import { api } from '../../client.ts'
 
-export default function LoginPage({ note, onDone }: { note: string; onDone: () => void }) {
+export function LoginPage({ note, onDone }: { note: string; onDone: () => void }) {
   useDocumentTitle('Log in · svc')
   const [token, setToken] = useState('')
   const [error, setError] = useState(note)

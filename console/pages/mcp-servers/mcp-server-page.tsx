@@ -1,14 +1,15 @@
 /** One MCP server, to register or to change. Its credential is never shown. */
 import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { McpServer } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { CredentialSelect } from '../../parts/credential-select.tsx'
 import { DeletePart } from '../../parts/delete-part.tsx'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -62,11 +63,21 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
   const [query] = useSearchParams()
   const project = query.get('project') ?? undefined
   const go = useNavigate()
-  const [name, setName] = useState(stored?.name ?? '')
-  const [url, setUrl] = useState(stored?.url ?? '')
-  const [header, setHeader] = useState(stored?.auth_header ?? '')
-  const [value, setValue] = useState('')
-  const [credential, setCredential] = useState(githubName(stored))
+  const kept = useDraft({
+    form: 'mcp-server',
+    start: {
+      name: stored?.name ?? '',
+      url: stored?.url ?? '',
+      header: stored?.auth_header ?? '',
+      credential: githubName(stored),
+      value: '',
+    },
+    version: stored?.version,
+    // What is sent along is a secret.
+    plain: (now) => ({ ...now, value: '' }),
+  })
+  const { name, url, header, credential, value } = kept.value
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
   const written = () => ({
     name: name.trim(),
     url: url.trim(),
@@ -88,6 +99,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     {
       said: (result) => `${result.name} is saved`,
       onDone: (result) => {
+        kept.done()
         onReload?.()
         if (!stored)
           void go(project ? `/projects/${project}` : `/mcp-servers/${encodeURIComponent(result.name)}`)
@@ -99,15 +111,16 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        change.mutate(stored?.version)
+        change.mutate(kept.version)
       }}
     >
       <Stack maw={640}>
+        <DraftRestored of={kept} />
         {!stored && (
           <TextInput
             label="Name"
             value={name}
-            onChange={(e) => setName(e.currentTarget.value)}
+            onChange={(e) => set({ name: e.currentTarget.value })}
             required
             maxLength={64}
             data-autofocus
@@ -117,20 +130,20 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
           label="Address"
           placeholder="https://mcp.example/mcp"
           value={url}
-          onChange={(e) => setUrl(e.currentTarget.value)}
+          onChange={(e) => set({ url: e.currentTarget.value })}
           required
         />
         <TextInput
           label="Header of the credential"
           description="Default: Authorization"
           value={header}
-          onChange={(e) => setHeader(e.currentTarget.value)}
+          onChange={(e) => set({ header: e.currentTarget.value })}
         />
         <CredentialSelect
           label="GitHub credential"
           description="A stored token, sent as a bearer token."
           value={credential}
-          onChange={setCredential}
+          onChange={(next) => set({ credential: next })}
         />
         {!credential && (
           <PasswordInput
@@ -141,14 +154,14 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
                 : `Such as “Bearer …”. ${REFERENCES}`
             }
             value={value}
-            onChange={(e) => setValue(e.currentTarget.value)}
+            onChange={(e) => set({ value: e.currentTarget.value })}
             autoComplete="off"
           />
         )}
         <Refusal
           error={change.error}
           onKeepMine={() => change.mutate(undefined)}
-          {...(onReload ? { onTakeTheirs: onReload } : {})}
+          {...(onReload ? { onTakeTheirs: takeTheirs(kept, onReload) } : {})}
         />
         <Group>
           <Button type="submit" loading={change.isPending} disabled={name.trim() === '' || url.trim() === ''}>

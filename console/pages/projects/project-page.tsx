@@ -1,10 +1,11 @@
 /** One project: what it does, its parts and wiring, what was found, its settings and history. */
 import { Badge, Button, Checkbox, Group, Modal, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link, Navigate, useParams, useSearchParams } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { ChangeHistory } from '../../parts/change-history.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -21,7 +22,7 @@ import { ResultsTab } from './results-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 
 /** The drawing is large, and most visits do not look at it. */
-const GraphTab = lazy(() => import('./graph-tab.tsx'))
+const GraphTab = lazyFrom(() => import('../../areas/drawn.ts'))('GraphTab')
 
 const TABS = [
   { value: 'overview', label: 'Overview' },

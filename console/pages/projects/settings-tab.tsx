@@ -5,7 +5,10 @@ import { useState } from 'react'
 import type { Project, ProjectReport, ProjectUpdate } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
+import { withoutSecrets } from '../../lib/drafts.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { DeleteProject } from './delete-project.tsx'
@@ -18,17 +21,21 @@ export function SettingsTab({ project: now }: { project: Project }) {
     queryFn: () => declared.template(project.template),
     enabled: isTemplated,
   })
-  const [name, setName] = useState(project.name)
-  const [goal, setGoal] = useState(project.goal)
-  const [description, setDescription] = useState(project.description)
-  const [params, setParams] = useState<Record<string, unknown>>(project.params)
+  const kept = useDraft({
+    form: 'project',
+    start: fieldsOf(project),
+    version: project.version,
+    plain: (now) => ({
+      ...now,
+      params: withoutSecrets(now.params, template.data?.params as Record<string, unknown> | undefined),
+    }),
+  })
+  const { name, goal, description, params } = kept.value
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
   const [deleting, setDeleting] = useState(false)
   const show = (fresh: Project): void => {
     setProject(fresh)
-    setName(fresh.name)
-    setGoal(fresh.goal)
-    setDescription(fresh.description)
-    setParams(fresh.params)
+    kept.fill(fieldsOf(fresh))
   }
   const save = useChange(
     (version: number | undefined) => {
@@ -47,15 +54,16 @@ export function SettingsTab({ project: now }: { project: Project }) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          save.mutate(project.version)
+          save.mutate(kept.version)
         }}
       >
         <Stack>
+          <DraftRestored of={kept} />
           {!project.default && (
             <TextInput
               label="Name"
               value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
+              onChange={(event) => set({ name: event.currentTarget.value })}
               required
               maxLength={80}
             />
@@ -64,14 +72,14 @@ export function SettingsTab({ project: now }: { project: Project }) {
             label="Goal"
             description="What it is for, in one line."
             value={goal}
-            onChange={(event) => setGoal(event.currentTarget.value)}
+            onChange={(event) => set({ goal: event.currentTarget.value })}
             maxLength={200}
           />
           <Textarea
             label="Description"
             description="What else is good to know of it."
             value={description}
-            onChange={(event) => setDescription(event.currentTarget.value)}
+            onChange={(event) => set({ description: event.currentTarget.value })}
             autosize
             minRows={2}
             maxRows={10}
@@ -89,7 +97,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
               <ConfigForm
                 schema={template.data.params as Record<string, unknown>}
                 value={params}
-                onChange={setParams}
+                onChange={(next) => set({ params: next })}
               />
             </div>
           )}
@@ -130,6 +138,8 @@ export function SettingsTab({ project: now }: { project: Project }) {
     </Stack>
   )
 }
+
+const fieldsOf = ({ name, goal, description, params }: Project) => ({ name, goal, description, params })
 
 function reportText(report: ProjectReport): string {
   const words = Object.entries(report)

@@ -14,11 +14,12 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Sparkles } from 'lucide-react'
-import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { SetupDraft } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { setups } from '../../setup-client.ts'
 import { Steps } from './steps.tsx'
@@ -31,10 +32,12 @@ const EXAMPLES = [
 
 export function GoalForm() {
   const go = useNavigate()
-  const [goal, setGoal] = useState('')
-  const [who, setWho] = useState<'svc' | 'own'>('svc')
-  const [name, setName] = useState('')
-  const [description, setDescription] = useState('')
+  const kept = useDraft({
+    form: 'goal',
+    start: { goal: '', who: 'svc' as 'svc' | 'own', name: '', description: '' },
+  })
+  const { goal, who, name, description } = kept.value
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
   const capabilities = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
   const hasModel = capabilities.data?.agent_key_configured
   const body = (): SetupDraft => ({
@@ -44,7 +47,10 @@ export function GoalForm() {
     ...(description.trim() ? { description: description.trim() } : {}),
   })
   const begun = {
-    onDone: ({ project }: { project: { id: string } }) => void go(`/projects/${project.id}/setup`),
+    onDone: ({ project }: { project: { id: string } }) => {
+      kept.done()
+      void go(`/projects/${project.id}/setup`)
+    },
   }
   const start = useChange(() => setups.start(body()), { ...begun, quiet: true })
   const byHand = useChange(() => setups.start({ ...body(), plan: {} }), { ...begun, quiet: true })
@@ -59,12 +65,13 @@ export function GoalForm() {
       >
         <Stack>
           <Steps at="goal" />
+          <DraftRestored of={kept} />
           <Textarea
             label="What do you want?"
             description="A plan is drafted first; nothing is created until you apply it"
             placeholder={EXAMPLES[0]}
             value={goal}
-            onChange={(event) => setGoal(event.currentTarget.value.replace(/[\r\n]+/g, ' '))}
+            onChange={(event) => set({ goal: event.currentTarget.value.replace(/[\r\n]+/g, ' ') })}
             maxLength={200}
             autosize
             minRows={2}
@@ -79,7 +86,7 @@ export function GoalForm() {
                 size="compact-sm"
                 variant="default"
                 fw={400}
-                onClick={() => setGoal(example)}
+                onClick={() => set({ goal: example })}
                 h="auto"
                 py={4}
                 styles={{ label: { whiteSpace: 'normal', overflow: 'visible', textAlign: 'left' } }}
@@ -95,7 +102,7 @@ export function GoalForm() {
             <SegmentedControl
               mt={4}
               value={who}
-              onChange={(value) => setWho(value as 'svc' | 'own')}
+              onChange={(value) => set({ who: value as 'svc' | 'own' })}
               data={[
                 { value: 'svc', label: 'Agents of svc' },
                 { value: 'own', label: 'My own agent' },
@@ -117,14 +124,14 @@ export function GoalForm() {
                     label="Name of the project"
                     description="Default: named by the plan"
                     value={name}
-                    onChange={(event) => setName(event.currentTarget.value)}
+                    onChange={(event) => set({ name: event.currentTarget.value })}
                     maxLength={80}
                   />
                   <Textarea
                     label="More about it"
                     description="Systems, names, what is normal and what is not."
                     value={description}
-                    onChange={(event) => setDescription(event.currentTarget.value)}
+                    onChange={(event) => set({ description: event.currentTarget.value })}
                     maxLength={4_000}
                     autosize
                     minRows={3}

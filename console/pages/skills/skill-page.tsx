@@ -2,20 +2,23 @@
 import { Button, Grid, Group, Modal, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { Skill } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { bytesOf, bytesText } from '../../lib/size.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { ProjectSelect } from './skills-page.tsx'
 
-const CodeEditor = lazy(() => import('../../parts/code-editor.tsx'))
+const CodeEditor = lazyFrom(() => import('../../parts/code-editor.tsx'))('default')
 const BODY_MAX = 65_536
 
 export default function SkillPage() {
@@ -128,10 +131,13 @@ interface SkillFormProps {
 
 function SkillForm({ project, stored, onReload }: SkillFormProps) {
   const go = useNavigate()
-  const [of, setOf] = useState(project)
-  const [name, setName] = useState('')
-  const [description, setDescription] = useState(stored?.description ?? '')
-  const [body, setBody] = useState(stored?.body ?? '')
+  const kept = useDraft({
+    form: 'skill',
+    start: { of: project, name: '', description: stored?.description ?? '', body: stored?.body ?? '' },
+    version: stored?.version,
+  })
+  const { of, name, description, body } = kept.value
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
   const size = bytesOf(body)
   const save = useChange(
     (version: number | undefined) =>
@@ -141,6 +147,7 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
     {
       said: (skill) => `${skill.name} is saved`,
       onDone: (skill) => {
+        kept.done()
         onReload?.()
         if (!stored) void go(`/skills/${skill.name}?project=${of}`)
       },
@@ -151,29 +158,30 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        save.mutate(stored?.version)
+        save.mutate(kept.version)
       }}
     >
       <Stack>
+        <DraftRestored of={kept} />
         {!stored && (
           <Group grow align="flex-start" maw={760} preventGrowOverflow={false}>
             <TextInput
               label="Name"
               description="Lowercase letters, digits and dashes."
               value={name}
-              onChange={(e) => setName(e.currentTarget.value)}
+              onChange={(e) => set({ name: e.currentTarget.value })}
               required
               maxLength={64}
               data-autofocus
             />
-            <ProjectSelect value={of} onChange={setOf} />
+            <ProjectSelect value={of} onChange={(next) => set({ of: next })} />
           </Group>
         )}
         <Textarea
           label="When it helps"
           description={`One paragraph: agents choose by it. ${[...description].length} of 1,024 characters.`}
           value={description}
-          onChange={(e) => setDescription(e.currentTarget.value)}
+          onChange={(e) => set({ description: e.currentTarget.value })}
           autosize
           minRows={2}
           required
@@ -187,7 +195,7 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
             <Suspense fallback={<LoadingRows />}>
               <CodeEditor
                 value={body}
-                onChange={setBody}
+                onChange={(next) => set({ body: next })}
                 language="markdown"
                 label="Instructions in Markdown"
               />
@@ -204,7 +212,7 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
         </Grid>
         <Refusal
           error={save.error}
-          {...(onReload ? { onTakeTheirs: onReload } : {})}
+          {...(onReload ? { onTakeTheirs: takeTheirs(kept, onReload) } : {})}
           onKeepMine={() => save.mutate(undefined)}
         />
         <Group>

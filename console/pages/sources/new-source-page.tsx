@@ -20,9 +20,11 @@ import { api, keys } from '../../client.ts'
 import { dkeys } from '../../declared-client.ts'
 import { emptyLabel, toDrafts } from '../../forms/label-drafts.ts'
 import { PollInput } from '../../forms/poll-input.tsx'
-import { draftOfProposed, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
+import { draftOfProposed, plainSource, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
 import { proposedIn } from '../../lib/proposed.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { CreatedPanel } from './created-panel.tsx'
@@ -163,9 +165,14 @@ interface FillInProps {
 
 function FillIn({ kind, connector, presetName, presetPoll, project, initial, onCreated }: FillInProps) {
   const queries = useQueryClient()
-  const [name, setName] = useState(presetName)
-  const [draft, setDraft] = useState(initial)
-  const [poll, setPoll] = useState(presetPoll)
+  const kept = useDraft({
+    form: kind,
+    start: { name: presetName, draft: initial, poll: presetPoll },
+    plain: (now) => plainSource(now, connector.config_schema),
+    isGiven: presetName !== '',
+  })
+  const { name, draft, poll } = kept.value
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
   const body = () => ({
     name,
     connector: kind,
@@ -176,6 +183,7 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
     mutationFn: () => api.createSource({ ...body(), ...(project ? { project } : {}) }),
     onSuccess: (result) => {
       // Its key is told once, and must not wait for lists to be read again.
+      kept.done()
       onCreated(result)
       void queries.invalidateQueries({ queryKey: keys.sources })
       void queries.invalidateQueries({ queryKey: dkeys.all })
@@ -194,6 +202,7 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
       }}
     >
       <Stack gap="lg" maw={1100}>
+        <DraftRestored of={kept} />
         <div>
           <Title order={2}>{connector.label}</Title>
           <Text size="sm" c="dimmed">
@@ -208,14 +217,19 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
           description="How it is called on timelines; it does not change later."
           placeholder="gateway"
           value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
+          onChange={(event) => set({ name: event.currentTarget.value })}
           error={nameFault}
           required
           maw={420}
           autoFocus
         />
-        <PollInput connector={connector} value={poll} onChange={setPoll} />
-        <SourceForm kind={kind} connector={connector} value={draft} onChange={setDraft} />
+        <PollInput connector={connector} value={poll} onChange={(next) => set({ poll: next })} />
+        <SourceForm
+          kind={kind}
+          connector={connector}
+          value={draft}
+          onChange={(next) => set({ draft: next })}
+        />
         {create.error && (
           <Alert color="red" title="Couldn’t create the source" role="alert">
             {create.error.message}

@@ -7,9 +7,11 @@ import type { Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { toDrafts } from '../../forms/label-drafts.ts'
 import { PollInput } from '../../forms/poll-input.tsx'
-import { type SourceDraft, toConfig } from '../../forms/source-draft.ts'
+import { type FilledIn, plainSource, toConfig } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
 import { warningsIn } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { LoadingRows } from '../../parts/states.tsx'
 import { Warnings } from '../../parts/warnings.tsx'
 import { TestOutcome } from './test-outcome.tsx'
@@ -21,11 +23,13 @@ export function SettingsTab({ source }: { source: Source }) {
     queryKey: keys.sourceFields(source.name),
     queryFn: () => api.sourceFields(source.name),
   })
-  const [draft, setDraft] = useState<SourceDraft>(() => {
+  const schema = connectors.data?.[source.connector]?.config_schema
+  const [start] = useState<FilledIn>(() => {
     const { labels, ...config } = source.config
-    return { config, labels: toDrafts((labels ?? []) as Label[]) }
+    return { draft: { config, labels: toDrafts((labels ?? []) as Label[]) }, poll: source.poll }
   })
-  const [poll, setPoll] = useState(source.poll)
+  const kept = useDraft({ form: 'source', start, plain: (now) => plainSource(now, schema) })
+  const { draft, poll } = kept.value
   const body = () => ({
     name: source.name,
     connector: source.connector,
@@ -34,7 +38,10 @@ export function SettingsTab({ source }: { source: Source }) {
   })
   const save = useMutation({
     mutationFn: () => api.updateSource(source.name, body()),
-    onSuccess: () => notifications.show({ message: `${source.name} is saved; new events follow it` }),
+    onSuccess: () => {
+      kept.done()
+      notifications.show({ message: `${source.name} is saved; new events follow it` })
+    },
     onSettled: () => queries.invalidateQueries({ queryKey: keys.sources }),
   })
   const test = useMutation({ mutationFn: () => api.testSource(body()) })
@@ -48,16 +55,21 @@ export function SettingsTab({ source }: { source: Source }) {
       }}
     >
       <Stack gap="lg" maw={1100}>
+        <DraftRestored of={kept} />
         <Text size="sm" c="dimmed">
           What is stored keeps its labels; a change applies to events that come from now on.
         </Text>
-        <PollInput connector={connector} value={poll} onChange={setPoll} />
+        <PollInput
+          connector={connector}
+          value={poll}
+          onChange={(next) => kept.set((now) => ({ ...now, poll: next }))}
+        />
         <SourceForm
           kind={source.connector}
           sourceName={source.name}
           connector={connector}
           value={draft}
-          onChange={setDraft}
+          onChange={(next) => kept.set((now) => ({ ...now, draft: next }))}
           knownFields={fields.data?.fields.map((field) => field.name) ?? []}
         />
         <Warnings of={warningsIn(save.data)} />

@@ -7,7 +7,9 @@ import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.t
 import { countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import { definitionOf, isComplete, storedDefinition, writeOf } from '../../lib/trigger-form.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
@@ -25,16 +27,31 @@ interface Props {
   /** Fills the form in again from what is stored now. */
   onTakeTheirs?: () => void
   label: string
+  /** It is filled in with what Ask proposed. */
+  isProposed?: boolean
 }
 
-export function TriggerEditor({ start, stored, save, onSaved, warnings, onTakeTheirs, label }: Props) {
-  const [draft, setDraft] = useState(start)
+export function TriggerEditor({
+  start,
+  stored,
+  isProposed = false,
+  save,
+  onSaved,
+  warnings,
+  onTakeTheirs,
+  label,
+}: Props) {
+  const kept = useDraft({ form: 'trigger', start, version: stored?.version, isGiven: isProposed })
+  const { value: draft, set: setDraft } = kept
   const [window, setWindow] = useState('24h')
   const set = <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) =>
     setDraft((now) => ({ ...now, [field]: value }))
   const change = useChange((version: number | undefined) => save(writeOf(draft, stored), version), {
     said: (result) => `${result.name} is saved`,
-    onDone: (result) => onSaved?.(result),
+    onDone: (result) => {
+      kept.done()
+      onSaved?.(result)
+    },
     quiet: true,
     showsWarnings: true,
   })
@@ -50,11 +67,12 @@ export function TriggerEditor({ start, stored, save, onSaved, warnings, onTakeTh
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        change.mutate(stored?.version)
+        change.mutate(kept.version)
       }}
     >
       <div className="editor-columns">
         <Stack gap="md" style={{ minWidth: 0 }}>
+          <DraftRestored of={kept} />
           <Sentence draft={draft} stored={stored} />
           {!stored && (
             <TextInput
@@ -72,7 +90,7 @@ export function TriggerEditor({ start, stored, save, onSaved, warnings, onTakeTh
           <Warnings of={warningsBeside(warnings, stored?.warnings)} />
           <Refusal
             error={change.error}
-            {...(onTakeTheirs ? { onTakeTheirs } : {})}
+            {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
             onKeepMine={() => change.mutate(undefined)}
           />
           <Group>

@@ -48,6 +48,7 @@ function NewTrigger() {
     <>
       <PageHead title="Add trigger" />
       <TriggerEditor
+        isProposed={proposed !== null}
         start={
           proposed
             ? draftOf(proposed as FieldsOf<Trigger>)

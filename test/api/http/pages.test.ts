@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDoor } from './door.ts'
 
@@ -14,6 +15,9 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
   writeFileSync(join(folder, 'assets', 'main-1a2b.js'), 'export {}')
   writeFileSync(join(folder, 'assets', 'deeper', 'no.js'), 'export {}')
+  writeFileSync(join(folder, 'assets', 'packed-3c4d.js'), 'export const plain = 1')
+  writeFileSync(join(folder, 'assets', 'packed-3c4d.js.gz'), gzipSync('export const gz = 1'))
+  writeFileSync(join(folder, 'assets', 'packed-3c4d.js.br'), brotliCompressSync('export const br = 1'))
   door = await openDoor({ consoleDir: folder })
 })
 afterAll(async () => {
@@ -42,6 +46,35 @@ describe('the console', () => {
     const head = await door.call('HEAD', '/assets/main-1a2b.js')
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', '9'])
     expect((await get('/favicon.svg')).headers['content-type']).toMatch(/^image\/svg/)
+  })
+
+  it('sends an asset as the build packed it where that is taken, and tells caches so', async () => {
+    const path = '/assets/packed-3c4d.js'
+    const cases: [accepted: string | undefined, coding: string | undefined][] = [
+      ['gzip, deflate, br, zstd', 'br'],
+      ['gzip', 'gzip'],
+      ['br;q=0, gzip', 'gzip'],
+      ['gzip;q=1, br;q=0.1', 'gzip'],
+      ['identity, gzip;q=0.5', undefined],
+      ['gzip;q=nonsense', undefined],
+      ['*', 'br'],
+      ['', undefined],
+      [undefined, undefined],
+    ]
+    for (const [accepted, coding] of cases) {
+      const answer = await get(path, accepted === undefined ? {} : { 'accept-encoding': accepted })
+      expect([accepted, answer.status, answer.headers['content-encoding']]).toEqual([accepted, 200, coding])
+      expect(answer.headers['content-type']).toMatch(/^(text|application)\/javascript/)
+      expect(answer.headers.vary).toBe('Accept-Encoding')
+      expect(answer.headers['cache-control']).toContain('immutable')
+      if (coding === undefined) expect(answer.text).toBe('export const plain = 1')
+    }
+    const packed = await get(path, { 'accept-encoding': 'gzip' })
+    const again = await get(path, { 'accept-encoding': 'gzip', 'if-none-match': String(packed.headers.etag) })
+    expect([again.status, again.text]).toEqual([304, ''])
+    expect((await get('/assets/main-1a2b.js', { 'accept-encoding': 'br' })).headers.vary).toBeUndefined()
+    // What is packed has no address of its own.
+    for (const end of ['.gz', '.br']) expect((await get(path + end)).status).toBe(404)
   })
 
   it('gives no file but those it found at its start', async () => {

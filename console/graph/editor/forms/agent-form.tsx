@@ -16,7 +16,7 @@ const OTHERS = Object.keys(SPEC_SCHEMAS.agent.properties).filter((field) => !Obj
 export function AgentForm(props: FormProps) {
   const { name, spec, isNew, configured, errors, onEdit } = props
   const [start] = useState<AgentDraft>(() =>
-    isNew ? { ...NEW_AGENT, name } : draftOf({ tools: [], ...spec, name } as FieldsOf<Agent>),
+    isNew ? { ...NEW_AGENT, name } : draftOf({ tools: [], ...spec, name } as Fields as FieldsOf<Agent>),
   )
   const [draft, setDraft] = useState(start)
   const others = useRef<Fields>(only(spec, OTHERS))

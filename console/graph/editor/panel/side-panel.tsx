@@ -1,6 +1,7 @@
 /** The panel beside the drawing. */
 import { Button, Group, Paper } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
+import { isOutermost } from '../../../lib/escape.ts'
 
 /** It takes the focus when it opens, and gives it back when it closes. */
 export function SidePanel({ onClose, children }: { onClose: () => void; children: ReactNode }) {
@@ -23,7 +24,7 @@ export function SidePanel({ onClose, children }: { onClose: () => void; children
       ref={root}
       tabIndex={-1}
       onKeyDown={(event) => {
-        if (event.key === 'Escape' && !event.defaultPrevented) onClose()
+        if (event.key === 'Escape' && isOutermost(event)) onClose()
       }}
     >
       <Group justify="flex-end">

@@ -1,4 +1,4 @@
-/** Every firing, narrowed by trigger, project, state, key and time; the address holds the filters. */
+/** All firings, narrowed by trigger, project, state, key and time; the address holds the filters. */
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -8,7 +8,6 @@ import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useStillHere } from '../../lib/use-still-here.ts'
 import { FIRING_STATES, readFiringFilter, SINCE, withWord } from '../../lib/work-filters.ts'
-import { PageHead } from '../../parts/page.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
 import { FiringList } from './firing-list.tsx'
 
@@ -19,7 +18,8 @@ const SINCE_WORDS: Record<string, string> = {
   '30d': 'the last 30 days',
 }
 
-export default function FiringsPage() {
+/** Where no incident is opened, too. */
+export function Firings() {
   const [address, setAddress] = useSearchParams()
   const { query, since } = readFiringFilter(address)
   const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
@@ -28,53 +28,54 @@ export default function FiringsPage() {
     setAddress((now) => withWord(now, name, value), { replace: true })
   const isNarrowed = since !== '' || Object.keys(query).length > 0
   return (
-    <>
-      <PageHead title="Firings" />
-      <Stack gap="sm">
-        <Group gap="sm" align="flex-end">
-          <WordSelect
-            label="Trigger"
-            all="All triggers"
-            data={(triggers.data ?? []).map(({ name }) => name)}
-            value={query.trigger}
-            onChange={(value) => set('trigger', value)}
-          />
-          <WordSelect
-            label="Project"
-            all="All projects"
-            data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-            value={query.project}
-            onChange={(value) => set('project', value)}
-          />
-          <WordSelect
-            label="State"
-            all="Any state"
-            data={FIRING_STATES}
-            value={query.state}
-            onChange={(value) => set('state', value)}
-          />
-          <Key value={address.get('key') ?? ''} onChange={(value) => set('key', value)} />
-          <Select
+    <Stack gap="sm">
+      <Group gap="sm" align="flex-end">
+        <WordSelect
+          label="Trigger"
+          all="All triggers"
+          data={(triggers.data ?? []).map(({ name }) => name)}
+          value={query.trigger}
+          onChange={(value) => set('trigger', value)}
+        />
+        <WordSelect
+          label="Project"
+          all="All projects"
+          data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          value={query.project}
+          onChange={(value) => set('project', value)}
+        />
+        <WordSelect
+          label="State"
+          all="Any state"
+          data={FIRING_STATES}
+          value={query.state}
+          onChange={(value) => set('state', value)}
+        />
+        <Key value={address.get('key') ?? ''} onChange={(value) => set('key', value)} />
+        <Select
+          size="xs"
+          label="Time"
+          data={[
+            { value: '', label: 'all' },
+            ...SINCE.map((value) => ({ value, label: SINCE_WORDS[value]! })),
+          ]}
+          value={since}
+          onChange={(value) => set('since', value)}
+          allowDeselect={false}
+          w={150}
+        />
+        {isNarrowed && (
+          <Button
             size="xs"
-            label="Time"
-            data={[
-              { value: '', label: 'all' },
-              ...SINCE.map((value) => ({ value, label: SINCE_WORDS[value]! })),
-            ]}
-            value={since}
-            onChange={(value) => set('since', value)}
-            allowDeselect={false}
-            w={150}
-          />
-          {isNarrowed && (
-            <Button size="xs" variant="default" onClick={() => setAddress({}, { replace: true })}>
-              Clear filters
-            </Button>
-          )}
-        </Group>
-        <FiringList query={query} since={since} isNarrowed={isNarrowed} />
-      </Stack>
-    </>
+            variant="default"
+            onClick={() => setAddress({ tab: 'firings' }, { replace: true })}
+          >
+            Clear filters
+          </Button>
+        )}
+      </Group>
+      <FiringList query={query} since={since} isNarrowed={isNarrowed} />
+    </Stack>
   )
 }
 

@@ -1,0 +1,13 @@
+/** What is declared: triggers, agents, tools, skills, sources. One chunk: whoever opens one of these pages opens the next without waiting. */
+
+export { default as AgentPage } from '../pages/agents/agent-page.tsx'
+export { default as AgentsPage } from '../pages/agents/agents-page.tsx'
+export { default as McpServerPage } from '../pages/mcp-servers/mcp-server-page.tsx'
+export { default as McpServersPage } from '../pages/mcp-servers/mcp-servers-page.tsx'
+export { default as SkillPage } from '../pages/skills/skill-page.tsx'
+export { default as SkillsPage } from '../pages/skills/skills-page.tsx'
+export { default as NewSourcePage } from '../pages/sources/new-source-page.tsx'
+export { default as SourcePage } from '../pages/sources/source-page.tsx'
+export { default as SourcesPage } from '../pages/sources/sources-page.tsx'
+export { default as TriggerPage } from '../pages/triggers/trigger-page.tsx'
+export { default as TriggersPage } from '../pages/triggers/triggers-page.tsx'

@@ -1,0 +1,168 @@
+/**
+ * A connector's fields as a form, from its JSON Schema. The daemon is the judge of values: its
+ * validator speaks the same words everywhere, and a validator that compiles schemas here would
+ * need the page to allow eval.
+ */
+import { Accordion } from '@mantine/core'
+import Form from '@rjsf/mantine'
+import type { ErrorSchema, RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
+import { type ReactNode, useMemo } from 'react'
+import { configTemplates } from './config-templates.tsx'
+import { CredentialField } from './credential-field.tsx'
+import { JsonField } from './json-field.tsx'
+
+interface Property {
+  type?: string
+  description?: string
+  enum?: unknown[]
+  maxLength?: number
+  items?: { properties?: Record<string, Property> }
+  'x-secret'?: boolean
+  'x-advanced'?: boolean
+  'x-discover-input'?: boolean
+  'x-credential'?: string
+  'x-widget'?: string
+}
+
+/** Characters from which a text is a document, and not a line or a few. */
+const DOCUMENT = 65_536
+const FIELDS = { JsonField, CredentialField }
+
+// The answer of the API is the check: of a validator the form uses these alone.
+const trusting: ValidatorType = {
+  validateFormData: () => ({ errors: [], errorSchema: {} }),
+  isValid: () => true,
+  rawValidation: () => ({ errors: [] }),
+  toErrorList: () => [],
+} as unknown as ValidatorType
+
+interface Props {
+  schema: Record<string, unknown>
+  value: Record<string, unknown>
+  onChange: (value: Record<string, unknown>) => void
+  /** What is wrong, by field. */
+  errors?: Readonly<Record<string, string>>
+  /** Begins the ids of its inputs, where there is more than one such form on a page. */
+  idPrefix?: string
+  /** Shown after the fields that discovery asks with, which then come first. */
+  children?: ReactNode
+}
+
+export function ConfigFields({ schema, value, onChange, errors, idPrefix = 'config', children }: Props) {
+  const hasDiscovery = Boolean(children)
+  const { inputs, plain, advanced } = useMemo(() => splitSchema(schema, hasDiscovery), [schema, hasDiscovery])
+  const part = (names: string[]) =>
+    Object.fromEntries(names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]]))
+  const render = (shown: RJSFSchema, key: string) => {
+    const names = Object.keys(shown.properties ?? {})
+    if (names.length === 0) return null
+    return (
+      <Form
+        key={key}
+        idPrefix={`${idPrefix}-${key}`}
+        tagName="div"
+        schema={shown}
+        uiSchema={uiOf(shown)}
+        fields={FIELDS}
+        validator={trusting}
+        templates={configTemplates}
+        formData={part(names)}
+        noHtml5Validate
+        showErrorList={false}
+        {...(errors ? { extraErrors: errorSchema(errors) } : {})}
+        onChange={({ formData }: { formData?: Record<string, unknown> }) => {
+          const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
+          onChange({
+            ...rest,
+            ...Object.fromEntries(Object.entries(formData ?? {}).filter(([, v]) => !isBlank(v))),
+          })
+        }}
+      />
+    )
+  }
+  return (
+    <div className="config-form">
+      {render(inputs, 'inputs')}
+      {children}
+      {render(plain, 'plain')}
+      {Object.keys(advanced.properties ?? {}).length > 0 && (
+        <Accordion variant="contained" mt="sm">
+          <Accordion.Item value="advanced">
+            <Accordion.Control>More settings</Accordion.Control>
+            <Accordion.Panel>{render(advanced, 'advanced')}</Accordion.Panel>
+          </Accordion.Item>
+        </Accordion>
+      )}
+    </div>
+  )
+}
+
+/** What a field that nobody filled in has: the daemon's default holds, which for a list is not the empty one. */
+const isBlank = (value: unknown): boolean =>
+  value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+
+type Part = 'inputs' | 'plain' | 'advanced'
+
+/** The schema without labels, which have their own editor, in its parts. */
+function splitSchema(schema: Record<string, unknown>, hasDiscovery: boolean): Record<Part, RJSFSchema> {
+  const all = Object.entries((schema.properties ?? {}) as Record<string, Property>).filter(
+    ([name]) => name !== 'labels',
+  )
+  const required = (schema.required ?? []) as string[]
+  const partOf = (property: Property): Part => {
+    if (property['x-advanced']) return 'advanced'
+    return hasDiscovery && property['x-discover-input'] ? 'inputs' : 'plain'
+  }
+  const make = (part: Part): RJSFSchema => ({
+    type: 'object',
+    properties: Object.fromEntries(
+      all.filter(([, property]) => partOf(property) === part),
+    ) as RJSFSchema['properties'],
+    required: required.filter((name) => name !== 'labels'),
+  })
+  return { inputs: make('inputs'), plain: make('plain'), advanced: make('advanced') }
+}
+
+const errorSchema = (errors: Readonly<Record<string, string>>): ErrorSchema =>
+  Object.fromEntries(
+    Object.entries(errors).map(([field, message]) => [field, { __errors: [message] }]),
+  ) as unknown as ErrorSchema
+
+function uiOf(schema: RJSFSchema): UiSchema {
+  const ui: UiSchema = { 'ui:submitButtonOptions': { norender: true }, 'ui:label': false }
+  for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Property>)) {
+    // The kit leaves the description out of choices.
+    if (property.enum) ui[name] = { 'ui:options': { description: property.description } }
+    if (property['x-widget'] === 'json') ui[name] = { 'ui:field': 'JsonField' }
+    if (property['x-credential'] || property['x-widget'] === 'credential')
+      ui[name] = { 'ui:field': 'CredentialField' }
+    if (property['x-secret'])
+      ui[name] = {
+        'ui:widget': 'password',
+        'ui:autocomplete': 'off',
+        // The kit leaves the description out of password fields and of texts of several lines.
+        'ui:options': { description: property.description },
+      }
+    if (property['x-widget'] === 'textarea' || property['x-widget'] === 'markdown')
+      ui[name] = {
+        'ui:widget': 'textarea',
+        'ui:options': {
+          rows: property['x-widget'] === 'markdown' ? 14 : 4,
+          description: property.description,
+        },
+      }
+    const inner = property.items?.properties
+    if (inner)
+      ui[name] = {
+        items: Object.fromEntries(
+          Object.entries(inner)
+            .filter(([, p]) => p['x-widget'] === 'textarea')
+            .map(([n, { maxLength = 0, description }]) => [
+              n,
+              { 'ui:widget': 'textarea', 'ui:options': { rows: maxLength > DOCUMENT ? 8 : 3, description } },
+            ]),
+        ),
+      }
+  }
+  return ui
+}

@@ -1,0 +1,94 @@
+/**
+ * What is typed into forms and not saved yet, kept in this browser. One store for all forms: a draft is found
+ * again at the address where it was typed, whatever closed the form, and is put away when it is saved or discarded.
+ */
+const PREFIX = 'svc:form:'
+const VERSION = 1
+/** The oldest drafts beyond these go. */
+const KEPT_MAX = 50
+
+export interface KeptDraft<T> {
+  /** Version of the object it changes; null: of one that is made. */
+  base: number | null
+  /** When it was last typed, ms since the epoch. */
+  at: number
+  value: T
+}
+
+/** The part of `localStorage` that is used. */
+export type Shelf = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
+
+/** @param place where it is typed: an address, and which form there */
+export function readDraft<T>(shelf: Shelf, place: string): KeptDraft<T> | null {
+  const text = shelf.getItem(PREFIX + place)
+  if (text === null) return null
+  try {
+    const { v, base, at, value } = JSON.parse(text) as KeptDraft<T> & { v: number }
+    return v === VERSION && typeof at === 'number' ? { base, at, value } : null
+  } catch {
+    // Whatever stands there, it is no draft of ours.
+    return null
+  }
+}
+
+/** Keeps it; where the browser's room is full, older drafts make place, and without any it is not kept. */
+export function writeDraft<T>(shelf: Shelf, place: string, draft: KeptDraft<T>): void {
+  const text = JSON.stringify({ v: VERSION, ...draft })
+  const others = placesOf(shelf).filter((key) => key !== PREFIX + place)
+  for (const key of others.splice(0, others.length - KEPT_MAX + 1)) shelf.removeItem(key)
+  for (;;) {
+    try {
+      shelf.setItem(PREFIX + place, text)
+      return
+    } catch {
+      const oldest = others.shift()
+      if (oldest === undefined) return
+      shelf.removeItem(oldest)
+    }
+  }
+}
+
+export function dropDraft(shelf: Shelf, place: string): void {
+  shelf.removeItem(PREFIX + place)
+}
+
+/** Keys of all drafts, the oldest first. */
+function placesOf(shelf: Shelf): string[] {
+  const keys = Array.from({ length: shelf.length }, (_, index) => shelf.key(index))
+  return keys
+    .filter((key) => key?.startsWith(PREFIX))
+    .map((key) => ({ key: key!, at: readDraft(shelf, key!.slice(PREFIX.length))?.at ?? 0 }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ key }) => key)
+}
+
+/**
+ * A configuration without its secrets, which are not kept.
+ * @param schema whose properties say with `x-secret` what is secret, in lists too
+ */
+export function withoutSecrets(
+  config: Readonly<Record<string, unknown>>,
+  schema: Readonly<Record<string, unknown>> | undefined,
+): Record<string, unknown> {
+  const properties = (schema?.properties ?? {}) as Record<string, Property>
+  return Object.fromEntries(
+    Object.entries(config).flatMap(([name, value]) => {
+      const property = properties[name] ?? {}
+      if (property['x-secret']) return []
+      return [[name, clean(value, property)]]
+    }),
+  )
+}
+
+interface Property {
+  'x-secret'?: boolean
+  properties?: Record<string, Property>
+  items?: Property
+}
+
+function clean(value: unknown, { properties, items }: Property): unknown {
+  if (Array.isArray(value) && items) return value.map((one) => clean(one, items))
+  if (properties && typeof value === 'object' && value !== null && !Array.isArray(value))
+    return withoutSecrets(value as Record<string, unknown>, { properties })
+  return value
+}

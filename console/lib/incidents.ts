@@ -1,0 +1,101 @@
+/** Incidents in words. */
+import type { Incident, IncidentActivity, IncidentCounts } from '../../schemas/types.ts'
+import type { Severity } from './incident-acts.ts'
+import { moment } from './time.ts'
+
+export const incidentPath = (of: { number: number } | number, firing?: string): string =>
+  `/incidents/${typeof of === 'number' ? of : of.number}${firing ? `?firing=${encodeURIComponent(firing)}` : ''}`
+
+/** By an id such as inc_12. */
+export const pathOfIncident = (id: string, firing?: string): string =>
+  incidentPath(Number(id.replace('inc_', '')), firing)
+
+export const SEVERITY_WORDS: Record<Severity, string> = {
+  critical: 'Critical',
+  warning: 'Warning',
+  info: 'Info',
+}
+
+/** 34 s, 12 min, 2 h 5 min, 3 d. */
+export function lasting(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000))
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return minutes % 60 && hours < 10 ? `${hours} h ${minutes % 60} min` : `${hours} h`
+  return `${Math.floor(hours / 24)} d`
+}
+
+/** "26 min ago". @param iso instant @param now epoch ms */
+export const ago = (iso: string, now: number): string => `${lasting(now - Date.parse(iso))} ago`
+
+export const openTotal = ({ open }: IncidentCounts): number => open.critical + open.warning + open.info
+
+type Stated = Pick<Incident, 'state' | 'assignee' | 'acknowledged' | 'snoozed' | 'handled' | 'opened_at'>
+
+/** "Open, unassigned", "mara has it, 8 min", "until 09:00, by jonas", "handled in 18 min by jonas". */
+export function stateWords(incident: Stated, now: number): string {
+  const { state, assignee, acknowledged, snoozed, handled, opened_at } = incident
+  if (state === 'handled' && handled) {
+    const took = lasting(Date.parse(handled.at) - Date.parse(opened_at))
+    return handled.how === 'quiet'
+      ? `Handled: quiet for 24 h`
+      : `Handled in ${took} by ${handled.how === 'resolved' ? 'its trigger' : handled.by}`
+  }
+  if (state === 'snoozed')
+    return `Snoozed ${snoozed?.until ? `until ${moment(Date.parse(snoozed.until), now)}` : 'until it changes'}${
+      snoozed ? `, by ${snoozed.by}` : ''
+    }`
+  if (state === 'acknowledged')
+    return `${assignee ?? acknowledged?.by ?? 'Somebody'} has it${
+      acknowledged ? `, ${lasting(now - Date.parse(acknowledged.at))}` : ''
+    }`
+  return assignee ? `Open, ${assignee}` : 'Open, unassigned'
+}
+
+/** "2 of 2 claims hold". */
+export const claimWords = ({ held, total }: { held: number; total: number }): string =>
+  `${held} of ${total} ${total === 1 ? 'claim holds' : held === 1 ? 'claims holds' : 'claims hold'}`
+
+/** What a run is at, where nothing was found yet. */
+export function runWords({ agent, status, round, max_rounds, reason }: NonNullable<Incident['run']>): string {
+  if (status === 'queued') return `${agent} is about to look`
+  if (status === 'running') return `${agent} is looking, round ${round} of ${max_rounds}`
+  if (status === 'parked') return `${agent} waits for its model`
+  if (status === 'succeeded') return `${agent} found nothing to report`
+  return `${agent} ${status}${reason ? `: ${reason}` : ''}`
+}
+
+/** What a row of activity says, after who did it. */
+export function activityWords(row: IncidentActivity, now: number): string {
+  const { action, firings, severity, assignee, until, how, text } = row
+  switch (action) {
+    case 'opened':
+      return 'Fired'
+    case 'fired':
+      return firings === 1 ? 'Fired again' : `Fired again, ${firings} times`
+    case 'severity':
+      return `set severity to ${severity ?? 'none'}`
+    case 'acknowledged':
+      return 'acknowledged'
+    case 'assigned':
+      return assignee ? `assigned ${assignee}` : 'unassigned'
+    case 'snoozed':
+      return `snoozed ${until ? `until ${moment(Date.parse(until), now)}` : 'until it changes'}`
+    case 'unsnoozed':
+      return 'ended the snooze'
+    case 'woken':
+      return 'Snooze over'
+    case 'handled':
+      return how === 'quiet'
+        ? 'Handled: quiet for 24 h'
+        : how === 'resolved'
+          ? 'Handled: resolved'
+          : 'handled'
+    case 'reopened':
+      return 'reopened'
+    case 'note':
+      return text ?? ''
+  }
+}

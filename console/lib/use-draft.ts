@@ -1,0 +1,123 @@
+/** A form's draft: as state, and kept 250 ms after a change until it is saved or discarded. */
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useLocation } from 'react-router'
+import { dropDraft, readDraft, writeDraft } from './drafts.ts'
+
+const AFTER_MS = 250
+
+export interface DraftOf<T> {
+  value: T
+  set: (next: T | ((now: T) => T)) => void
+  /** When the draft that was found here was typed, ms since the epoch; null: none was, or it was put away. */
+  restored: number | null
+  /** Version of the object that is changed here: what others saved since is merged, or told as conflicts. */
+  version: number | undefined
+  /** Gives it up: the form is as it was filled in first. */
+  discard: () => void
+  /** Fills the form in anew, with what is stored now; nothing typed is kept. */
+  fill: (next: T) => void
+  /** It is saved: nothing of it is kept. */
+  done: () => void
+}
+
+/**
+ * @param form told apart from others at the same address
+ * @param start what the form is filled in with
+ * @param version of the object; undefined: it is made here
+ * @param plain takes secrets out of what is kept
+ * @param isGiven it was filled in with a proposal, which must not be covered by what was typed here before
+ */
+export function useDraft<T>({
+  form,
+  start,
+  version,
+  plain = (value) => value,
+  isGiven = false,
+}: {
+  form: string
+  start: T
+  version?: number | undefined
+  plain?: (value: T) => T
+  isGiven?: boolean
+}): DraftOf<T> {
+  const { pathname } = useLocation()
+  const [place] = useState(() => `${pathname}#${form}${isGiven ? `#${JSON.stringify(start)}` : ''}`)
+  const [kept, setKept] = useState(() => readDraft<T>(window.localStorage, place))
+  const [value, setValue] = useState<T>(() => (kept ? merged(start, kept.value) : start))
+  const base = kept ? (kept.base ?? undefined) : version
+  const latest = useRef({ value, base, plain })
+  latest.current = { value, base, plain }
+  /** What is not written yet. */
+  const waiting = useRef<ReturnType<typeof setTimeout> | null>(null)
+  /** As text, what needs no keeping: as it was filled in, or as it was saved last. */
+  const first = useRef('')
+  if (first.current === '') first.current = JSON.stringify(start)
+
+  const write = useCallback(() => {
+    if (waiting.current === null) return
+    clearTimeout(waiting.current)
+    waiting.current = null
+    const { value: now, base: of, plain: without } = latest.current
+    if (JSON.stringify(now) === first.current) dropDraft(window.localStorage, place)
+    else writeDraft(window.localStorage, place, { base: of ?? null, at: Date.now(), value: without(now) })
+  }, [place])
+
+  useEffect(() => {
+    // Leaving the page or the form does not wait.
+    window.addEventListener('pagehide', write)
+    return () => {
+      window.removeEventListener('pagehide', write)
+      write()
+    }
+  }, [write])
+
+  const forget = useCallback(() => {
+    if (waiting.current !== null) clearTimeout(waiting.current)
+    waiting.current = null
+    dropDraft(window.localStorage, place)
+    setKept(null)
+  }, [place])
+
+  const fill = useCallback(
+    (next: T) => {
+      forget()
+      first.current = JSON.stringify(next)
+      setValue(next)
+    },
+    [forget],
+  )
+
+  return {
+    value,
+    set: useCallback(
+      (next) => {
+        setValue((now) => (typeof next === 'function' ? (next as (now: T) => T)(now) : next))
+        if (waiting.current !== null) clearTimeout(waiting.current)
+        waiting.current = setTimeout(write, AFTER_MS)
+      },
+      [write],
+    ),
+    restored: kept?.at ?? null,
+    version: base,
+    discard: useCallback(() => fill(start), [fill, start]),
+    fill,
+    done: useCallback(() => {
+      first.current = JSON.stringify(latest.current.value)
+      forget()
+    }, [forget]),
+  }
+}
+
+/** A field that the draft leaves out, such as a secret, is as the form is filled in. */
+function merged<T>(start: T, kept: T): T {
+  const isObject = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one)
+  return isObject(start) && isObject(kept) ? { ...start, ...kept } : kept
+}
+
+/** Discards the draft, and then does what fills the form in anew. */
+export const takeTheirs =
+  ({ discard }: Pick<DraftOf<unknown>, 'discard'>, reload: () => void) =>
+  (): void => {
+    discard()
+    reload()
+  }

@@ -1,0 +1,124 @@
+/** Acts on incidents: shown at once, sent, and taken back for 8 seconds; where somebody was first, that is said. */
+import { Button, Group, Text } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import type { Home, Incident, IncidentDetail, IncidentsResult } from '../../schemas/types.ts'
+import { ApiError } from '../client.ts'
+import { ikeys, incidents } from '../incident-client.ts'
+import { actorName } from './actor.ts'
+import { type Act, actBack, doneWords, firstWords, foreseen, type Worked } from './incident-acts.ts'
+
+const UNDO_MS = 8_000
+/** More acts than any way back takes. */
+const STEPS_MAX = 4
+/** What a list and a page both have of it. */
+export type Acted = Worked & Pick<Incident, 'id' | 'number' | 'version'>
+
+/** @returns does an act; what it is taken back by is on the screen for 8 seconds */
+export function useIncidentActs(): (incident: Acted, act: Act) => Promise<void> {
+  const queries = useQueryClient()
+  return useCallback(
+    async (incident, act) => {
+      const at = new Date().toISOString()
+      await queries.cancelQueries({ queryKey: ikeys.all })
+      show(queries, foreseen(incident, act, actorName() ?? 'you', at))
+      try {
+        const now = await incidents.act(incident, act, actorName())
+        show(queries, now)
+        offerUndo(queries, incident, now, act)
+      } catch (error) {
+        refused(queries, incident, error as Error)
+      }
+      void queries.invalidateQueries({ queryKey: ikeys.all })
+    },
+    [queries],
+  )
+}
+
+function offerUndo(queries: QueryClient, before: Acted, now: Incident, act: Act): void {
+  const id = `undo-${now.id}`
+  const hasUndo = act.action !== 'note'
+  notifications.hide(id)
+  notifications.show({
+    id,
+    autoClose: UNDO_MS,
+    message: (
+      <Group justify="space-between" wrap="nowrap" gap="sm">
+        <Text size="sm">{doneWords(act, now.number)}</Text>
+        {hasUndo && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => {
+              notifications.hide(id)
+              void undo(queries, before, now)
+            }}
+          >
+            Undo
+          </Button>
+        )}
+      </Group>
+    ),
+  })
+}
+
+async function undo(queries: QueryClient, before: Acted, done: Incident): Promise<void> {
+  let now = done
+  try {
+    for (let step = 0; step < STEPS_MAX; step++) {
+      const back = actBack(now, before)
+      if (back === null) break
+      now = await incidents.act(now, back, actorName())
+    }
+    show(queries, now)
+    notifications.show({ message: `Undone: #${now.number} is as before` })
+  } catch (error) {
+    refused(queries, now, error as Error)
+  }
+  void queries.invalidateQueries({ queryKey: ikeys.all })
+}
+
+/** It is as it was, or as somebody else made it meanwhile. */
+function refused(queries: QueryClient, incident: Acted, error: Error): void {
+  const now = error instanceof ApiError ? error.incident : null
+  show(queries, now ?? incident)
+  notifications.show({
+    color: now ? 'yellow' : 'red',
+    title: (now && firstWords(now)) ?? `Couldn’t change #${incident.number}`,
+    message: now ? 'What you see now is how it is. Nothing of yours was done.' : error.message,
+    autoClose: 15_000,
+  })
+}
+
+/** In everything that was read of it, without asking. */
+function show(queries: QueryClient, incident: Acted): void {
+  const put = <T extends Acted>(one: T): T => (one.id === incident.id ? { ...one, ...shared(incident) } : one)
+  queries.setQueriesData<Home>({ queryKey: [...ikeys.all, 'home'] }, (home) =>
+    home ? { ...home, incidents: home.incidents.map(put) } : home,
+  )
+  queries.setQueriesData<{ pages: IncidentsResult[]; pageParams: unknown[] }>(
+    { queryKey: [...ikeys.all, 'list'] },
+    (list) =>
+      list
+        ? { ...list, pages: list.pages.map((page) => ({ ...page, incidents: page.incidents.map(put) })) }
+        : list,
+  )
+  queries.setQueriesData<IncidentDetail>({ queryKey: [...ikeys.all, 'one'] }, (one) => (one ? put(one) : one))
+}
+
+/** Without what a page has another shape for. */
+const shared = ({
+  state,
+  severity,
+  assignee,
+  acknowledged,
+  snoozed,
+  snoozed_until,
+  handled,
+  version,
+  ...rest
+}: Acted): Partial<Incident> => ({
+  ...{ state, severity, assignee, acknowledged, snoozed, snoozed_until, handled, version },
+  ...('accepts' in rest ? { accepts: rest.accepts as string[] } : {}),
+})

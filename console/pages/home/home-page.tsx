@@ -1,0 +1,130 @@
+/** Home: what is wrong, why, what now; in one of three states: nothing was ever sent, quiet, or on fire. */
+import { Group } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Suspense, useState } from 'react'
+import { Link } from 'react-router'
+import type { Home } from '../../../schemas/types.ts'
+import { ikeys, incidents } from '../../incident-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
+import { incidentPath, lasting, openTotal, stateWords } from '../../lib/incidents.ts'
+import { moment } from '../../lib/time.ts'
+import { AskAbout } from '../../parts/ask-about.tsx'
+import { IncidentList } from '../../parts/incident-list.tsx'
+import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Severity } from '../../parts/severity.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { useNow } from '../../parts/use-now.ts'
+import { Checklist } from './checklist.tsx'
+import { AgentsAtWork, NewestFindings, OftenFired, SourcesCard, Today, Unwell } from './home-cards.tsx'
+import { Strip } from './strip.tsx'
+
+/** Most never see them. */
+const Doors = lazyFrom(() => import('./doors.tsx'))('Doors')
+const FRESH_MS = 5_000
+
+export function HomePage() {
+  const [hours, setHours] = useState<number | null>(null)
+  const { data, error, refetch } = useQuery({
+    queryKey: ikeys.home(hours),
+    queryFn: () => incidents.home(hours ?? undefined),
+    refetchInterval: FRESH_MS,
+    placeholderData: keepPreviousData,
+  })
+  if (!data)
+    return (
+      <>
+        <PageHead title="Home" />
+        {error ? <Failed error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
+      </>
+    )
+  if (data.state === 'empty')
+    return (
+      <>
+        <PageHead title="Send your first event" tab="Home" />
+        <Suspense fallback={<LoadingRows />}>
+          <Doors />
+        </Suspense>
+        <Checklist done={data.checklist} />
+      </>
+    )
+  const open = openTotal(data.counts)
+  return (
+    <>
+      <PageHead title={open === 0 ? 'No open incidents' : count(open, 'open incident')} tab="Home">
+        <AskAbout question="What changed in the last hours, and what is unusual?" />
+      </PageHead>
+      <HeadLine home={data} />
+      <div className="with-rail">
+        <div className="main-column">
+          <Strip strip={data.strip} onHours={setHours} />
+          {data.incidents.length > 0 && <Incidents home={data} />}
+          <NewestFindings findings={data.findings} />
+          {data.state === 'quiet' && <OftenFired triggers={data.triggers} />}
+        </div>
+        <aside className="rail" aria-label="At work">
+          <AgentsAtWork agents={data.agents} />
+          <SourcesCard sources={data.sources} total={data.sources_total} />
+          <Today today={data.today} />
+          {!Object.values(data.checklist).every(Boolean) && <Checklist done={data.checklist} />}
+        </aside>
+      </div>
+      <KeysHelp keys={LIST_KEYS} />
+    </>
+  )
+}
+
+const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`
+
+/** Counts, the oldest, the last one handled; and sources that are not well, in all states. */
+function HeadLine({ home: { counts, incidents: rows, last_handled, sources } }: { home: Home }) {
+  const now = useNow()
+  const oldest = rows.filter(({ state }) => state === 'open').map(({ opened_at }) => Date.parse(opened_at))
+  return (
+    <Group gap="md" mt={-10} mb="sm" fz={14} c="var(--text-2)">
+      {(['critical', 'warning', 'info'] as const).map((severity) =>
+        counts.open[severity] > 0 ? (
+          <Group key={severity} gap={6} wrap="nowrap">
+            <Severity of={severity} size={15} isSaid />
+            <span>
+              {counts.open[severity]} {severity}
+            </span>
+          </Group>
+        ) : null,
+      )}
+      {oldest.length > 0 && <span>oldest {lasting(now - Math.min(...oldest))}</span>}
+      {counts.acknowledged > 0 && <span>{counts.acknowledged} acknowledged</span>}
+      {oldest.length === 0 && last_handled?.handled && (
+        <span>
+          Last one: <Link to={incidentPath(last_handled)}>{last_handled.headline}</Link>,{' '}
+          {moment(Date.parse(last_handled.handled.at), now)}, {lower(stateWords(last_handled, now))}
+        </span>
+      )}
+      <Unwell sources={sources} />
+    </Group>
+  )
+}
+
+const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
+
+function Incidents({ home: { incidents: rows, counts } }: { home: Home }) {
+  const open = openTotal(counts)
+  return (
+    <section className="card" aria-labelledby="home-incidents">
+      <div className="card-head">
+        <h2 id="home-incidents">Incidents</h2>
+        <span style={{ color: 'var(--text-2)', fontSize: 13.5 }}>
+          {open} open, {counts.acknowledged} acknowledged
+        </span>
+        <KeysHint />
+        <Link to="/incidents">All</Link>
+      </div>
+      <IncidentList incidents={rows} label="Incidents" />
+      {counts.snoozed > 0 && (
+        <div className="finding-row" style={{ display: 'block' }}>
+          <Link to="/incidents?state=snoozed">{counts.snoozed} snoozed</Link>
+        </div>
+      )}
+    </section>
+  )
+}

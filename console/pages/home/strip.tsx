@@ -1,0 +1,162 @@
+/** Events by level over the last hours, with firings and changes on the same axis; a table for screen readers. */
+import { SegmentedControl, VisuallyHidden } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import type { Home } from '../../../schemas/types.ts'
+import { count, moment } from '../../lib/time.ts'
+
+type StripOf = Home['strip']
+
+const HEIGHT = 84
+/** Room for firings and changes above the bars. */
+const ABOVE = 18
+const HOURS = [1, 6, 24]
+/** Texts of changes that stand beside their line; more would lie over each other. */
+const NAMED = 1
+
+export function Strip({ strip, onHours }: { strip: StripOf; onHours: (hours: number) => void }) {
+  const { ref, width } = useElementSize()
+  const { buckets, changes } = strip
+  const [from, to] = [Date.parse(strip.from), Date.parse(strip.to)]
+  const zone = zoneOf(to)
+  return (
+    <section className="card" aria-labelledby="home-strip" style={{ paddingBottom: 8 }}>
+      <div className="card-head">
+        <h2 id="home-strip">Events and firings</h2>
+        <Legend />
+        {changes[0] && (
+          <span style={{ fontSize: 12.5, color: 'var(--text-2)' }}>
+            ┊ {changes.length === 1 ? changes[0].text : `${count(changes.length)} changes`}
+          </span>
+        )}
+        <SegmentedControl
+          className="push"
+          size="xs"
+          aria-label="Hours"
+          value={String(strip.hours)}
+          onChange={(value) => onHours(Number(value))}
+          data={HOURS.map((hours) => ({ value: String(hours), label: `${hours} h` }))}
+        />
+      </div>
+      <div ref={ref} style={{ margin: '0 14px' }}>
+        {width > 0 && <Bars strip={strip} width={width} span={[from, to]} />}
+        <div
+          style={{ display: 'flex', justifyContent: 'space-between', fontSize: 12, color: 'var(--text-2)' }}
+        >
+          {[0, 1 / 3, 2 / 3, 1].map((part) => (
+            <span key={part}>
+              {moment(from + (to - from) * part, to)}
+              {part === 1 ? ` ${zone}` : ''}
+            </span>
+          ))}
+        </div>
+      </div>
+      <VisuallyHidden>
+        <table>
+          <caption>Events of the last {strip.hours} hours</caption>
+          <thead>
+            <tr>
+              <th scope="col">From</th>
+              <th scope="col">Error</th>
+              <th scope="col">Warn</th>
+              <th scope="col">Other</th>
+            </tr>
+          </thead>
+          <tbody>
+            {buckets
+              .filter(({ error, warn, info }) => error + warn + info > 0)
+              .map(({ at, error, warn, info }) => (
+                <tr key={at}>
+                  <th scope="row">{moment(Date.parse(at), to)}</th>
+                  <td>{error}</td>
+                  <td>{warn}</td>
+                  <td>{info}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </VisuallyHidden>
+    </section>
+  )
+}
+
+function Legend() {
+  return (
+    <span style={{ display: 'flex', flexWrap: 'wrap', gap: 10, fontSize: 12.5, color: 'var(--text-2)' }}>
+      {(['error', 'warn', 'other'] as const).map((level) => (
+        <span key={level}>
+          <span className={`swatch level-${level}`} aria-hidden /> {level}
+        </span>
+      ))}
+      <span>
+        <svg width={9} height={9} aria-hidden className="severity" data-role="critical" viewBox="0 0 10 10">
+          <path d="M5 0 10 5 5 10 0 5Z" />
+        </svg>{' '}
+        firing
+      </span>
+    </span>
+  )
+}
+
+function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: number; span: [number, number] }) {
+  const { buckets, firings, changes } = strip
+  const top = Math.max(1, ...buckets.map(({ error, warn, info }) => error + warn + info))
+  const step = width / Math.max(1, buckets.length)
+  const xOf = (at: string): number => ((Date.parse(at) - from) / (to - from)) * width
+  const tall = (n: number): number => (n / top) * (HEIGHT - ABOVE)
+  return (
+    // The same is said by the table and by the list of incidents, which are reached by keys.
+    <svg className="strip" width={width} height={HEIGHT} aria-hidden>
+      {buckets.map(({ at, error, warn, info }, i) => {
+        const x = i * step + 0.5
+        const wide = Math.max(1, step - 1)
+        const [e, w, o] = [tall(error), tall(warn), tall(info)]
+        return (
+          <g key={at}>
+            <title>{`${moment(Date.parse(at), to)}: ${error} error, ${warn} warn, ${info} other`}</title>
+            <rect className="level-other" x={x} width={wide} y={HEIGHT - o} height={o} />
+            <rect className="level-warn" x={x} width={wide} y={HEIGHT - o - w} height={w} />
+            <rect className="level-error" x={x} width={wide} y={HEIGHT - o - w - e} height={e} />
+          </g>
+        )
+      })}
+      {changes.map(({ at, event_id, text }, i) => (
+        <g key={event_id}>
+          <line className="mark-line" x1={xOf(at)} x2={xOf(at)} y1={2} y2={HEIGHT} />
+          <title>{text}</title>
+          {i < NAMED && changes.length > NAMED && (
+            <text x={xOf(at) - 4} y={10} fontSize={11} textAnchor="end" fill="var(--text-2)">
+              {text.slice(0, 30)}
+            </text>
+          )}
+        </g>
+      ))}
+      {firings.map(({ at, dispatch_id, severity, trigger, key }) => (
+        <g
+          key={dispatch_id}
+          transform={`translate(${xOf(at) - 5} 4)`}
+          className="severity"
+          data-role={severity ?? 'info'}
+        >
+          <title>{`${trigger} fired${key ? ` for ${key}` : ''}`}</title>
+          {severity === 'critical' ? (
+            <path d="M5 0 10 5 5 10 0 5Z" />
+          ) : severity === 'warning' ? (
+            <path d="M5 0 10 10H0Z" />
+          ) : (
+            <circle cx={5} cy={5} r={3.5} strokeWidth={1.5} />
+          )}
+        </g>
+      ))}
+    </svg>
+  )
+}
+
+/** UTC+1. @param at epoch ms */
+function zoneOf(at: number): string {
+  const minutes = -new Date(at).getTimezoneOffset()
+  const hours = Math.trunc(minutes / 60)
+  const rest = Math.abs(minutes % 60)
+  return minutes === 0
+    ? 'UTC'
+    : `UTC${hours >= 0 ? '+' : ''}${hours}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`
+}

@@ -1,0 +1,186 @@
+/** The evidence of a firing, pinned at the moment it fired: what came later is below the line, and never hides it. */
+import { SegmentedControl, Select } from '@mantine/core'
+import { type CSSProperties, type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import { Link } from 'react-router'
+import type { Firing, FiringDetail } from '../../../schemas/types.ts'
+import type { ApiEvent } from '../../client.ts'
+import { eventPath } from '../../lib/explore-state.ts'
+import { explorePath, valueWords } from '../../lib/firings.ts'
+import { type EvidenceItem, evidenceItems, momentOf, type Side } from '../../lib/incident-evidence.ts'
+import { clock, count, moment } from '../../lib/time.ts'
+import { useRoomBelow } from '../../lib/use-room-below.ts'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { useEvidence } from './use-evidence.ts'
+
+/** Pixels it has at least, where the page then scrolls. */
+const LEAST = 170
+const SIDES = [
+  { value: 'evidence', label: 'Evidence' },
+  { value: 'around', label: 'Around' },
+  { value: 'all', label: 'All' },
+]
+
+interface Props {
+  firing: FiringDetail
+  /** All firings of the incident, newest first. */
+  firings: readonly Firing[]
+  onFiring: (id: string) => void
+}
+
+export function EvidenceCard({ firing, firings, onFiring }: Props) {
+  const [side, setSide] = useState<Side>('evidence')
+  const { entity } = firing
+  const { tripped, events, newer, error, isPending, reload } = useEvidence(firing, side)
+  const at = momentOf(firing)
+  const items = evidenceItems(events, { moment: at, tripped, isFolded: side === 'evidence' })
+  const changes = items.filter((item) => item.kind === 'event' && item.role === 'change').length
+  const box = useRef<HTMLDivElement>(null)
+  const room = useRoomBelow(box, LEAST)
+  usePinned(box, `${firing.dispatch_id} ${side} ${isPending}`)
+  return (
+    <section className="card" aria-labelledby="incident-evidence">
+      <div className="card-head">
+        <h2 id="incident-evidence">Evidence</h2>
+        <span style={{ fontSize: 13, color: 'var(--text-2)' }}>
+          {count(firing.events)} {firing.events === 1 ? 'event' : 'events'} tripped it
+          {changes > 0 && `, ${changes} ${changes === 1 ? 'change' : 'changes'} shortly before`}
+        </span>
+        <span className="push" style={{ display: 'flex', flexWrap: 'wrap', gap: 10, alignItems: 'center' }}>
+          {firings.length > 1 && <WhichFiring firing={firing} firings={firings} onFiring={onFiring} />}
+          {entity && (
+            <SegmentedControl
+              size="xs"
+              aria-label="What is shown"
+              value={side}
+              onChange={(value) => setSide(value as Side)}
+              data={SIDES}
+            />
+          )}
+          {entity && <Link to={explorePath(entity, at)}>Explore</Link>}
+        </span>
+      </div>
+      <div ref={box} className="evidence-rows" style={{ '--room': room } as CSSProperties}>
+        {isPending ? (
+          <LoadingRows rows={4} />
+        ) : error && events.length === 0 ? (
+          <Failed error={error} onRetry={reload} />
+        ) : (
+          <Items items={items} firing={firing} newer={newer} />
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** The moment stands at the lower end of what is seen, with what followed it. */
+function usePinned(box: RefObject<HTMLElement | null>, stamp: string): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: pinned anew for another firing or span.
+  useLayoutEffect(() => {
+    const shown = box.current
+    const line = shown?.querySelector<HTMLElement>('.evidence-fired')
+    if (!shown || !line) return
+    const end = line.offsetTop - shown.offsetTop + line.offsetHeight
+    shown.scrollTop = Math.max(0, end - shown.clientHeight + 34)
+  }, [box, stamp])
+}
+
+function WhichFiring({ firing, firings, onFiring }: Props) {
+  const now = Date.now()
+  const names = firings.map((one, i) => ({
+    value: one.dispatch_id,
+    label: `${moment(Date.parse(momentOf(one)), now, true)}${i === firings.length - 1 ? ', first' : ''}`,
+  }))
+  return (
+    <Select
+      size="xs"
+      w={150}
+      aria-label="Firing"
+      data={names}
+      value={firing.dispatch_id}
+      allowDeselect={false}
+      onChange={(value) => value && onFiring(value)}
+    />
+  )
+}
+
+function Items({
+  items,
+  firing,
+  newer,
+}: {
+  items: readonly EvidenceItem[]
+  firing: FiringDetail
+  newer: number | null
+}) {
+  const { entity } = firing
+  const at = momentOf(firing)
+  const fired = items.findIndex(({ kind }) => kind === 'fired')
+  const later = items.length - 1 - fired
+  const rest = (newer ?? 0) - later
+  return (
+    <>
+      {items.map((item) =>
+        item.kind === 'event' ? (
+          <Row key={item.event.id} event={item.event} as={item.role} entity={entity} />
+        ) : item.kind === 'fold' ? (
+          <Fold key={item.events[0]!.id} events={item.events} entity={entity} />
+        ) : (
+          <div key="fired" className="evidence-fired">
+            <span>◆ Fired {clock(at, Date.parse(at))}</span>
+            <span>{valueWords(firing) ?? firing.reason}</span>
+          </div>
+        ),
+      )}
+      {entity && rest > 0 && (
+        <Link
+          className="evidence-fold"
+          style={{ display: 'block', textDecoration: 'none' }}
+          to={laterPath(entity, at)}
+        >
+          › {count(rest)} newer {rest === 1 ? 'event' : 'events'}
+        </Link>
+      )}
+      {items.length === 1 && firing.events > 0 && <div className="evidence-fold">Events expired</div>}
+      {firing.events === 0 && <div className="evidence-fold">No events: fired on schedule</div>}
+    </>
+  )
+}
+
+/** Explore from the moment on. */
+const laterPath = ({ label, value }: { label: string; value: string }, from: string): string =>
+  `/explore?${new URLSearchParams({ l: `${label}=${value}`, from })}`
+
+type Entity = FiringDetail['entity']
+
+const ROLE_WORDS = { tripped: 'Tripped it: ', change: 'Change: ', other: '' }
+
+function Row({ event, as: role, entity }: { event: ApiEvent; as: keyof typeof ROLE_WORDS; entity: Entity }) {
+  return (
+    <div className="evidence-row" data-kind={role} data-event={event.id}>
+      <time className="mono" dateTime={event.event_time}>
+        {clock(event.event_time, Date.parse(event.event_time))}
+      </time>
+      <span className="ellipsis">{event.source}</span>
+      <span className="ellipsis">{event.event_type}</span>
+      <Link
+        to={eventPath(event.id, entity ?? undefined)}
+        title={event.text}
+        aria-label={ROLE_WORDS[role] + event.text}
+      >
+        {event.text}
+      </Link>
+    </div>
+  )
+}
+
+function Fold({ events, entity }: { events: readonly ApiEvent[]; entity: Entity }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" className="evidence-fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? '⌄' : '›'} {count(events.length)} other events
+      </button>
+      {isOpen && events.map((event) => <Row key={event.id} event={event} as="other" entity={entity} />)}
+    </>
+  )
+}

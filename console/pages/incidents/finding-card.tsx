@@ -1,0 +1,197 @@
+/** What was found, above its evidence: verdict, claims, next step; or, where nothing was yet, what is happening. */
+import { Alert, Button, CopyButton, Modal, Stack } from '@mantine/core'
+import { Check, CircleHelp, Copy, X } from 'lucide-react'
+import { Fragment, useState } from 'react'
+import { Link } from 'react-router'
+import type { CheckedClaim, IncidentDetail } from '../../../schemas/types.ts'
+import { eventPath } from '../../lib/explore-state.ts'
+import { triggerPath } from '../../lib/firings.ts'
+import { runWords } from '../../lib/incidents.ts'
+import { money, runPath } from '../../lib/runs.ts'
+import { moment } from '../../lib/time.ts'
+import { EventLinks } from '../../parts/event-links.tsx'
+import { FindingMarks } from '../../parts/finding-marks.tsx'
+import { ClaimsHeld } from '../../parts/incident-row.tsx'
+import { MarkdownText } from '../../parts/markdown.tsx'
+import { useNow } from '../../parts/use-now.ts'
+import { ClaimList } from '../runs/claim-list.tsx'
+
+/** Claims shown on the page; the note has all. */
+const CLAIMS = 4
+
+export function FindingCard({ incident }: { incident: IncidentDetail }) {
+  const { result, claims, finding } = incident
+  const now = useNow()
+  if (!result) return <NoFinding incident={incident} />
+  const by = `by ${result.agent}, ${moment(Date.parse(result.at), now, true)}`
+  return (
+    <section className="card" aria-labelledby="incident-finding">
+      <div className="card-head">
+        <h2 id="incident-finding">Finding</h2>
+        {result.verdict && (
+          <span className="chip" data-role={result.kind === 'action' ? 'verdict' : undefined}>
+            {result.verdict}
+          </span>
+        )}
+        {claims && <ClaimsHeld claims={claims} />}
+        <span className="push" style={{ fontSize: 13, color: 'var(--text-2)' }}>
+          {by}
+        </span>
+      </div>
+      <div style={{ display: 'grid', gap: 8, padding: '0 14px 10px' }}>
+        <div className="three-lines">
+          <Linked text={plainText(finding?.note ?? result.summary)} entity={incident.entity} />
+        </div>
+        {result.next_step && <NextStep text={result.next_step} />}
+        {finding && finding.claims.length > 0 && <Claims claims={finding.claims} entity={incident.entity} />}
+        <Foot incident={incident} />
+      </div>
+    </section>
+  )
+}
+
+function NextStep({ text }: { text: string }) {
+  return (
+    <div className="next-step">
+      <span className="next-word">Next step</span>
+      <span>{text}</span>
+      <CopyButton value={text} timeout={1_500}>
+        {({ copied, copy }) => (
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={copied ? <Check size={13} aria-hidden /> : <Copy size={13} aria-hidden />}
+            onClick={copy}
+          >
+            {copied ? 'Copied' : 'Copy'}
+          </Button>
+        )}
+      </CopyButton>
+    </div>
+  )
+}
+
+type Entity = IncidentDetail['entity']
+
+/** Those that do not hold come first. */
+function Claims({ claims, entity }: { claims: readonly CheckedClaim[]; entity: Entity }) {
+  const sorted = [...claims].sort((a, b) => Number(a.ok) - Number(b.ok)).slice(0, CLAIMS)
+  return (
+    <ul className="claims-short" aria-label="Claims">
+      {sorted.map((claim, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two claims may say the same.
+        <li key={i}>
+          {claim.ok ? (
+            <Check size={14} role="img" aria-label="Holds" color="var(--good)" />
+          ) : claim.unproved ? (
+            <CircleHelp size={14} role="img" aria-label="Unproved" color="var(--warning)" />
+          ) : (
+            <X size={14} role="img" aria-label="Does not hold" color="var(--critical)" />
+          )}
+          <span style={{ overflowWrap: 'anywhere' }}>
+            {claim.text}
+            {!claim.ok && claim.why && <b> Does not hold: {claim.why}</b>}
+          </span>
+          <span style={{ fontSize: 12 }}>
+            <EventLinks ids={claim.events.slice(0, 2)} entity={entity ?? undefined} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Foot({ incident }: { incident: IncidentDetail }) {
+  const [isOpen, setOpen] = useState(false)
+  const { result, finding, project, headline } = incident
+  if (!result) return null
+  const of = result.project ?? project
+  return (
+    <div style={{ display: 'flex', flexWrap: 'wrap', gap: '4px 16px', alignItems: 'center', fontSize: 13 }}>
+      <span style={{ color: 'var(--text-2)' }}>
+        {result.chain.join(' → ')}, {result.rounds} {result.rounds === 1 ? 'round' : 'rounds'}
+        {result.cost_usd === null ? '' : `, ${money(result.cost_usd)}`}
+      </span>
+      {finding && (
+        <button type="button" className="text-button" onClick={() => setOpen(true)}>
+          Full note
+        </button>
+      )}
+      <Link to={runPath(result.run_id)}>Open the run</Link>
+      {of && finding && (
+        <span style={{ marginLeft: 'auto' }}>
+          <FindingMarks project={of} run={result.run_id} mark={finding.mark} name={headline} />
+        </span>
+      )}
+      {finding && (
+        <Modal opened={isOpen} onClose={() => setOpen(false)} title={result.headline} size="xl">
+          <Stack>
+            <MarkdownText text={finding.note} isNested />
+            {finding.claims.length > 0 && (
+              <ClaimList
+                claims={finding.claims}
+                entity={incident.entity ?? { label: '', value: incident.key }}
+              />
+            )}
+          </Stack>
+        </Modal>
+      )}
+    </div>
+  )
+}
+
+function NoFinding({ incident: { run, trigger } }: { incident: IncidentDetail }) {
+  const isLooking = run !== null && (run.status === 'queued' || run.status === 'running')
+  return (
+    <section className="card" aria-labelledby="incident-finding">
+      <div className="card-head">
+        <h2 id="incident-finding">Finding</h2>
+        {run ? (
+          <span className="chip" data-role={isLooking ? 'info' : 'warning'} role="status">
+            {runWords(run)}
+          </span>
+        ) : (
+          <span style={{ fontSize: 13.5, color: 'var(--text-2)' }}>No agent looks at this.</span>
+        )}
+        <span className="push" style={{ fontSize: 13.5 }}>
+          {run ? (
+            <Link to={runPath(run.run_id)}>Open the run</Link>
+          ) : (
+            <Link to={triggerPath(trigger, 'subscriptions')}>Wake one</Link>
+          )}
+        </span>
+      </div>
+      {run?.status === 'parked' && (
+        <Alert color="yellow" p="xs" m={10} mt={0}>
+          Its model does not answer. The run goes on when that is tried again.
+        </Alert>
+      )}
+    </section>
+  )
+}
+
+/** The start of a note without its marks, for three lines of it. */
+const plainText = (note: string): string =>
+  note
+    .replace(/```[\s\S]*?```/g, ' ')
+    .replace(/^#{1,6}\s+.*$/gm, '')
+    .replace(/[*_`>]+/g, (marks) => (marks === '_' ? marks : ''))
+    .replace(/\s+/g, ' ')
+    .trim()
+
+const EVENT = /\b(evt_\d+)\b/
+
+/** Its event ids lead to them. */
+function Linked({ text, entity }: { text: string; entity: Entity }) {
+  return text.split(EVENT).map((part, i) =>
+    EVENT.test(part) ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place.
+      <Link key={i} className="mono" to={eventPath(part, entity ?? undefined)}>
+        {part}
+      </Link>
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place.
+      <Fragment key={i}>{part}</Fragment>
+    ),
+  )
+}

@@ -1,0 +1,263 @@
+/** One incident, in a fixed order: headline, acts, finding, why, evidence; what is around it stands beside. */
+import { Button, Kbd, Modal, TextInput } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
+import type { FiringDetail, IncidentDetail } from '../../../schemas/types.ts'
+import { ikeys, incidents } from '../../incident-client.ts'
+import { actorName, setActorName } from '../../lib/actor.ts'
+import { triggerPath } from '../../lib/firings.ts'
+import type { Act } from '../../lib/incident-acts.ts'
+import { ago, incidentPath, SEVERITY_WORDS, stateWords } from '../../lib/incidents.ts'
+import { count, moment } from '../../lib/time.ts'
+import { useIncidentActs } from '../../lib/use-incident-acts.tsx'
+import { KeysHelp } from '../../parts/keys-help.tsx'
+import { PageHead, useHeadFocus, usePageTitle } from '../../parts/page.tsx'
+import { Severity } from '../../parts/severity.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { useNow } from '../../parts/use-now.ts'
+import { wkeys, work } from '../../trigger-client.ts'
+import { DeliveryTable } from '../deliveries/delivery-table.tsx'
+import { FiringKeys } from '../firings/firing-keys.tsx'
+import { ActsBar } from './acts-bar.tsx'
+import { EvidenceCard } from './evidence-card.tsx'
+import { FindingCard } from './finding-card.tsx'
+import { Rail } from './rail.tsx'
+import { WhyCard } from './why-card.tsx'
+
+const FRESH_MS = 5_000
+const KEYS: readonly [string, string][] = [
+  ['A', 'Acknowledge'],
+  ['E', 'Mark handled'],
+  ['N', 'Add a note'],
+  ['J, K', 'Next and previous open incident'],
+  ['?', 'This help'],
+]
+
+export default function IncidentPage() {
+  const { id = '' } = useParams()
+  const { data, error, refetch } = useQuery({
+    queryKey: ikeys.one(id),
+    queryFn: () => incidents.one(id),
+    refetchInterval: FRESH_MS,
+  })
+  if (data) return <Shown key={data.id} incident={data} />
+  return (
+    <>
+      <PageHead title="Incident" />
+      {error ? <Failed error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
+    </>
+  )
+}
+
+function Shown({ incident }: { incident: IncidentDetail }) {
+  const [address, setAddress] = useSearchParams()
+  const asked = address.get('firing')
+  // The first one is the last of the list.
+  const chosen = asked ?? incident.firings.at(-1)?.dispatch_id ?? null
+  const firing = useQuery({
+    queryKey: wkeys.firing(chosen ?? ''),
+    queryFn: () => work.firing(chosen!),
+    enabled: chosen !== null,
+    refetchInterval: 15_000,
+    placeholderData: keepPreviousData,
+  })
+  const actOn = useIncidentActs()
+  const onAct = (act: Act): void => void actOn({ ...incident, id: incident.id }, act)
+  const [isNaming, setNaming] = useState(false)
+  const onMine = (): void => {
+    if (actorName() === null) setNaming(true)
+    else onAct({ action: 'assign' })
+  }
+  useHotkeys([
+    ['a', () => incident.state === 'open' && onAct({ action: 'acknowledge' })],
+    ['e', () => incident.state !== 'handled' && onAct({ action: 'handle' })],
+  ])
+  const props = { incident, firing: firing.data, onAct, onMine }
+  return (
+    <div className="has-phone-acts">
+      <Head incident={incident} />
+      <ActsBar {...props} />
+      <div className="with-rail">
+        <div className="main-column">
+          <FindingCard incident={incident} />
+          {firing.data ? (
+            <OfFiring
+              firing={firing.data}
+              incident={incident}
+              onFiring={(id) => setAddress({ firing: id }, { replace: true })}
+            />
+          ) : firing.error ? (
+            <Failed error={firing.error} onRetry={() => void firing.refetch()} />
+          ) : (
+            chosen && <LoadingRows />
+          )}
+        </div>
+        <Rail {...props} />
+      </div>
+      <KeysHelp keys={KEYS} />
+      {isNaming && (
+        <NameDialog
+          onClose={() => setNaming(false)}
+          onNamed={() => {
+            setNaming(false)
+            onAct({ action: 'assign' })
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function OfFiring({
+  firing,
+  incident,
+  onFiring,
+}: {
+  firing: FiringDetail
+  incident: IncidentDetail
+  onFiring: (id: string) => void
+}) {
+  return (
+    <>
+      <WhyCard firing={firing} firings={incident.firings} />
+      <EvidenceCard firing={firing} firings={incident.firings} onFiring={onFiring} />
+      {firing.key_count > 1 && <FiringKeys firing={firing} />}
+      {firing.deliveries.length > 0 && (
+        <section aria-label="Deliveries of this firing">
+          <h2 style={{ margin: '0 0 6px', fontSize: 14 }}>Deliveries of this firing</h2>
+          <DeliveryTable deliveries={firing.deliveries} without="firing" />
+        </section>
+      )}
+    </>
+  )
+}
+
+function Head({ incident }: { incident: IncidentDetail }) {
+  const now = useNow()
+  const { number, severity, headline, entity, key, trigger, opened_at, last_fired_at, firings_total } =
+    incident
+  usePageTitle(`#${number} ${headline}`)
+  const head = useHeadFocus<HTMLHeadingElement>()
+  return (
+    <header className="incident-head">
+      <div className="crumbs">
+        <nav aria-label="Breadcrumb">
+          <Link to="/incidents">Incidents</Link> › #{number}
+        </nav>
+        <Neighbours id={incident.id} />
+      </div>
+      <h1 ref={head} tabIndex={-1} className="page-title">
+        <Severity of={severity} size={22} isSaid />
+        {headline}
+      </h1>
+      <div className="chips">
+        <span className="chip" data-role={severity}>
+          {SEVERITY_WORDS[severity]}
+        </span>
+        <span className="chip" data-role={STATE_ROLES[incident.state]} role="status">
+          {stateWords(incident, now)}
+        </span>
+        {(entity || key) && (
+          <span className="chip mono">{entity ? `${entity.label}=${entity.value}` : key}</span>
+        )}
+        <span>
+          Trigger <Link to={triggerPath(trigger)}>{trigger}</Link>
+        </span>
+        <span style={{ color: 'var(--text-2)' }}>
+          began{' '}
+          <time dateTime={opened_at}>
+            <b>{moment(Date.parse(opened_at), now, true)}</b>
+          </time>
+          , {ago(opened_at, now)}
+        </span>
+        <span style={{ color: 'var(--text-2)' }}>
+          <b>{count(firings_total)}</b> {firings_total === 1 ? 'firing' : 'firings'}, last{' '}
+          {ago(last_fired_at, now)}
+        </span>
+      </div>
+    </header>
+  )
+}
+
+const STATE_ROLES: Record<IncidentDetail['state'], string | undefined> = {
+  open: 'critical',
+  acknowledged: 'info',
+  snoozed: undefined,
+  handled: 'good',
+}
+
+const ACTIVE = { state: 'active' } as const
+
+/** Where it stands among those that are open, and the ones before and after. */
+function Neighbours({ id }: { id: string }) {
+  const go = useNavigate()
+  const { data } = useQuery({
+    queryKey: [...ikeys.all, 'neighbours'],
+    queryFn: () => incidents.list(ACTIVE, undefined, 200),
+    staleTime: 10_000,
+  })
+  const rows = data?.incidents ?? []
+  const at = rows.findIndex((one) => one.id === id)
+  const to = (by: number): void => {
+    // From one that is not in the list, the first of it is next.
+    const next = at < 0 ? rows[0] : rows[at + by]
+    if (next) void go(incidentPath(next))
+  }
+  useHotkeys([
+    ['j', () => to(1)],
+    ['k', () => to(-1)],
+  ])
+  if (rows.length === 0) return null
+  return (
+    <span style={{ whiteSpace: 'nowrap' }}>
+      {at >= 0 && `${at + 1} of ${rows.length}${data?.next_before ? '+' : ''} `}
+      <button
+        type="button"
+        className="text-button"
+        disabled={at <= 0}
+        aria-label="Previous incident"
+        onClick={() => to(-1)}
+      >
+        <Kbd size="xs">K</Kbd>
+      </button>{' '}
+      <button
+        type="button"
+        className="text-button"
+        disabled={at === rows.length - 1}
+        aria-label="Next incident"
+        onClick={() => to(1)}
+      >
+        <Kbd size="xs">J</Kbd>
+      </button>
+    </span>
+  )
+}
+
+function NameDialog({ onClose, onNamed }: { onClose: () => void; onNamed: () => void }) {
+  const [name, setName] = useState('')
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (name.trim() === '') return
+    setActorName(name)
+    onNamed()
+  }
+  return (
+    <Modal opened onClose={onClose} title="Your name" centered>
+      <form onSubmit={submit}>
+        <TextInput
+          label="Name"
+          description="Shown with what you do to incidents. Kept in this browser."
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          maxLength={100}
+          data-autofocus
+        />
+        <Button type="submit" mt="md" disabled={name.trim() === ''}>
+          Assign to me
+        </Button>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,168 @@
+/** Incidents: those to be worked, those handled, and all firings; the address holds tab and filters. */
+import { Group, Stack, Tabs, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { Search } from 'lucide-react'
+import { useState } from 'react'
+import { useSearchParams } from 'react-router'
+import { type IncidentQuery, ikeys, incidents } from '../../incident-client.ts'
+import { useStillHere } from '../../lib/use-still-here.ts'
+import { IncidentList } from '../../parts/incident-list.tsx'
+import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
+import { Older } from '../../parts/older.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { usePages } from '../../parts/use-pages.ts'
+import { WordSelect } from '../../parts/word-select.tsx'
+import { Firings } from '../firings/firings.tsx'
+
+const TABS = [
+  { value: 'open', label: 'Open' },
+  { value: 'handled', label: 'Handled' },
+  { value: 'firings', label: 'All firings' },
+]
+const STATES = ['open', 'acknowledged', 'snoozed'] as const
+const SEVERITIES = ['critical', 'warning', 'info'] as const
+
+export default function IncidentsPage() {
+  const [address, setAddress] = useSearchParams()
+  const tab = TABS.find(({ value }) => value === address.get('tab'))?.value ?? 'open'
+  return (
+    <>
+      <PageHead title="Incidents" />
+      <Tabs
+        value={tab}
+        onChange={(value) => setAddress(!value || value === 'open' ? {} : { tab: value })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="open">
+          <Listed isHandled={false} />
+        </Tabs.Panel>
+        <Tabs.Panel value="handled">
+          <Listed isHandled />
+        </Tabs.Panel>
+        <Tabs.Panel value="firings">
+          <Firings />
+        </Tabs.Panel>
+      </Tabs>
+      {tab !== 'firings' && <KeysHelp keys={LIST_KEYS} />}
+    </>
+  )
+}
+
+function Listed({ isHandled }: { isHandled: boolean }) {
+  const [address, setAddress] = useSearchParams()
+  const state = STATES.find((value) => value === address.get('state'))
+  const severity = SEVERITIES.find((value) => value === address.get('severity'))
+  const q = address.get('q') ?? ''
+  const query: IncidentQuery = {
+    state: isHandled ? 'handled' : (state ?? 'active'),
+    ...(severity ? { severity } : {}),
+    ...(q ? { q } : {}),
+  }
+  const list = usePages(ikeys.list(query), (before) => incidents.list(query, before))
+  const set = (name: string, value: string | null) =>
+    setAddress(
+      (now) => {
+        const next = new URLSearchParams(now)
+        if (value) next.set(name, value)
+        else next.delete(name)
+        return next
+      },
+      { replace: true },
+    )
+  const rows = list.pages?.flatMap((page) => page.incidents)
+  const counts = list.pages?.[0]?.counts
+  return (
+    <Stack gap="sm" maw={1400}>
+      <Group gap="sm" align="flex-end">
+        <Words value={q} onChange={(value) => set('q', value)} />
+        {!isHandled && (
+          <WordSelect
+            label="State"
+            all="Not handled"
+            data={[...STATES]}
+            value={state}
+            onChange={(value) => set('state', value)}
+          />
+        )}
+        <WordSelect
+          label="Severity"
+          all="Any severity"
+          data={[...SEVERITIES]}
+          value={severity}
+          onChange={(value) => set('severity', value)}
+        />
+        {counts && !isHandled && (
+          <Text size="sm" c="dimmed" role="status">
+            {counts.open.critical + counts.open.warning + counts.open.info} open, {counts.acknowledged}{' '}
+            acknowledged, {counts.snoozed} snoozed
+          </Text>
+        )}
+      </Group>
+      {list.error && !rows ? (
+        <Failed error={list.error} onRetry={list.reload} />
+      ) : !rows ? (
+        <LoadingRows />
+      ) : rows.length === 0 ? (
+        <None isHandled={isHandled} isNarrowed={Boolean(q || state || severity)} />
+      ) : (
+        <section className="card" aria-label={isHandled ? 'Handled incidents' : 'Open incidents'}>
+          <div className="card-head">
+            <KeysHint />
+          </div>
+          <IncidentList incidents={rows} label="Incidents" />
+        </section>
+      )}
+      <Older list={list} label="Show more incidents" />
+    </Stack>
+  )
+}
+
+/** The address follows when the typing pauses. */
+function Words({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const [text, setText] = useState(value)
+  const isHere = useStillHere()
+  const settle = useDebouncedCallback((next: string) => {
+    if (isHere()) onChange(next)
+  }, 300)
+  return (
+    <TextInput
+      size="xs"
+      label="Search"
+      placeholder="Headline, trigger, entity or #128"
+      leftSection={<Search size={13} aria-hidden />}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        settle(event.currentTarget.value)
+      }}
+      w={260}
+    />
+  )
+}
+
+function None({ isHandled, isNarrowed }: { isHandled: boolean; isNarrowed: boolean }) {
+  const title = isNarrowed
+    ? 'No incidents match'
+    : isHandled
+      ? 'Nothing was handled yet'
+      : 'No open incidents'
+  return (
+    <Empty title={title}>
+      <Text c="dimmed" maw={540}>
+        {isNarrowed
+          ? 'Remove a filter to see more.'
+          : isHandled
+            ? 'Incidents that somebody handled, or that ended by themselves, are listed here.'
+            : 'A firing of a trigger with a severity opens one.'}
+      </Text>
+    </Empty>
+  )
+}

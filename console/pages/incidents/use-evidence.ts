@@ -1,0 +1,62 @@
+/** What is read of a firing's timeline: each side of the moment, changes before it, what tripped it, and how much came later. */
+import { useQueries, useQuery } from '@tanstack/react-query'
+import type { FiringDetail } from '../../../schemas/types.ts'
+import { api } from '../../client.ts'
+import { othersOf } from '../../lib/evidence.ts'
+import { changesRead, evidenceReads, momentOf, type Side } from '../../lib/incident-evidence.ts'
+import { wkeys, work } from '../../trigger-client.ts'
+
+const FOREVER = Number.POSITIVE_INFINITY
+
+export function useEvidence(firing: FiringDetail, side: Side) {
+  const { dispatch_id, event_ids, events, entity } = firing
+  const reads = evidenceReads(firing, side)
+  const changes = changesRead(firing)
+  const isOfEntity = reads !== null
+  const more = useQuery({
+    queryKey: wkeys.firingEvents(dispatch_id),
+    queryFn: () => work.firingEvents(dispatch_id),
+    enabled: events > event_ids.length,
+  })
+  const tripped = more.data ?? event_ids
+  const [before, after, changed] = useQueries({
+    queries: ([reads?.before, reads?.after, changes] as const).map((request) => ({
+      queryKey: ['timeline', 'moment', request],
+      queryFn: ({ signal }: { signal: AbortSignal }) => api.read(request!, signal),
+      enabled: isOfEntity,
+      placeholderData: <T>(last: T) => last,
+      // What came before is there; what comes after is read again while there is little of it.
+      staleTime: 30_000,
+    })),
+  })
+  const newer = useQuery({
+    queryKey: ['timeline', 'newer', entity, momentOf(firing)],
+    queryFn: ({ signal }) =>
+      api.histogram(
+        { selector: { [entity!.label]: entity!.value }, from: momentOf(firing), buckets: 1 },
+        signal,
+      ),
+    enabled: isOfEntity,
+    refetchInterval: 15_000,
+  })
+  const rows = [before, after, changed]
+    .flatMap((one) => one?.data?.rows ?? [])
+    .filter(({ reference }) => !reference)
+  const isRead = !isOfEntity || before?.data !== undefined
+  // Of other entities, or from long before: each by itself.
+  const others = useQueries({
+    queries: (isRead ? othersOf(tripped, rows) : []).map((id) => ({
+      queryKey: ['event', id, 'row'],
+      queryFn: () => work.event(id),
+      staleTime: FOREVER,
+    })),
+  })
+  return {
+    tripped: new Set(tripped),
+    events: [...rows, ...others.flatMap(({ data }) => data ?? [])],
+    newer: newer.data?.total ?? null,
+    error: before?.error ?? null,
+    isPending: !isRead || others.some(({ isPending }) => isPending),
+    reload: () => void before?.refetch(),
+  }
+}

@@ -1,0 +1,178 @@
+/** Why it fired: what was asked for and what there was, as a line against its threshold where events are counted. */
+import { VisuallyHidden } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
+import type { Firing, FiringDetail } from '../../../schemas/types.ts'
+import { predicateWords } from '../../../schemas/words.ts'
+import { api } from '../../client.ts'
+import { triggerPath, valueWords } from '../../lib/firings.ts'
+import { momentOf, thresholdOf, type ValueLine, valueLine } from '../../lib/incident-evidence.ts'
+import { clock, durationMs, moment } from '../../lib/time.ts'
+import { work } from '../../trigger-client.ts'
+
+const HEIGHT = 84
+const LEFT = 30
+const BELOW = 14
+const BUCKETS = 120
+/** Of its events, so many are looked at for their types. */
+const TYPED = 3
+/** Of the time around the moment, how much is shown before it. */
+const BEFORE_MS = 10 * 60_000
+const AFTER_MS = 25 * 60_000
+
+export function WhyCard({ firing, firings }: { firing: FiringDetail; firings: readonly Firing[] }) {
+  const { trigger, sentence } = firing
+  const line = useLine(firing)
+  return (
+    <section className="card" aria-labelledby="incident-why">
+      <div className="card-head">
+        <h2 id="incident-why">Why it fired</h2>
+        <span style={{ fontSize: 13, color: 'var(--text-2)', overflowWrap: 'anywhere' }}>
+          {valueWords(firing) ?? firing.reason}
+        </span>
+        <span className="push" style={{ display: 'flex', gap: 12, fontSize: 13.5 }}>
+          <Link to={triggerPath(trigger, 'edit')}>Edit trigger</Link>
+          <Link to={triggerPath(trigger, 'why')}>Why not?</Link>
+        </span>
+      </div>
+      {line && line.points.length > 1 ? (
+        <Chart line={line} firing={firing} firings={firings} />
+      ) : (
+        <div style={{ padding: '0 14px 10px', fontSize: 13.5, overflowWrap: 'anywhere' }}>{sentence}.</div>
+      )}
+    </section>
+  )
+}
+
+/** Null: it counts no events of an entity, so that nothing read here is its value. */
+function useLine(firing: FiringDetail): ValueLine | null {
+  const { entity, window, sentence, predicate, sources } = firing
+  const windowMs = durationMs(window ?? '')
+  const isCount = entity !== null && windowMs > 0 && /the number of events/.test(sentence)
+  const at = Date.parse(momentOf(firing))
+  const from = at - BEFORE_MS - windowMs
+  // What is to come is not asked for.
+  const to = Math.min(Date.now(), at + AFTER_MS)
+  const types = useTypes(firing, isCount)
+  const { data } = useQuery({
+    queryKey: ['timeline', 'why', firing.dispatch_id, types],
+    queryFn: ({ signal }) =>
+      api.histogram(
+        {
+          selector: { [entity!.label]: entity!.value },
+          sources,
+          ...(types!.length ? { event_types: types! } : {}),
+          from: new Date(from).toISOString(),
+          to: new Date(to).toISOString(),
+          buckets: BUCKETS,
+        },
+        signal,
+      ),
+    enabled: isCount && types !== undefined,
+    staleTime: 60_000,
+  })
+  if (!data) return null
+  const counts = data.buckets.map((bucket) => ({ at: Date.parse(bucket.at), count: bucket.count }))
+  return valueLine(counts, { windowMs, bucketMs: data.bucket_ms, threshold: thresholdOf(predicate) })
+}
+
+/** Types of the events that it carries: a filter by type is what most triggers have. */
+function useTypes({ event_ids, dispatch_id, entity }: FiringDetail, isAsked: boolean): string[] | undefined {
+  const { data } = useQuery({
+    queryKey: ['timeline', 'types', dispatch_id],
+    queryFn: async () => {
+      const first = await Promise.all(event_ids.slice(0, TYPED).map((id) => work.event(id)))
+      return [...new Set(first.map(({ event_type }) => event_type))]
+    },
+    enabled: isAsked && entity !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return data
+}
+
+function Chart({
+  line: { points, threshold },
+  firing,
+  firings,
+}: {
+  line: ValueLine
+  firing: FiringDetail
+  firings: readonly Firing[]
+}) {
+  const { ref, width } = useElementSize()
+  const [from, to] = [points[0]!.at, points.at(-1)!.at]
+  const top = Math.max(1, threshold ?? 0, ...points.map(({ value }) => value)) * 1.15
+  const wide = Math.max(0, width - LEFT)
+  const x = (at: number): number => LEFT + ((at - from) / Math.max(1, to - from)) * wide
+  const y = (value: number): number => (HEIGHT - BELOW) * (1 - value / top)
+  const at = Date.parse(momentOf(firing))
+  // Its name stands where there is room.
+  const isLate = x(at) > LEFT + wide * 0.8
+  const path = points.map((point, i) => `${i ? 'L' : 'M'}${x(point.at)} ${y(point.value)}`).join('')
+  const peak = points.reduce((most, point) => (point.value > most.value ? point : most))
+  const words = `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, at, true)}${threshold === null ? '' : `; it fires ${predicateWords(firing.predicate ?? '')}`}`
+  return (
+    <div ref={ref} style={{ margin: '0 14px 8px' }}>
+      <div role="img" aria-label={words} style={{ height: HEIGHT }}>
+        {wide > 0 && (
+          <svg width={width} height={HEIGHT} aria-hidden fontSize={11} fill="var(--text-2)">
+            <text x={LEFT - 6} y={y(0)} textAnchor="end">
+              0
+            </text>
+            <text x={LEFT - 6} y={10} textAnchor="end">
+              {Math.round(top)}
+            </text>
+            <line x1={LEFT} x2={width} y1={y(0)} y2={y(0)} stroke="var(--mantine-color-default-border)" />
+            <path d={path} fill="none" stroke="var(--mantine-color-text)" strokeWidth={1.5} />
+            {threshold !== null && (
+              <>
+                <line
+                  x1={LEFT}
+                  x2={width}
+                  y1={y(threshold)}
+                  y2={y(threshold)}
+                  stroke="var(--critical)"
+                  strokeDasharray="3 3"
+                />
+                <text x={LEFT + 4} y={y(threshold) - 3} fill="var(--critical)" fontWeight={600}>
+                  fires {predicateWords(firing.predicate ?? '')}
+                </text>
+              </>
+            )}
+            {firings
+              .map((one) => Date.parse(momentOf(one)))
+              .filter((one) => one !== at && one >= from && one <= to)
+              .map((one) => (
+                <g
+                  key={one}
+                  className="severity"
+                  data-role="critical"
+                  transform={`translate(${x(one) - 4} ${y(0) - 9})`}
+                >
+                  <path d="M4 0 8 4 4 8 0 4Z" />
+                </g>
+              ))}
+            <line className="fired-line" x1={x(at)} x2={x(at)} y1={0} y2={y(0)} />
+            <text
+              x={x(at) + (isLate ? -5 : 5)}
+              y={10}
+              textAnchor={isLate ? 'end' : 'start'}
+              fill="var(--critical)"
+              fontWeight={600}
+            >
+              fired {clock(firing.fired_at ?? firing.opened_at, at).slice(0, 8)}
+            </text>
+            <text x={LEFT} y={HEIGHT - 2}>
+              {moment(from, at)}
+            </text>
+            <text x={width} y={HEIGHT - 2} textAnchor="end">
+              {moment(to, at)}
+            </text>
+          </svg>
+        )}
+      </div>
+      <VisuallyHidden>{words}</VisuallyHidden>
+    </div>
+  )
+}

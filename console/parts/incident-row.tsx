@@ -1,0 +1,137 @@
+/** An incident in a list: how bad, what, for whom, what was found and what is next; with the act that is due. */
+import { Button, Kbd } from '@mantine/core'
+import { Check, CircleAlert, Loader } from 'lucide-react'
+import { Link } from 'react-router'
+import type { Incident } from '../../schemas/types.ts'
+import type { Act } from '../lib/incident-acts.ts'
+import { claimWords, incidentPath, lasting, runWords, stateWords } from '../lib/incidents.ts'
+import { count } from '../lib/time.ts'
+import { Severity } from './severity.tsx'
+
+interface Props {
+  incident: Incident
+  now: number
+  isActive: boolean
+  onAct: (incident: Incident, act: Act) => void
+  /** It is looked at, by keys or by focus. */
+  onActive: () => void
+}
+
+export function IncidentRow({ incident, now, isActive, onAct, onActive }: Props) {
+  const { id, number, severity, headline, firings, last_fired_at, opened_at } = incident
+  return (
+    <li className="incident-row" data-active={isActive} data-state={incident.state}>
+      <span className="severity-cell">
+        <Severity of={severity} />
+      </span>
+      <div style={{ minWidth: 0 }}>
+        <Link to={incidentPath(number)} className="incident-link" data-incident={id} onFocus={onActive}>
+          {headline}
+        </Link>
+        <Chips incident={incident} />
+        {incident.result?.next_step && (
+          <div style={{ fontSize: 13.5, overflowWrap: 'anywhere' }}>
+            <span className="next-word">Next</span>
+            {incident.result.next_step}
+          </div>
+        )}
+      </div>
+      <div className="incident-side incident-fired">
+        <RowSpark incident={incident} />
+        {count(firings)} {firings === 1 ? 'firing' : 'firings'}, last{' '}
+        {lasting(now - Date.parse(last_fired_at))} ago
+      </div>
+      <div className="incident-side incident-acts">
+        {incident.state === 'open' ? (
+          <>
+            <Button
+              size="xs"
+              className="above"
+              variant={isActive ? 'filled' : 'default'}
+              aria-label={`Acknowledge #${number}`}
+              onClick={() => onAct(incident, { action: 'acknowledge' })}
+              rightSection={isActive ? <Kbd size="xs">A</Kbd> : undefined}
+            >
+              Acknowledge
+            </Button>
+            <div>
+              {incident.assignee ? `${incident.assignee}, ` : ''}open {lasting(now - Date.parse(opened_at))}
+            </div>
+          </>
+        ) : (
+          <span className="chip" data-role={ROLES[incident.state]}>
+            {stateWords(incident, now)}
+          </span>
+        )}
+      </div>
+    </li>
+  )
+}
+
+const ROLES: Partial<Record<Incident['state'], string>> = { acknowledged: 'info', handled: 'good' }
+
+function Chips({ incident: { entity, key, result, claims, run, trigger } }: { incident: Incident }) {
+  return (
+    <div className="chips">
+      {(entity || key) && (
+        <span className="chip mono">{entity ? `${entity.label}=${entity.value}` : key}</span>
+      )}
+      {result?.verdict && (
+        <span className="chip" data-role={result.kind === 'action' ? 'verdict' : undefined}>
+          {result.verdict}
+        </span>
+      )}
+      {claims && <ClaimsHeld claims={claims} />}
+      {!result && run && (
+        <span className="chip" data-role="info">
+          <Loader size={12} aria-hidden /> {runWords(run)}
+        </span>
+      )}
+      <span style={{ color: 'var(--text-2)', overflowWrap: 'anywhere' }}>{trigger}</span>
+    </div>
+  )
+}
+
+/** Claims that do not hold are shown as loudly as those that do. */
+export function ClaimsHeld({ claims }: { claims: { held: number; total: number } }) {
+  const all = claims.held === claims.total
+  return (
+    <span className="chip" data-role={all ? 'good' : 'warning'}>
+      {all ? <Check size={12} aria-hidden /> : <CircleAlert size={12} aria-hidden />} {claimWords(claims)}
+    </span>
+  )
+}
+
+const WIDTH = 144
+const HEIGHT = 22
+
+/** Its firings in each of the last 24 hours. */
+function RowSpark({ incident: { spark, severity } }: { incident: Incident }) {
+  const top = Math.max(1, ...spark)
+  const step = WIDTH / spark.length
+  return (
+    <svg
+      className="row-spark"
+      data-role={severity}
+      width={WIDTH}
+      height={HEIGHT}
+      aria-hidden
+      style={{ display: 'inline-block' }}
+    >
+      {spark.map((n, i) => {
+        const tall = n === 0 ? 1.5 : Math.max(3, (n / top) * HEIGHT)
+        return (
+          <rect
+            // biome-ignore lint/suspicious/noArrayIndexKey: an hour is its place.
+            key={i}
+            className={n === 0 ? undefined : 'spark-on'}
+            x={i * step + 0.5}
+            y={HEIGHT - tall}
+            width={step - 1}
+            height={tall}
+          />
+        )
+      })}
+    </svg>
+  )
+}

@@ -1,0 +1,43 @@
+/** The keys of a page, shown by `?`. */
+import { Kbd, Modal, Table } from '@mantine/core'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
+
+/** Of lists of incidents. */
+export const LIST_KEYS: readonly [key: string, what: string][] = [
+  ['J, K', 'Next and previous incident'],
+  ['Enter', 'Open'],
+  ['A', 'Acknowledge'],
+  ['E', 'Mark handled'],
+  ['?', 'This help'],
+]
+
+export function KeysHelp({ keys }: { keys: readonly [key: string, what: string][] }) {
+  const [opened, { open, close }] = useDisclosure(false)
+  useHotkeys([['shift+?', open]])
+  return (
+    <Modal opened={opened} onClose={close} title="Keys of this page" centered>
+      <Table aria-label="Keys">
+        <Table.Tbody>
+          {keys.map(([key, what]) => (
+            <Table.Tr key={key}>
+              <Table.Td>
+                <Kbd>{key}</Kbd>
+              </Table.Td>
+              <Table.Td>{what}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Modal>
+  )
+}
+
+/** What of them is said beside a list. */
+export function KeysHint() {
+  return (
+    <span className="push keys-hint" style={{ fontSize: 12.5, color: 'var(--text-2)' }}>
+      <Kbd size="xs">J</Kbd> <Kbd size="xs">K</Kbd> move <Kbd size="xs">A</Kbd> acknowledge{' '}
+      <Kbd size="xs">E</Kbd> handled
+    </span>
+  )
+}

@@ -1,0 +1,107 @@
+/** Which page is at which address. */
+import { Navigate, Route, Routes, useLocation } from 'react-router'
+import { lazyFrom } from './lib/chunks.ts'
+import { HomePage } from './pages/home/home-page.tsx'
+import { NotFoundPage } from './pages/not-found.tsx'
+
+const work = lazyFrom(() => import('./areas/work.ts'))
+const parts = lazyFrom(() => import('./areas/parts.ts'))
+const projects = lazyFrom(() => import('./areas/projects.ts'))
+const drawn = lazyFrom(() => import('./areas/drawn.ts'))
+const keeping = lazyFrom(() => import('./areas/keeping.ts'))
+const asking = lazyFrom(() => import('./areas/asking.ts'))
+
+const ProjectsPage = projects('ProjectsPage')
+const NewProjectPage = projects('NewProjectPage')
+const ProjectPage = projects('ProjectPage')
+const SetupPage = projects('SetupPage')
+const ReplayPage = drawn('ReplayPage')
+const TriggersPage = parts('TriggersPage')
+const TriggerPage = parts('TriggerPage')
+const IncidentsPage = work('IncidentsPage')
+const IncidentPage = work('IncidentPage')
+const FindingsPage = projects('FindingsPage')
+const FiringPage = work('FiringPage')
+const DeliveriesPage = work('DeliveriesPage')
+const RunsPage = work('RunsPage')
+const RunPage = work('RunPage')
+const ComparePage = work('ComparePage')
+const EventPage = work('EventPage')
+const AgentsPage = parts('AgentsPage')
+const AgentPage = parts('AgentPage')
+const McpServersPage = parts('McpServersPage')
+const McpServerPage = parts('McpServerPage')
+const SkillsPage = parts('SkillsPage')
+const SkillPage = parts('SkillPage')
+const CatalogPage = keeping('CatalogPage')
+const ChangesPage = keeping('ChangesPage')
+const ProposalsPage = keeping('ProposalsPage')
+const SourcesPage = parts('SourcesPage')
+const NewSourcePage = parts('NewSourcePage')
+const SourcePage = parts('SourcePage')
+const AskPage = asking('AskPage')
+const ExplorePage = work('ExplorePage')
+const EvalsPage = keeping('EvalsPage')
+const UsagePage = work('UsagePage')
+const SettingsPage = keeping('SettingsPage')
+const KeysPage = keeping('KeysPage')
+const ConnectPage = keeping('ConnectPage')
+const ApproveLoginPage = keeping('ApproveLoginPage')
+
+/** All firings are a tab of Incidents; an address from before keeps its filters. */
+function ToFirings() {
+  const { search } = useLocation()
+  const query = new URLSearchParams(search)
+  query.set('tab', 'firings')
+  return <Navigate to={`/incidents?${query}`} replace />
+}
+
+export function Pages() {
+  return (
+    <Routes>
+      <Route path="/" element={<HomePage />} />
+      <Route path="/incidents" element={<IncidentsPage />} />
+      <Route path="/incidents/:id" element={<IncidentPage />} />
+      <Route path="/findings" element={<FindingsPage />} />
+      <Route path="/projects" element={<ProjectsPage />} />
+      <Route path="/projects/new" element={<NewProjectPage />} />
+      <Route path="/projects/:id" element={<ProjectPage />} />
+      <Route path="/projects/:id/setup" element={<SetupPage />} />
+      <Route path="/projects/:id/replay" element={<ReplayPage />} />
+      <Route path="/triggers" element={<TriggersPage />} />
+      <Route path="/triggers/new" element={<TriggerPage />} />
+      <Route path="/triggers/:name" element={<TriggerPage />} />
+      <Route path="/firings" element={<ToFirings />} />
+      <Route path="/firings/:id" element={<FiringPage />} />
+      <Route path="/deliveries" element={<DeliveriesPage />} />
+      <Route path="/runs" element={<RunsPage />} />
+      <Route path="/runs/:id" element={<RunPage />} />
+      <Route path="/runs/:id/compare" element={<ComparePage />} />
+      <Route path="/events/:id" element={<EventPage />} />
+      <Route path="/agents" element={<AgentsPage />} />
+      <Route path="/agents/new" element={<AgentPage />} />
+      <Route path="/agents/:name" element={<AgentPage />} />
+      <Route path="/mcp-servers" element={<McpServersPage />} />
+      <Route path="/mcp-servers/new" element={<McpServerPage />} />
+      <Route path="/mcp-servers/:name" element={<McpServerPage />} />
+      <Route path="/skills" element={<SkillsPage />} />
+      <Route path="/skills/new" element={<SkillPage />} />
+      <Route path="/skills/:name" element={<SkillPage />} />
+      <Route path="/catalog-file" element={<CatalogPage />} />
+      <Route path="/proposals" element={<ProposalsPage />} />
+      <Route path="/changes" element={<ChangesPage />} />
+      <Route path="/sources" element={<SourcesPage />} />
+      <Route path="/sources/new" element={<NewSourcePage />} />
+      <Route path="/sources/:name" element={<SourcePage />} />
+      <Route path="/ask/:id?" element={<AskPage />} />
+      <Route path="/explore" element={<ExplorePage />} />
+      <Route path="/evals" element={<EvalsPage />} />
+      <Route path="/usage" element={<UsagePage />} />
+      <Route path="/settings" element={<SettingsPage />} />
+      <Route path="/keys" element={<KeysPage />} />
+      <Route path="/connect" element={<ConnectPage />} />
+      <Route path="/connect/login" element={<ApproveLoginPage />} />
+      <Route path="*" element={<NotFoundPage />} />
+    </Routes>
+  )
+}

@@ -1,0 +1,198 @@
+/** What fails leaves the menu, what was read last and what was typed: missing files, a daemon away or another one. */
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, type Page } from '@playwright/test'
+import { test as open, startDaemon } from './daemon.ts'
+import { goTo } from './go.ts'
+
+const menu = (page: Page) => page.getByRole('navigation', { name: 'Pages' })
+const link = (page: Page, name: string) => menu(page).getByRole('link', { name, exact: true })
+
+/** Counts how often the page itself is loaded. */
+function loadsOf(page: Page): () => number {
+  let loads = 0
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) loads += 1
+  })
+  return () => loads
+}
+
+open(
+  '404 on a chunk: the page is loaded again once, then says that svc was updated',
+  async ({ page, daemon }) => {
+    await page.route('**/assets/keeping-*.js', (route) => route.fulfill({ status: 404, body: '' }))
+    await page.goto(`${daemon.url}/triggers`)
+    await expect(page.getByRole('heading', { level: 1, name: 'Triggers' })).toBeVisible()
+    const loads = loadsOf(page)
+    await goTo(page, `${daemon.url}/triggers/new`)
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('half-written')
+    await link(page, 'Settings').click()
+    await expect(page.getByRole('heading', { level: 1, name: 'svc was updated' })).toBeVisible()
+    expect(loads()).toBe(1)
+    await expect(page.getByRole('alert')).toContainText('svc was updated. Reload')
+    await expect(link(page, 'Sources')).toBeVisible()
+    // Other pages are there all the same, with what was typed.
+    await goTo(page, `${daemon.url}/triggers/new`)
+    await expect(page.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue('half-written')
+    await page.unroute('**/assets/keeping-*.js')
+    await link(page, 'Settings').click()
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Settings' })).toBeVisible()
+  },
+)
+
+open('a page that throws: the menu stays, and other pages open', async ({ page, daemon }) => {
+  await page.route('**/api/triggers', (route) => route.fulfill({ json: { triggers: 5 } }))
+  await page.goto(`${daemon.url}/triggers`)
+  await expect(page.getByRole('heading', { level: 1, name: 'Couldn’t show this page' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Reload' })).toBeVisible()
+  await expect(link(page, 'Agents')).toBeVisible()
+  await link(page, 'Agents').click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Agents' })).toBeVisible()
+})
+
+open('daemon stopped: menu, what was read last and what was typed stay', async ({ page }) => {
+  const daemon = await startDaemon()
+  const port = new URL(daemon.url).port
+  await daemon.source('gateway', {})
+  await page.goto(`${daemon.url}/sources`)
+  await expect(page.getByRole('link', { name: 'gateway' })).toBeVisible()
+  await goTo(page, `${daemon.url}/triggers/new`)
+  await page.getByRole('textbox', { name: 'Description' }).fill('checkout fails')
+  await goTo(page, `${daemon.url}/sources`)
+  await daemon.stop()
+  const banner = page.getByRole('status').filter({ hasText: 'Can’t reach svc. Retrying every 5 s' })
+  await expect(banner).toBeVisible()
+  await expect(page.getByRole('link', { name: 'gateway' })).toBeVisible()
+  // A page whose files were never loaded waits for them; nothing is blank meanwhile.
+  await link(page, 'Settings').click()
+  await expect(page.getByRole('link', { name: 'gateway' })).toBeVisible()
+  await goToShown(page, '/triggers/new')
+  await expect(page.getByRole('textbox', { name: 'Description' })).toHaveValue('checkout fails')
+  const again = await startDaemon(['--port', port])
+  await expect(banner).toHaveCount(0)
+  await expect(page.getByRole('textbox', { name: 'Description' })).toHaveValue('checkout fails')
+  await again.stop()
+})
+
+/** As the menu and links go, without waiting for files that cannot come. */
+const goToShown = (page: Page, path: string) =>
+  page.evaluate(`history.pushState(null, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`)
+
+open(
+  'daemon upgraded: the page takes the files of the new build, and keeps what was typed',
+  async ({ page }) => {
+    const upgraded = upgradedBuild()
+    const daemon = await startDaemon()
+    await page.goto(`${daemon.url}/agents/new`)
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('first-look')
+    await daemon.stop()
+    const next = await startDaemon(['--port', new URL(daemon.url).port], {}, upgraded.command)
+    const loads = loadsOf(page)
+    await link(page, 'Settings').click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Settings' })).toBeVisible()
+    expect(loads()).toBe(1)
+    expect(await page.evaluate('document.querySelector("script[src]").src')).toContain('-next')
+    await goTo(page, `${next.url}/agents/new`)
+    await expect(page.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue('first-look')
+    await expect(page.getByText(/^Draft from \d\d:\d\d restored\.$/)).toBeVisible()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await expect(page.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue('')
+    await next.stop()
+    upgraded.remove()
+  },
+)
+
+/** The build as it is, but for the names of its assets, as after an upgrade. */
+function upgradedBuild(): { command: string; remove: () => void } {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  const folder = mkdtempSync(join(tmpdir(), 'svc-upgraded-'))
+  for (const name of ['bin', 'dist', 'package.json'])
+    cpSync(join(root, name), join(folder, name), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const assets = join(folder, 'dist', 'console', 'assets')
+  const named = readdirSync(assets).filter((name) => /\.(js|css)$/.test(name))
+  const renamed = (text: string): string =>
+    named.reduce((now, name) => now.replaceAll(name, name.replace(/(\.\w+)$/, '-next$1')), text)
+  const page = join(folder, 'dist', 'console', 'index.html')
+  writeFileSync(page, renamed(readFileSync(page, 'utf8')))
+  for (const name of readdirSync(assets)) {
+    const path = join(assets, name)
+    if (named.includes(name)) writeFileSync(join(assets, renamed(name)), renamed(readFileSync(path, 'utf8')))
+    rmSync(path)
+  }
+  return {
+    command: join(folder, 'bin', 'svc.mjs'),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+open(
+  'what is typed is kept over Escape, Back, another tab and a reload; secrets are not',
+  async ({ page, daemon }) => {
+    await page.goto(`${daemon.url}/mcp-servers`)
+    await goTo(page, `${daemon.url}/mcp-servers/new`)
+    const name = page.getByRole('textbox', { name: 'Name', exact: true })
+    await name.fill('tickets')
+    await page.getByRole('textbox', { name: 'Address' }).fill('https://mcp.example/mcp')
+    await page.getByLabel('Credential', { exact: true }).fill('Bearer hidden-value')
+    await page.keyboard.press('Escape')
+    await expect(name).toHaveValue('tickets')
+    await page.goBack()
+    await expect(page.getByRole('heading', { level: 1, name: 'MCP servers' })).toBeVisible()
+    await page.goForward()
+    await expect(name).toHaveValue('tickets')
+    await page.reload()
+    await expect(name).toHaveValue('tickets')
+    await expect(page.getByLabel('Credential', { exact: true })).toHaveValue('')
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('hidden-value')
+    // Of one that exists, the tab is left and come back to.
+    await daemon.source('gateway', {})
+    await daemon.call('POST', '/api/triggers', {
+      name: 'errors',
+      sources: ['gateway'],
+      condition: { event: 'any' },
+    })
+    await goTo(page, `${daemon.url}/triggers/errors?tab=edit`)
+    const description = page.getByRole('textbox', { name: 'Description' })
+    await description.fill('orders fail')
+    await page.getByRole('tab', { name: 'Overview' }).click()
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    await expect(description).toHaveValue('orders fail')
+    // What others saved meanwhile is not written over by it.
+    const theirs = await daemon.call('PUT', '/api/triggers/errors', {
+      name: 'errors',
+      sources: ['gateway'],
+      condition: { event: 'any' },
+      cooldown: '9m',
+    })
+    expect(theirs.status).toBe(200)
+    await page.reload()
+    await expect(description).toHaveValue('orders fail')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await expect(page.getByText('errors is saved').last()).toBeVisible()
+    const saved = await daemon.ask<{ description: string; cooldown: string }>('GET', '/api/triggers/errors')
+    expect(saved).toMatchObject({ description: 'orders fail', cooldown: '9m' })
+    await page.reload()
+    await expect(description).toHaveValue('orders fail')
+    await expect(page.getByText(/Draft from/)).toHaveCount(0)
+  },
+)
+
+open('Escape closes the innermost dialog only', async ({ page, daemon }) => {
+  await daemon.source('gateway', {})
+  await page.goto(`${daemon.url}/explore`)
+  await page.getByRole('button', { name: 'Shortcuts' }).click()
+  const shortcuts = page.getByRole('dialog', { name: 'Shortcuts' })
+  await expect(shortcuts).toBeVisible()
+  await page.keyboard.press('ControlOrMeta+k')
+  const search = page.getByRole('textbox', { name: 'Search' })
+  await expect(search).toBeVisible()
+  await search.press('Escape')
+  await expect(search).toBeHidden()
+  await expect(shortcuts).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(shortcuts).toBeHidden()
+})

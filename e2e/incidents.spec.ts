@@ -1,0 +1,216 @@
+/** The page of an incident, and the list: what is wrong, why, what now; one key each, with Undo. */
+import { expect, type Page } from '@playwright/test'
+import { test } from './agents.ts'
+import { accessibilityFaults } from './axe.ts'
+import { goTo, press, settled } from './go.ts'
+import { HEADLINE, incidentsOf, isOnScreen, NEXT, prepare } from './incidents.ts'
+
+const evidence = (page: Page) => page.getByRole('region', { name: 'Evidence' })
+
+test('Noise: after 16,000 later events, tripping events and the fired line are on the first screen', async ({
+  page,
+  daemon,
+}) => {
+  const { logs, fail } = await prepare(daemon)
+  const early = Array.from({ length: 300 }, (_, i) => ({
+    service: 'checkout',
+    kind: 'info',
+    msg: `GET /orders ${i}`,
+    at: new Date(Date.now() - 50_000 + i).toISOString(),
+  }))
+  await logs(early)
+  await fail('checkout')
+  await incidentsOf(daemon, 1)
+  for (let sent = 0; sent < 16_000; sent += 1_000)
+    await logs(
+      Array.from({ length: 1_000 }, (_, i) => ({
+        service: 'checkout',
+        kind: 'info',
+        msg: `later ${sent + i}`,
+      })),
+    )
+  await page.goto(`${daemon.url}/incidents/1`)
+  const fired = page.locator('.evidence-fired')
+  await expect(fired).toContainText('5, above 4 within 10m')
+  await expect(evidence(page).getByText(/^› 15,99\d newer events$/)).toBeAttached()
+  await settled(page)
+  expect(await isOnScreen(page, fired)).toBe(true)
+  const tripping = evidence(page).locator('[data-kind="tripped"]')
+  await expect(tripping).toHaveCount(5)
+  for (const row of await tripping.all()) expect(await isOnScreen(page, row)).toBe(true)
+  // The deploy is shown although 300 events came between.
+  const change = evidence(page).locator('[data-kind="change"]')
+  await expect(change).toHaveCount(1)
+  await expect(change).toContainText('deploy v2.4.1 of checkout by mara')
+  // What is folded is there all the same.
+  await evidence(page)
+    .getByRole('button', { name: /other events/ })
+    .last()
+    .click()
+  await expect(evidence(page).getByText('GET /orders 299')).toBeVisible()
+  // Later events do not push it away while it is looked at either.
+  await logs({ service: 'checkout', kind: 'info', msg: 'one more' })
+  await expect(tripping).toHaveCount(5)
+})
+
+test('the finding stands above its evidence, with verdict, claims and next step', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  const { fail } = await prepare(daemon, models)
+  await fail('checkout')
+  await expect.poll(async () => (await incidentsOf(daemon, 1))[0]!.headline).toBe(HEADLINE)
+  await page.goto(`${daemon.url}/incidents/1`)
+  await expect(page.getByRole('heading', { level: 1, name: HEADLINE })).toBeVisible()
+  const finding = page.getByRole('region', { name: 'Finding' })
+  await expect(finding).toContainText('investigate')
+  await expect(finding).toContainText('2 of 2 claims hold')
+  await expect(finding.getByText(NEXT)).toBeVisible()
+  await expect(finding.getByRole('list', { name: 'Claims' }).getByRole('listitem')).toHaveCount(2)
+  await expect(finding.getByRole('link', { name: 'evt_1' }).first()).toBeVisible()
+  await expect(page.locator('.evidence-fired')).toBeVisible()
+  const tops = await page.evaluate(
+    `['.incident-head', '.acts', '#incident-finding', '#incident-why', '#incident-evidence'].map((one) => document.querySelector(one).getBoundingClientRect().top)`,
+  )
+  expect(tops).toEqual([...(tops as number[])].sort((a, b) => a - b))
+  await settled(page)
+  expect(await isOnScreen(page, page.locator('.evidence-fired'))).toBe(true)
+  await finding.getByRole('button', { name: 'Full note' }).click()
+  await expect(
+    page
+      .getByRole('dialog')
+      .getByText('Holds')
+      .or(page.getByRole('dialog').getByRole('img', { name: 'Holds' }))
+      .first(),
+  ).toBeVisible()
+  await press(page, 'Escape')
+  // A firing leads to its incident.
+  const [firing] = (await daemon.ask<{ firings: { dispatch_id: string }[] }>('GET', '/api/firings')).firings
+  await goTo(page, `${daemon.url}/firings/${firing!.dispatch_id}`)
+  await expect(page).toHaveURL(new RegExp(`/incidents/1\\?firing=${firing!.dispatch_id}$`))
+  await expect(page.locator('.evidence-fired')).toBeVisible()
+})
+
+test('Two people: a stale act is refused, and says who was first', async ({ page, daemon }) => {
+  const { fail } = await prepare(daemon)
+  await fail('checkout')
+  const [incident] = await incidentsOf(daemon, 1)
+  await page.goto(`${daemon.url}/incidents/1`)
+  await expect(page.getByRole('button', { name: /^Acknowledge/ }).first()).toBeVisible()
+  // What is shown stays as it was read.
+  await page.route('**/api/incidents/1', (route) => route.abort())
+  const mara = await daemon.call('POST', '/api/incidents/1/acknowledge', {
+    version: incident!.version,
+    by: 'mara',
+  })
+  expect(mara.status).toBe(200)
+  await page.unroute('**/api/incidents/1')
+  const answered = page.waitForResponse('**/api/incidents/inc_1/acknowledge')
+  await press(page, 'a')
+  expect((await answered).status()).toBe(409)
+  await expect(page.getByText('mara acknowledged #1 first')).toBeVisible()
+  await expect(
+    page
+      .getByRole('banner')
+      .or(page.locator('.incident-head'))
+      .getByText(/^mara has it/),
+  ).toBeVisible()
+})
+
+test('acts are one key each, shown at once, and undone for 8 seconds', async ({ page, daemon }) => {
+  const { fail } = await prepare(daemon)
+  await fail('checkout')
+  await fail('payments')
+  await incidentsOf(daemon, 2)
+  await page.goto(`${daemon.url}/incidents`)
+  const list = page.getByRole('list', { name: 'Incidents' })
+  await expect(list.getByRole('listitem')).toHaveCount(2)
+  await press(page, 'j', 'j')
+  const second = list.getByRole('listitem').nth(1)
+  await expect(second).toHaveAttribute('data-active', 'true')
+  await press(page, 'a')
+  await expect(second).toHaveAttribute('data-state', 'acknowledged')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(second).toHaveAttribute('data-state', 'open')
+  await expect
+    .poll(async () => (await incidentsOf(daemon, 2)).map(({ state }) => state))
+    .toEqual(['open', 'open'])
+  await press(page, 'k', 'Enter')
+  await expect(page).toHaveURL(/\/incidents\/2$/)
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await press(page, 'e')
+  await expect(page.locator('.incident-head').getByText(/^Handled in/)).toBeVisible()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(page.locator('.incident-head').getByText('Open, unassigned')).toBeVisible()
+  await press(page, 'j')
+  await expect(page).toHaveURL(/\/incidents\/1$/)
+  // Assigning asks for a name, once.
+  await page.getByRole('complementary').getByRole('button', { name: 'Me', exact: true }).click()
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('mara')
+  await page.getByRole('dialog').getByRole('button', { name: 'Assign to me' }).click()
+  await expect(page.locator('.incident-head').getByText('Open, mara')).toBeVisible()
+  await press(page, 'n')
+  await page.keyboard.type('watching the pool')
+  await page.keyboard.press('Enter')
+  const activity = page.getByRole('region', { name: 'Activity' })
+  await expect(activity).toContainText('watching the pool')
+  await expect(activity).toContainText('mara (via console)')
+  await page.getByRole('button', { name: 'Snooze' }).first().click()
+  await page.getByRole('menuitem', { name: 'Until it changes' }).click()
+  await expect(page.locator('.incident-head').getByText(/^Snoozed until it changes/)).toBeVisible()
+  await press(page, 'Shift+?')
+  await expect(page.getByRole('dialog', { name: 'Keys of this page' })).toBeVisible()
+})
+
+test('all firings are a tab of Incidents, and the address from before leads there', async ({
+  page,
+  daemon,
+}) => {
+  const { fail } = await prepare(daemon)
+  await fail('checkout')
+  await incidentsOf(daemon, 1)
+  await page.goto(`${daemon.url}/firings?trigger=checkout-errors`)
+  await expect(page).toHaveURL(/\/incidents\?trigger=checkout-errors&tab=firings$/)
+  await expect(page.getByRole('tab', { name: 'All firings' })).toHaveAttribute('aria-selected', 'true')
+  await expect(page.getByRole('table', { name: 'Firings' }).getByRole('row')).toHaveCount(2)
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await expect(page.getByRole('tab', { name: 'All firings' })).toHaveAttribute('aria-selected', 'true')
+  await page.getByRole('tab', { name: 'Handled' }).click()
+  await expect(page.getByText('Nothing was handled yet')).toBeVisible()
+})
+
+test('Access: no page or dialog of incidents has a fault, at 1440 and at 390', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  const { fail } = await prepare(daemon, models)
+  await fail('checkout')
+  await expect.poll(async () => (await incidentsOf(daemon, 1))[0]!.headline).toBe(HEADLINE)
+  const faults: string[] = []
+  await page.goto(`${daemon.url}/incidents/1`)
+  await expect(page.locator('.evidence-fired')).toBeVisible()
+  await expect(page.getByRole('img', { name: /^At most/ })).toBeVisible()
+  faults.push(...(await accessibilityFaults(page, 'incident')))
+  await page.setViewportSize({ width: 390, height: 844 })
+  await settled(page)
+  faults.push(...(await accessibilityFaults(page, 'incident on a phone')))
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await press(page, 'Shift+?')
+  await expect(page.getByRole('dialog', { name: 'Keys of this page' })).toBeVisible()
+  faults.push(...(await accessibilityFaults(page, 'keys of an incident')))
+  await press(page, 'Escape')
+  await page.getByRole('button', { name: 'Full note' }).click()
+  await expect(page.getByRole('dialog')).toBeVisible()
+  faults.push(...(await accessibilityFaults(page, 'full note')))
+  await press(page, 'Escape')
+  await goTo(page, `${daemon.url}/incidents`)
+  await expect(page.getByRole('list', { name: 'Incidents' })).toBeVisible()
+  faults.push(...(await accessibilityFaults(page, 'incidents')))
+  await goTo(page, `${daemon.url}/findings`)
+  await expect(page.getByRole('heading', { level: 2, name: HEADLINE })).toBeVisible()
+  faults.push(...(await accessibilityFaults(page, 'findings')))
+  expect(faults).toEqual([])
+})

@@ -1,0 +1,119 @@
+/** A daemon with an incident as people are paged for it: a deploy, errors, a finding of a scripted model. */
+import { expect, type Locator, type Page } from '@playwright/test'
+import type { ScriptedModels } from './agents.ts'
+import type { RunningDaemon } from './daemon.ts'
+
+export const HEADLINE = 'Checkout fails on POST /orders since deploy v2.4.1'
+export const NEXT = 'Roll back checkout to v2.4.0.'
+const LABELS = [{ name: 'service', field: 'service', primary: true }]
+
+export interface Scene {
+  /** Sends events of app-logs. */
+  logs: (body: unknown) => Promise<void>
+  /** Fires the trigger for a service: five errors. */
+  fail: (service: string) => Promise<void>
+}
+
+/** Sources, a trigger and, with models, an agent that concludes. */
+export async function prepare(daemon: RunningDaemon, models?: ScriptedModels): Promise<Scene> {
+  const config = { text_template: '{msg}', event_type_field: 'kind', event_time_field: 'at', labels: LABELS }
+  const logs = await daemon.source('app-logs', config)
+  const deploys = await daemon.source('deploys', config)
+  const post = async (path: string, body?: unknown): Promise<void> => {
+    const answer = await daemon.call('POST', path, body)
+    expect(answer.ok, await answer.clone().text()).toBe(true)
+  }
+  await post('/api/triggers', {
+    name: 'checkout-errors',
+    severity: 'critical',
+    sources: ['app-logs'],
+    filters: [{ field: 'event_type', op: 'eq', value: 'error' }],
+    condition: { aggregate: 'count', predicate: '> 4', window: '10m' },
+    cooldown: '1s',
+  })
+  if (models) {
+    models.reply('model-look', (_request, n) =>
+      n % 2 === 0
+        ? { calls: [{ name: 'read', arguments: { selector: { service: 'checkout' }, window: '2h' } }] }
+        : {
+            calls: [
+              {
+                name: 'conclude',
+                arguments: {
+                  outcome: 'finding',
+                  verdict: 'investigate',
+                  headline: HEADLINE,
+                  summary: 'Every order answers **503** since the deploy, see evt_1.',
+                  next_step: NEXT,
+                  claims: [
+                    { text: 'a deploy came first', events: ['evt_1'], quote: 'deploy v2.4.1' },
+                    { text: 'orders answer 503', events: ['evt_2'], number: 503 },
+                  ],
+                },
+              },
+            ],
+          },
+    )
+    await post('/api/agents/builtin', {
+      name: 'first-look',
+      prompt: 'Say what is wrong.',
+      model: 'model-look',
+      trigger: 'checkout-errors',
+      concludes: true,
+      verdicts: [{ verdict: 'investigate', when: 'orders fail' }],
+      budget_usd: 5,
+    })
+    await post('/api/agents/builtin/first-look/enable')
+  }
+  await post(deploys, {
+    service: 'checkout',
+    kind: 'deploy',
+    msg: 'deploy v2.4.1 of checkout by mara',
+    at: new Date(Date.now() - 60_000).toISOString(),
+  })
+  const send = (body: unknown): Promise<void> => post(logs, body)
+  return {
+    logs: send,
+    fail: (service) =>
+      send(
+        Array.from({ length: 5 }, (_, i) => ({
+          service,
+          kind: 'error',
+          msg: `POST /orders 503, number ${i + 1}`,
+          at: new Date(Date.now() - 5_000 + i).toISOString(),
+        })),
+      ),
+  }
+}
+
+interface Listed {
+  id: string
+  number: number
+  state: string
+  version: number
+  headline: string
+  firings: number
+  acknowledged: { by: string } | null
+}
+
+/** All incidents that are there, once there are so many. */
+export async function incidentsOf(daemon: RunningDaemon, many: number, state = 'active'): Promise<Listed[]> {
+  let found: Listed[] = []
+  await expect
+    .poll(async () => {
+      const answer = await daemon.ask<{ incidents: Listed[] }>('GET', `/api/incidents?state=${state}`)
+      found = answer.incidents
+      return found.length
+    })
+    .toBe(many)
+  return found
+}
+
+/** Whether the whole of it is on the screen, without scrolling. */
+export async function isOnScreen(page: Page, what: Locator): Promise<boolean> {
+  const box = await what.boundingBox()
+  const { width, height } = page.viewportSize()!
+  return (
+    box !== null && box.y >= 0 && box.y + box.height <= height && box.x >= 0 && box.x + box.width <= width
+  )
+}
