@@ -126,7 +126,7 @@ function splitSchema(schema: Record<string, unknown>, hasDiscovery: boolean): Re
 const errorSchema = (errors: Readonly<Record<string, string>>): ErrorSchema =>
   Object.fromEntries(
     Object.entries(errors).map(([field, message]) => [field, { __errors: [message] }]),
-  ) as unknown as ErrorSchema
+  ) as ErrorSchema
 
 function uiOf(schema: RJSFSchema): UiSchema {
   const ui: UiSchema = { 'ui:submitButtonOptions': { norender: true }, 'ui:label': false }
