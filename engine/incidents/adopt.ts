@@ -1,6 +1,7 @@
 /**
  * A data file of before there were incidents: its firings of the last 24 hours become incidents, once, in one
- * transaction, each step as if it were taken when it fired. Migration 0030 says that it is to be done.
+ * transaction, each step as if it were taken when it fired. Firings that only add to an open one are added together:
+ * a day of a chatty trigger is one step. Migration 0030 says that it is to be done.
  */
 import type { StoreHandle } from '../store/handle.ts'
 import { triggerQueries } from '../triggers/queries.ts'
@@ -9,10 +10,22 @@ import { QUIET_MS } from './steps.ts'
 
 const CACHE_KIB = 131_072
 
+/** Firings that add to an open incident, until something else becomes of it. */
+interface Adding {
+  incident: number
+  severity: string
+  /** Of the trigger as it was: one that was edited may say another severity. */
+  spec: string
+  ids: number[]
+  at: number
+}
+
+const NONE: Adding = { incident: 0, severity: '', spec: '', ids: [], at: 0 }
+
 /** @param now epoch ms */
 export function adoptFirings(
   store: Pick<StoreHandle, 'db' | 'tx'>,
-  incidents: Pick<FiringIncidents, 'fired' | 'woke'>,
+  incidents: Pick<FiringIncidents, 'fired' | 'firedMore' | 'woke'>,
   now: number,
 ): void {
   const { db } = store
@@ -37,14 +50,40 @@ export function adoptFirings(
   const cache = db.pragma('cache_size', { simple: true }) as number
   db.pragma(`cache_size = -${CACHE_KIB}`)
   store.tx(() => {
+    const adding = new Map<string, Adding>()
+    const settle = (key: string): void => {
+      const { incident, severity, ids: added, at } = adding.get(key) ?? { ...NONE }
+      adding.delete(key)
+      if (added.length > 0) incidents.firedMore(incident, severity, added, at)
+    }
     for (const id of ids.all(now - QUIET_MS)) {
       const row = byId.get(id)!
-      incidents.fired(row)
+      const key = `${row.trigger_id} ${row.key}`
+      const open = adding.get(key)
+      if (open && row.resolves === null && row.spec === open.spec) {
+        open.ids.push(row.id)
+        open.at = row.fired_at!
+        row.incident_id = open.incident
+      } else {
+        settle(key)
+        incidents.fired(row)
+        if (row.resolves === null && row.incident_id !== null && !row.spec.includes('"severity_field"'))
+          adding.set(key, {
+            ...{
+              incident: row.incident_id,
+              severity: row.severity!,
+              spec: row.spec,
+              ids: [],
+              at: row.fired_at!,
+            },
+          })
+      }
       for (const run of runs.all(id)) {
         incidents.woke(row, run)
         chain.run(run)
       }
     }
+    for (const key of [...adding.keys()]) settle(key)
     db.prepare("DELETE FROM meta WHERE key = 'incidents_due'").run()
   })
   db.pragma(`cache_size = ${cache}`)

@@ -10,7 +10,7 @@ import { firstEvents } from '../triggers/present.ts'
 import type { FiringRow } from '../triggers/queries.ts'
 import { type IncidentRow, incidentQueries } from './queries.ts'
 import { type EventsAtHand, rankOf, severityOfFiring } from './severity.ts'
-import { addActivity, advanceIncident, fireAgain, NOBODY, QUIET_MS, saveIncident } from './steps.ts'
+import { addActivity, advanceIncident, fireAgain, fireMany, NOBODY, QUIET_MS, saveIncident } from './steps.ts'
 
 /** Events of a firing among which its severity is looked for. */
 const EVENTS_MAX = 1_000
@@ -117,6 +117,12 @@ export function createFiringIncidents({ store, ctx, changed }: FiringIncidentsPa
       queries.link.run(incident.id, severity, row.suppressed_by, row.id)
       tell(incident.id)
       return isHeld
+    },
+
+    /** Firings that add to an open incident, each as bad as those before; nobody is told. @param at of the last, epoch ms */
+    firedMore: (incident: number, severity: string, ids: readonly number[], at: number): void => {
+      fireMany(db, queries.byId.get(incident)!, ids.length, at)
+      queries.linkAll.run(incident, severity, JSON.stringify(ids))
     },
 
     /** A firing woke a run, or one that waits answers it too. */

@@ -101,6 +101,9 @@ function prepare(db: Database) {
     link: db.prepare<[number, string | null, string | null, number]>(
       'UPDATE firings SET incident_id = ?, severity = ?, suppressed_by = ? WHERE id = ?',
     ),
+    linkAll: db.prepare<[number, string, string]>(
+      'UPDATE firings SET incident_id = ?, severity = ? WHERE id IN (SELECT value FROM json_each(?))',
+    ),
     due: db.prepare<[number], IncidentRow>(
       'SELECT * FROM incidents WHERE due_at <= ? ORDER BY due_at, id LIMIT 200',
     ),

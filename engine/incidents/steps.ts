@@ -180,13 +180,25 @@ export function addActivity(
   })
 }
 
-function countFired(db: Database, row: IncidentRow, at: number): void {
+/**
+ * It fired so many times more while it was open, none worse than those before: what as many steps would leave.
+ * @param at of the last of them, epoch ms
+ */
+export function fireMany(db: Database, row: IncidentRow, more: number, at: number): void {
+  row.firings += more
+  row.last_fired_at = Math.max(row.last_fired_at, at)
+  row.quiet_from = Math.max(row.quiet_from, at)
+  saveIncident(db, row)
+  countFired(db, row, at, more)
+}
+
+function countFired(db: Database, row: IncidentRow, at: number, more = 1): void {
   const queries = incidentQueries(db)
   const last = queries.lastActivity.get(row.id)
   if (last?.action !== 'fired') {
-    addActivity(db, row, { who: NOBODY, at }, { action: 'fired', detail: { firings: 1 } })
+    addActivity(db, row, { who: NOBODY, at }, { action: 'fired', detail: { firings: more } })
     return
   }
   const { firings } = JSON.parse(last.detail) as { firings: number }
-  queries.growActivity.run(at, JSON.stringify({ firings: firings + 1 }), row.id, last.n)
+  queries.growActivity.run(at, JSON.stringify({ firings: firings + more }), row.id, last.n)
 }

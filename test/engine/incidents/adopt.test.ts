@@ -35,6 +35,8 @@ it('open, and handled where their resolving firing came; once', async () => {
   await before.post([{ service: 'pay' }, { service: 'pay' }])
   before.pass(10 * MINUTE)
   await before.post({ service: 'pay' })
+  before.pass(10 * MINUTE)
+  await before.post([{ service: 'cart' }, { service: 'pay' }])
   await before.engine.close()
   asBefore(dataFile)
 
@@ -48,10 +50,16 @@ it('open, and handled where their resolving firing came; once', async () => {
     ])
   }
   const expected = [
-    ['each', 'pay', 'open', 'warning', 2, null],
+    ['each', 'cart', 'open', 'warning', 1, null],
+    ['each', 'pay', 'open', 'warning', 3, null],
     ['two', 'pay', 'handled', 'critical', 1, 'resolved'],
   ]
   expect(await list(opened.engine)).toEqual(expected)
+  const each = (await opened.firings('each')).filter(({ key }) => key === 'pay')
+  const incident = each[0]!.incident!
+  expect(each.map((one) => [one.incident, one.severity])).toEqual(each.map(() => [incident, 'warning']))
+  const { firings_total, activity } = await opened.engine.getIncident(incident, null)
+  expect([firings_total, activity.map(({ action }) => action).sort()]).toEqual([3, ['fired', 'opened']])
   const firings = await opened.firings('two')
   expect(firings.map(({ incident }) => incident)).toEqual([firings[0]!.incident, firings[0]!.incident])
   await opened.engine.close()
