@@ -20,6 +20,8 @@ import { openDeclared } from './declared/declared.ts'
 import { makeFirstSource } from './declared/self-made.ts'
 import { requireProject } from './declared/skill-writes.ts'
 import { environmentCalls, knownSource } from './docker/environment.ts'
+import { demoReads, demoWrites } from './demo/calls.ts'
+import { demoWorld } from './demo/state.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
 import { evalCalls } from './evals/calls.ts'
@@ -76,11 +78,13 @@ import { specOf } from './sources/live.ts'
 import { createSources } from './sources/sources.ts'
 import { Appender } from './store/append.ts'
 import { Capacity } from './store/capacity.ts'
+import { openSettings } from './settings/settings.ts'
 import { asStartError } from './store/connect.ts'
 import { isSqliteError } from './store/disk-fault.ts'
 import { Idempotency } from './store/idempotency.ts'
 import { Maintenance } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
+import { eventRemoval } from './store/remove.ts'
 import { Stamp } from './store/stamp.ts'
 import { WriterState } from './store/writer-state.ts'
 import { closeInstant, lastIngest, metaSecret, requestPurge } from './stored-facts.ts'
@@ -268,6 +272,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const tracePort = { ...tracing, ...triggerReads, ...runReads, event: reads.event }
   const traces = createTracing({ port: tracePort, egress, ...work })
   const newest = (name: string, limit: number) => newestOf(ctx, sources, name, limit, clock.now())
+  const settings = openSettings(store, clock)
+  const polling = openPolling({
+    ...{ tallies, sources, egress, env: options.env ?? {}, clock, timers: systemTimers, accept },
+    prepare: { known: ctx.dictionary, onFault },
+    demo: (now) => demoWorld(settings, now),
+  })
   const hasProvider = () => stored.ofAgents().key_configured
   const engine: Omit<LocalEngine, 'perform' | keyof AskTurnCalls> = {
     ...reads,
@@ -333,10 +343,9 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
       onChanged: () => options.onSourcesChanged?.(),
     }),
     ...tracing,
-    ...openPolling({
-      ...{ tallies, sources, egress, env: options.env ?? {}, clock, timers: systemTimers, accept },
-      prepare: { known: ctx.dictionary, onFault },
-    }),
+    ...polling,
+    ...demoReads(declared),
+    ...demoWrites({ declared, catalog, polls: polling, events: eventRemoval(store, ctx.index, ctx.dictionary) }),
     ...traces.calls,
     ...storedAsk(declared, {
       secret: cursorSecret,

@@ -9,6 +9,7 @@ import { askQueries } from './ask/queries.ts'
 import { createSessions } from './ask/sessions.ts'
 import type { BootCatalog } from './catalog/boot.ts'
 import { openCatalog } from './catalog/catalog.ts'
+import { demoReads } from './demo/calls.ts'
 import type { Clock } from './clock.ts'
 import { describeConnectors } from './connectors/index.ts'
 import { createCredentials } from './credentials/credentials.ts'
@@ -134,6 +135,7 @@ export function createReadingEngine(parts: {
     previewDraft: previewsOf(parts),
     configToTest: async (body: Parameters<typeof sources.test>[0]) => sources.test(body),
     configToDiscover: async (body: Parameters<typeof sources.discover>[0]) => sources.discover(body),
+    ...demoReads(declared),
     listConnectors: async () => describeConnectors(),
     previewLabel: async (body: Parameters<typeof sources.previewLabel>[0]) => sources.previewLabel(body),
     sourceFields: async (name: string, limit: number) => sources.fields(name, limit),

@@ -6,6 +6,7 @@ import type { AgentTestCalls } from './agent-tests/calls.ts'
 import type { AskCalls } from './ask/calls.ts'
 import type { CredentialCalls } from './credentials/calls.ts'
 import type { DeclaredCalls } from './declared/calls.ts'
+import type { DemoCalls } from './demo/calls.ts'
 import type { EnvironmentCalls } from './docker/environment.ts'
 import type { EngineCore } from './engine.ts'
 import type { EvalReportCalls } from './evals/reports.ts'
@@ -46,4 +47,5 @@ export interface EngineCalls
     CredentialCalls,
     TracingCalls,
     AskCalls,
-    SlackCalls {}
+    SlackCalls,
+    DemoCalls {}
