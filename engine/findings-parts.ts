@@ -1,7 +1,7 @@
 /** What findings need of the rest of the engine: agents, projects, labels, and the way in. */
 import type { IngestResult, Label } from '../schemas/types.ts'
 import type { Declared } from './declared/declared.ts'
-import { createSource } from './declared/source-writes.ts'
+import { makeFindingsSource } from './declared/findings-source.ts'
 import type { Caller } from './engine.ts'
 import { SvcError } from './errors.ts'
 import { type FindingsParts, primaryOf } from './findings/findings.ts'
@@ -15,7 +15,6 @@ import { answersPractice } from './setup/tryout/practice.ts'
 import type { ReadContext } from './timeline/context.ts'
 import { parseEventId } from './timeline/present.ts'
 
-const FINDINGS_SOURCE = 'findings'
 const SERVICE: Caller = { id: 'svc', name: 'svc' }
 
 export function findingsParts(
@@ -59,9 +58,5 @@ export function findingsParts(
 /** The source findings are written to, made with the first. @returns its ingest key. */
 function findingsSource(declared: Declared): string {
   const known = declared.sources.live().find(({ connector }) => connector.kind === 'finding')
-  if (known) return known.ingestKey
-  let name = FINDINGS_SOURCE
-  for (let n = 2; declared.sources.has(name); n++) name = `${FINDINGS_SOURCE}_${n}`
-  createSource(declared, { name, connector: 'finding' }, { caller: SERVICE, origin: 'boot' }, false)
-  return declared.sources.requireByName(name).ingestKey
+  return known?.ingestKey ?? declared.sources.requireByName(makeFindingsSource(declared)!).ingestKey
 }

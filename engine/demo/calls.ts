@@ -6,6 +6,7 @@ import { BREAKABLE } from '../connectors/demo/faults.ts'
 import { demoEvents } from '../connectors/demo/generator.ts'
 import { kindWord } from '../changes/declared.ts'
 import type { Declared } from '../declared/declared.ts'
+import { makeFindingsSource } from '../declared/findings-source.ts'
 import type { WriteBy } from '../declared/write.ts'
 import { fail } from '../errors.ts'
 import type { PollPort } from '../polling/types.ts'
@@ -62,14 +63,16 @@ export function demoWrites({ declared, catalog, polls, events }: DemoParts): Dem
   function declare(by: WriteBy, now: number): DemoState {
     requireNamesFree(declared)
     const { db } = store
-    const findings = declared.sources.live().find(({ connector }) => connector.kind === 'finding')
     catalog.import({ yaml: demoCatalog() }, { ...by, origin: 'catalog', mintKeys: false, why: 'Demo' })
+    const project = declared.kinds.project.list().find(({ name }) => name === DEMO_PROJECT)!.key
+    // Kept in the demo's project, so that it goes with it where nothing else is in it.
+    const madeFindings = makeFindingsSource(declared, project)
     const idOf = (table: 'sources' | 'triggers', name: string) =>
       db.prepare(`SELECT id FROM ${table} WHERE name = ? AND state <> 'deleted'`).pluck().get(name) as number
     const state: DemoState = {
-      ...{ seed: SEED, at: now, findings: findings?.id ?? null },
+      ...{ seed: SEED, at: now, project },
+      findings: madeFindings === null ? null : idOf('sources', madeFindings),
       faults: [{ service: FIRST, n: 1, from: now - FIRST_MS, to: null }],
-      project: declared.kinds.project.list().find(({ name }) => name === DEMO_PROJECT)!.key,
       sources: DEMO_SOURCES.map(({ name }) => idOf('sources', name)),
       triggers: [idOf('triggers', DEMO_TRIGGER)],
     }

@@ -24,28 +24,42 @@ export interface RemovalParts {
 /** @throws SvcError conflict: something else uses a part of it */
 export function removeAll({ declared, settings, events }: RemovalParts, state: DemoState, by: WriteBy): DemoRemoved {
   const { db } = declared.store
-  undeclare(declared, state, by)
   const runs = runsOf(db, state)
-  const findings = findingEvents(db, runs)
-  const removed = events.ofSources(state.sources) + events.byId(findings)
-  const madeFindings = state.findings === null ? emptyFindings(declared, state) : []
+  const removed = events.ofSources(state.sources) + events.byId(findingEvents(db, runs))
+  const findings = emptyFindings(db, state)
+  undeclare(declared, state, findings, by)
   const incidents = removeRecords(db, state, runs)
-  removeRows(db, state, [...state.sources, ...madeFindings])
+  removeRows(db, state, [...state.sources, ...findings.map(({ id }) => id)])
   settings.put(DEMO_SETTING, undefined)
   return { ok: true, events: removed, incidents, runs: runs.length }
 }
 
-/** As an edit: the project with the parts of the demo; what a person added to it goes to the Default project. */
-function undeclare(declared: Declared, { project }: DemoState, by: WriteBy): void {
-  const own = new Set(DEMO_PARTS.map(({ kind, name }) => `${kind}:${name}`))
+interface NamedRow {
+  id: number
+  name: string
+}
+
+/** As an edit: the project with the parts of the demo; what else is in it goes to the Default project. */
+function undeclare(declared: Declared, { project }: DemoState, findings: readonly NamedRow[], by: WriteBy): void {
+  const parts = [...DEMO_PARTS, ...findings.map(({ name }) => ({ kind: 'source' as const, name }))]
+  const own = new Set(parts.map(({ kind, name }) => `${kind}:${name}`))
   declared.changes.commit({ ...by, why: 'Remove demo' }, (edit) => {
     if (edit.has('project', project)) {
-      const parts = partsOf(projectOf(edit, project)).map(({ kind, name }) => `${kind}:${name}`)
-      const picked = parts.filter((part) => own.has(part))
+      const held = partsOf(projectOf(edit, project)).map(({ kind, name }) => `${kind}:${name}`)
+      const picked = held.filter((part) => own.has(part))
       stageRemoval(edit, project, planRemoval(edit, project, new Set(), picked))
     }
-    for (const { kind, name } of [...DEMO_PARTS].reverse()) edit.remove(kind, name)
+    for (const { kind, name } of parts.reverse()) edit.remove(kind, name)
   })
+}
+
+/** The source of findings that was made for it, where nobody else's are in it. */
+function emptyFindings(db: Database, { findings }: DemoState): NamedRow[] {
+  return db
+    .prepare<[number | null], NamedRow>(
+      "SELECT id, name FROM sources WHERE id = ? AND events = 0 AND state <> 'deleted'",
+    )
+    .all(findings)
 }
 
 /** Of its agent, and of its project alone: what other agents found there, too. */
@@ -67,21 +81,6 @@ function findingEvents(db: Database, runs: readonly string[]): number[] {
     .pluck()
     .all(JSON.stringify(runs))
     .flatMap((id) => parseEventId(id) ?? [])
-}
-
-/** The source of findings that the demo's first one made, where nothing but these is in it. @returns its id */
-function emptyFindings(declared: Declared, { at }: DemoState): number[] {
-  const { db } = declared.store
-  const made = db
-    .prepare<[number], { id: number; name: string; change_set: number }>(
-      "SELECT id, name, change_set FROM sources WHERE connector = 'finding' AND created_at >= ? AND events = 0",
-    )
-    .get(at)
-  if (!made) return []
-  declared.changes.commit({ caller: { id: 'svc', name: 'svc' }, origin: 'boot', why: 'Remove demo' }, (edit) =>
-    edit.remove('source', made.name),
-  )
-  return [made.id]
 }
 
 /** What was recorded while it was there. @returns how many incidents */

@@ -13,7 +13,7 @@ export interface DemoState extends DemoWorld {
   /** Ids of rows: a name alone may have been somebody else's before. */
   sources: number[]
   triggers: number[]
-  /** Id of the source of findings that was there before; null: the demo's first finding makes it. */
+  /** Id of the source of findings that was made for it; null: there was one. */
   findings: number | null
 }
 

@@ -18,6 +18,8 @@ export const SCRIPTED_PROMPT =
 /** Where the shop writes down what was changed. */
 const CHANGES = 'demo-deploys'
 const WINDOW = '30m'
+/** Errors are of this fault alone, not of one that was mended a minute ago: as far as the window of the trigger. */
+const ERRORS_WINDOW = '30s'
 /** Ids in a claim that counts. */
 const COUNTED = 20
 const HEADLINE = 100
@@ -59,7 +61,7 @@ function reads({ label, entity }: { label: string; entity: string }): ToolCall[]
     name: 'read',
     arguments: { selector: { [label]: entity }, window: WINDOW, ...more },
   })
-  return [read('errors', { event_types: ['error'] }), read('changes', { sources: [CHANGES] })]
+  return [read('errors', { window: ERRORS_WINDOW, event_types: ['error'] }), read('changes', { sources: [CHANGES] })]
 }
 
 interface Line {
@@ -113,7 +115,7 @@ function conclude({ entity }: { entity: string }, read: string): ToolCall {
     ...{ outcome: 'finding', verdict: 'take_back', headline: cut(`${entity} fails since ${lower(what)}`) },
     summary: [
       `${entity} has failed since ${iso(onset.at)}: ${onset.text} (${onset.id}).`,
-      `The change before it, ${seconds} s earlier: ${change.text} (${change.id}). Nothing else of ${entity} changed after that.`,
+      `The change before it, ${seconds} s earlier: ${change.text} (${change.id}). No other change of ${entity} came between the two.`,
       'Written by the scripted model of the demo, from made-up events.',
     ].join('\n\n'),
     next_step: nextStep(change.text),

@@ -1,4 +1,5 @@
 /** The demo in process: the real engine, poller and runner, in time that a test moves; no model but the scripted one. */
+import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import { createEgress } from '../../../engine/egress/index.ts'
 import { createEngine, type EngineOptions } from '../../../engine/local.ts'
@@ -15,6 +16,23 @@ export const ME = { caller: { id: 'open', name: 'test' }, origin: 'api' as const
 /** Whoever asks for a way out of the process fails the test. */
 const noNetwork: typeof fetch = async () => {
   throw new Error('the demo asked the network')
+}
+
+/**
+ * Tables that only grow, or that count: names of labels are kept in the dictionary, ids are never given twice, and
+ * facts about the file are none of the demo.
+ */
+const GROWING = ['labels', 'label_keys', 'labels_keyed', 'label_counts', 'meta', 'sqlite_sequence', 'commits']
+
+/** Every row of every other table of a data file. */
+export function tablesOf(file: string): Record<string, unknown[]> {
+  const db = new Database(file, { readonly: true })
+  const names = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all() as string[]
+  const rows = names
+    .filter((name) => !GROWING.includes(name))
+    .map((name) => [name, db.prepare(`SELECT * FROM ${name}`).all()] as const)
+  db.close()
+  return Object.fromEntries(rows)
 }
 
 export function demoWorld(options: Partial<EngineOptions> & { at?: number } = {}) {
@@ -78,6 +96,13 @@ export function demoWorld(options: Partial<EngineOptions> & { at?: number } = {}
     faults,
     rest,
     close,
+    /** Told after each commit that changed sources. */
+    onSources(told: () => void) {
+      nudged.sources = () => {
+        told()
+        poller.nudge()
+      }
+    },
     /** Lets time go by as a daemon does: polls, what triggers have due, runs. */
     async pass(ms: number, step = 1_000) {
       for (let left = ms; left > 0; left -= step) {

@@ -1,11 +1,11 @@
 /** 19, step 8: the demo, with a generator, 90 minutes of history and a scripted model. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { BREAKABLE, FAULTS } from '../../../engine/connectors/demo/faults.ts'
 import { DEMO_SOURCES } from '../../../engine/demo/catalog.ts'
-import { demoWorld, ME, T0 } from './demo-world.ts'
+import { demoWorld, ME, T0, tablesOf } from './demo-world.ts'
 
 const MINUTE = 60_000
 
@@ -13,6 +13,18 @@ function folder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'svc-demo-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   return dir
+}
+
+/** A source, a trigger that fires, and an agent of somebody who uses svc in earnest. */
+async function ownData(engine: ReturnType<typeof demoWorld>['engine']): Promise<void> {
+  const { ingest_key: ingestKey } = await engine.createSource(
+    { name: 'own', connector: 'webhook', config: { labels: [{ name: 'host', field: 'host', primary: true }] } },
+    ME,
+    false,
+  )
+  await engine.createTrigger({ name: 'own', sources: ['own'], condition: { event: 'any' } }, ME)
+  const body = Buffer.from(JSON.stringify([{ host: 'a' }, { host: 'b' }]))
+  await engine.ingest({ ingestKey: ingestKey!, body, bypassCooldown: false, caller: 'open' })
 }
 
 describe('npm run demo', () => {
@@ -53,8 +65,6 @@ describe('npm run demo', () => {
       const events = await engine.sourceEvents(name, 1_000)
       expect(events.length, name).toBeGreaterThan(3)
     }
-    const counts = (await engine.listSources()).map(({ health }) => health)
-    expect(counts.every((health) => health.state !== 'error')).toBe(true)
     const first = await engine.read({ sources: ['demo-access-logs'], window: '3h', limit: 1, order: 'asc' } as never)
     expect(T0 - Date.parse(first.rows[0]!.event_time)).toBeGreaterThan(85 * MINUTE)
   })
@@ -116,18 +126,70 @@ describe('npm run demo', () => {
     expect((await engine.demoStatus()).loaded).toBe(false)
   })
 
-  it('goes on after a kill between what is declared and the first event, with each event once', async () => {
+  it.each(['again after it was removed', 'on an instance with data of its own'])('leaves nothing when it is removed: %s', async (how) => {
     const dataFile = join(folder(), 'svc.db')
-    const first = demoWorld({ dataFile })
-    // The backfill is a promise later: what is declared is committed by then.
-    const started = first.engine.startDemo(ME)
-    const { engine } = first
-    engine.settlePoll = async () => {
-      throw new Error('killed')
+    const tables = () => tablesOf(dataFile)
+    const { engine, rest, pass, incidents, faults } = demoWorld({ dataFile })
+    if (how.startsWith('on')) await ownData(engine)
+    else {
+      await engine.startDemo(ME)
+      await rest()
+      await engine.removeDemo(ME)
     }
-    await started.catch(() => {})
+    const before = tables()
+    await engine.startDemo(ME)
+    await rest()
+    await engine.breakDemo('search')
+    await pass(20_000)
+    await engine.mendDemo('search')
+    await pass(45_000)
+    const [open] = await incidents()
+    await engine.actOnIncident(open!.id, { action: 'acknowledge', version: open!.version }, { by: 'mara', via: 'console' })
+    await engine.markHandled(open!.project!, open!.result!.run_id, true, ME.caller.name)
+    expect(tables()).not.toEqual(before)
+    const removed = await engine.removeDemo(ME)
+    expect(removed).toMatchObject({ ok: true, incidents: 2, runs: 2 })
+    expect(removed.events).toBeGreaterThan(4_000)
+    expect(tables()).toEqual(before)
+    await pass(10_000)
+    expect(tables()).toEqual(before)
+    expect((await engine.demoStatus()).loaded).toBe(false)
+    const { rows } = await engine.read({ selector: { demo: 'true' }, window: '3h' } as never)
+    expect(rows).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  it('keeps what is not its own when it is removed: a part added to its project goes to Default', async () => {
+    const { engine, rest } = demoWorld()
+    const { project } = await engine.startDemo(ME)
+    await rest()
+    await engine.createSource({ name: 'mine', connector: 'webhook', project: project! }, ME, false)
+    await engine.removeDemo(ME)
+    expect((await engine.listSources()).map(({ name }) => name)).toEqual(['mine'])
+  })
+
+  it('refuses to be removed while a part of somebody else needs one of its own, and says which', async () => {
+    const dataFile = join(folder(), 'svc.db')
+    const tables = () => tablesOf(dataFile)
+    const { engine, rest } = demoWorld({ dataFile })
+    await engine.startDemo(ME)
+    await rest()
+    await engine.createTrigger({ name: 'mine', sources: ['demo-alerts'], condition: { event: 'any' } }, ME)
+    const before = tables()
+    await expect(engine.removeDemo(ME)).rejects.toThrow(/mine/)
+    expect(tables()).toEqual(before)
+  })
+
+  it('goes on after a kill between what is declared and the first event, with each event once', async () => {
+    const alive = folder()
+    const dead = folder()
+    const first = demoWorld({ dataFile: join(alive, 'svc.db') })
+    // The disk as a kill leaves it right after what is declared was committed.
+    first.onSources(() => cpSync(alive, dead, { recursive: true, filter: (path) => !path.endsWith('.lock') }))
+    await first.engine.startDemo(ME)
     await first.close()
-    const second = demoWorld({ dataFile, at: T0 + 5_000 })
+    const second = demoWorld({ dataFile: join(dead, 'svc.db'), at: T0 + 5_000 })
+    expect(await second.engine.sourceEvents('demo-deploys', 1)).toEqual([])
     expect((await second.engine.demoStatus()).loaded).toBe(true)
     await second.pass(3_000)
     const incidents = await second.incidents()
