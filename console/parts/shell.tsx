@@ -21,6 +21,7 @@ import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
+import { DemoBar } from './demo-bar.tsx'
 import { PAGES } from './pages.ts'
 import { Palette, palette } from './palette.tsx'
 
@@ -133,6 +134,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1}>
         <HealthBanner />
+        <DemoBar />
         {children}
       </AppShell.Main>
       <Palette secured={secured} onLogOut={logOut} />

@@ -7,6 +7,7 @@ import type { Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { type Engine, readCatalogFile, startEngine } from '../../../engine/index.ts'
+import type { Demo } from '../../../schemas/types.ts'
 import { type Config, dataFolder, type Flags, loadConfig } from '../../config.ts'
 import { describeUnread } from '../../environment.ts'
 import { guardOldDataFile, guardOpenStart } from '../../guards.ts'
@@ -28,7 +29,7 @@ type HttpServer = Awaited<ReturnType<typeof buildServer>>
  * Starts the daemon; returns when it listens, and the process goes on until a signal.
  * @throws ConfigError, StartError or CliError when it cannot start.
  */
-export async function up(io: Io, flags: Flags & { open?: boolean; acceptLoss?: boolean }): Promise<void> {
+export async function up(io: Io, flags: Flags & { open?: boolean; demo?: boolean; acceptLoss?: boolean }): Promise<void> {
   const config = loadConfig(flags, io.env)
   guardOldDataFile(config)
   guardOpenStart(io.env, config.auth)
@@ -53,6 +54,7 @@ export async function up(io: Io, flags: Flags & { open?: boolean; acceptLoss?: b
   const grpc = await server.svc.startOtlpGrpc(config.otlpGrpcPort)
   io.out(describeOtlpGrpc(config.host, grpc))
   if (grpc.problem !== null) log.warn({ problem: grpc.problem }, 'OTLP/gRPC is off')
+  if (flags.demo) io.out(await loadDemo(engine, url))
   log.info({ url, version, secured: rootToken !== null, dataFile: config.dataFile }, 'listening')
   if (flags.open)
     openBrowser(
@@ -61,6 +63,18 @@ export async function up(io: Io, flags: Flags & { open?: boolean; acceptLoss?: b
         : `${url}/?token=${encodeURIComponent(rootToken)}`,
       (reason) => log.warn({ reason }, 'the browser could not be opened'),
     )
+}
+
+/** One that was left here is not loaded again. @returns the line that says where it is */
+async function loadDemo(engine: Engine, url: string): Promise<string> {
+  const caller = { id: 'svc', name: 'svc', scopes: ['admin'] }
+  const input = {
+    ...{ params: {}, query: {}, body: undefined, caller, project: null, secured: false },
+    ...{ by: { caller, origin: 'boot' as const }, asked: { by: 'svc', gone: new AbortController().signal } },
+  }
+  const { loaded } = (await engine.perform('getDemo', input)) as Demo
+  if (!loaded) await engine.perform('startDemo', input)
+  return `svc: demo at ${url}; remove it with svc demo remove, or on the page\n`
 }
 
 /** The data home, for its owner alone; one that exists keeps its mode unless it is our default. */
