@@ -32,11 +32,7 @@ import { findingsParts } from './findings-parts.ts'
 import { graphCalls } from './graph/calls.ts'
 import { openPositions } from './graph/positions.ts'
 import { createReplayReads } from './graph/replay/calls.ts'
-import { incidentWrites } from './incidents/acts.ts'
-import { adoptFirings } from './incidents/adopt.ts'
-import { createIncidentReads } from './incidents/calls.ts'
-import { createFiringIncidents } from './incidents/firing.ts'
-import { incidentsChanged } from './incidents/following.ts'
+import { openIncidents } from './incidents/open.ts'
 import { IngestQueue } from './ingest-queue.ts'
 import { statusOf, usageOf } from './instance.ts'
 import { joined } from './join.ts'
@@ -144,12 +140,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const onFault = faultTold(options.onFault)
   const { waiting, onPending } = waitersNudgedBy(systemTimers, onFault, options.onPending)
   const tallies = new Tallies()
-  const incidents = createFiringIncidents({
-    store,
-    ctx: { ...ctx, settle: () => appender.insertRest() },
-    changed: (numbers) => live.tellIncidents(() => incidentsChanged(store.db, numbers, clock.now())),
-  })
-  adoptFirings(store, incidents, clock.now())
+  const { incidents, calls: incidentCalls } = openIncidents({ store, ctx, clock, appender, live })
   const triggers = new LiveTriggers({
     tallies,
     incidents,
@@ -307,8 +298,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
       newest,
     }),
     ...triggerReads,
-    ...createIncidentReads(ctx, clock, view),
-    ...incidentWrites({ store, clock, incidents }),
+    ...incidentCalls,
     ...outboxWrites(queue),
     ...triggerWrites({
       subscriptions,

@@ -205,7 +205,12 @@ export class Pipeline {
     const committed = appender.commit()
     this.counters.commits++
     if (due.length > 1) this.counters.fsync_batches++
-    for (const batch of committed) this.counters.events += sizeOfBatch(batch)
+    const sources = new Map(due.map(({ source }) => [source.id, source]))
+    for (const batch of committed) {
+      const stored = sizeOfBatch(batch)
+      this.counters.events += stored
+      sources.get(batch.sourceId)!.counters.events += stored
+    }
     this.parts.onCommitted(committed)
     return answers
   }
@@ -223,7 +228,6 @@ export class Pipeline {
     const ingested = sizeOfBatch(batch)
     if (ingested && !ready.call.practice) triggers.judge({ ...batch, bypass: ready.call.bypassCooldown })
     const duplicates = ready.events.n - ingested
-    source.counters.events += ingested
     this.counters.duplicates += duplicates
     const result: IngestResult = {
       ingested,

@@ -1,6 +1,6 @@
 /**
  * Retention of what is recorded about events: firings with their deliveries, why events fired nothing,
- * runs with their steps (but for those that are an agent's examples, and their firings), proposals that were
+ * incidents that are handled, runs with their steps (but for those that are an agent's examples, and their firings), proposals that were
  * decided and conversations with Ask go when they are older than events are kept. What they cost stays: usage
  * and budgets are of a lifetime.
  */
@@ -29,6 +29,8 @@ export class Records {
            AND f.id NOT IN (SELECT r.firing_id FROM agent_examples e JOIN runs r ON r.id = e.run_id
                             WHERE r.firing_id IS NOT NULL)
          ORDER BY f.id LIMIT ${CHUNK})`,
+      `DELETE FROM incidents WHERE id IN (
+         SELECT id FROM incidents WHERE state = 'handled' AND handled_at < ? ORDER BY handled_at LIMIT ${CHUNK})`,
       `DELETE FROM evaluations WHERE id IN (SELECT id FROM evaluations WHERE at < ? ORDER BY id LIMIT ${CHUNK})`,
       // With the deliveries of their findings.
       `DELETE FROM runs WHERE id IN (

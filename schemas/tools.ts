@@ -9,17 +9,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "subscription_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "delivery_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "lease": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     }
    },
@@ -57,13 +57,9 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "incident": {
      "type": "string",
-     "description": "Incident.",
-     "pattern": "^inc_[1-9][0-9]{0,14}$"
-    },
-    "version": {
-     "type": "integer",
-     "description": "The version you saw; refused when another was first.",
-     "minimum": 1
+     "description": "Incident, such as inc_128.",
+     "minLength": 1,
+     "maxLength": 20
     }
    },
    "required": [
@@ -203,7 +199,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "operations": {
      "type": "array",
-     "description": "Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.",
+     "description": "Done in order, all or nothing; move sends pause or resume.",
      "items": {
       "type": "object",
       "description": "One operation of a change-set.",
@@ -470,7 +466,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "selector": {
      "type": "object",
-     "description": "Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.",
+     "description": "Labels that must all hold; the reserved name key_value is the value of the entity.",
      "minProperties": 1,
      "maxProperties": 16,
      "propertyNames": {
@@ -588,17 +584,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "subscription_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "delivery_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "lease": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "verdict": {
@@ -627,13 +623,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "headline": {
      "type": "string",
-     "description": "One line, up to 100 characters, that says what is wrong.",
+     "description": "What is wrong, one line, up to 100 characters.",
      "maxLength": 100,
      "pattern": "^[^\\r\\n]*$"
     },
     "next_step": {
      "type": "string",
-     "description": "One line, up to 300 characters, that says what to do.",
+     "description": "What to do, one line, up to 300 characters.",
      "maxLength": 300,
      "pattern": "^[^\\r\\n]*$"
     },
@@ -1212,17 +1208,17 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "subscription_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "delivery_id": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "lease": {
      "type": "string",
-     "description": "As wait_for_firing gave it.",
+     "description": "Of wait_for_firing.",
      "maxLength": 64
     },
     "lease_seconds": {
@@ -1267,7 +1263,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
@@ -1500,7 +1496,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
@@ -2250,7 +2246,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     }
@@ -2309,7 +2305,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     }
@@ -2630,19 +2626,19 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
     "entity": {
      "type": "string",
-     "description": "Only of this entity.",
+     "description": "Entity.",
      "minLength": 1,
      "maxLength": 512
     },
     "agent": {
      "type": "string",
-     "description": "Only by this agent.",
+     "description": "Agent.",
      "minLength": 1,
      "maxLength": 100
     },
@@ -2879,26 +2875,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "state": {
      "type": "string",
-     "description": "Only in this state; absent: not handled.",
+     "description": "Default: not handled.",
      "enum": [
       "open",
       "acknowledged",
       "snoozed",
       "handled"
      ]
-    },
-    "entity": {
-     "type": "string",
-     "description": "Only of this entity.",
-     "minLength": 1,
-     "maxLength": 512
-    },
-    "limit": {
-     "type": "integer",
-     "description": "Incidents a page.",
-     "minimum": 1,
-     "maximum": 100,
-     "default": 20
     },
     "cursor": {
      "type": "string",
@@ -3192,19 +3175,19 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "agent": {
      "type": "string",
-     "description": "Only this agent.",
+     "description": "Agent.",
      "minLength": 1,
      "maxLength": 100
     },
     "entity": {
      "type": "string",
-     "description": "Only of this entity.",
+     "description": "Entity.",
      "minLength": 1,
      "maxLength": 1024
     },
     "status": {
      "type": "string",
-     "description": "Only successful or failed ones.",
+     "description": "How they ended.",
      "enum": [
       "successful",
       "failed"
@@ -3626,13 +3609,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
     "show": {
      "type": "string",
-     "description": "findings: only what needs a look; agent:<name>: only of this agent. Absent: all.",
+     "description": "findings: what needs a look; agent:<name>: of this agent. Absent: all.",
      "pattern": "^(findings|agent:.{1,100})$"
     },
     "limit": {
@@ -3887,7 +3870,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "operations": {
      "type": "array",
-     "description": "Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.",
+     "description": "Done in order, all or nothing; move sends pause or resume.",
      "items": {
       "type": "object",
       "description": "One operation of a change-set.",
@@ -4087,7 +4070,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "selector": {
      "type": "object",
-     "description": "Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.",
+     "description": "Labels that must all hold; the reserved name key_value is the value of the entity.",
      "minProperties": 1,
      "maxProperties": 16,
      "propertyNames": {
@@ -4438,7 +4421,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     }
@@ -4564,7 +4547,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     }
@@ -4696,7 +4679,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "selector": {
      "type": "object",
-     "description": "Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.",
+     "description": "Labels that must all hold; the reserved name key_value is the value of the entity.",
      "minProperties": 1,
      "maxProperties": 16,
      "propertyNames": {
@@ -5302,13 +5285,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "project": {
      "type": "string",
-     "description": "Project (id or name), where there are several.",
+     "description": "Project (id or name).",
      "minLength": 1,
      "maxLength": 200
     },
     "name": {
      "type": "string",
-     "description": "Name of the queue, one line; shared by who waits with the same credential and name.",
+     "description": "Name of the queue, one line; the same one is shared.",
      "maxLength": 80,
      "pattern": "^[^\\r\\n]*$"
     },

@@ -7765,7 +7765,7 @@ export interface Home {
      */
     trigger: boolean
     /**
-     * Somebody is told of firings: an address or an agent.
+     * A trigger has a subscriber: an address or an agent.
      */
     notification: boolean
     /**
@@ -7841,9 +7841,6 @@ export interface Incident {
   firings: number
   /**
    * Firings of each of the last 24 hours, oldest first.
-   *
-   * @minItems 24
-   * @maxItems 24
    */
   spark: number[]
   /**
@@ -8226,9 +8223,6 @@ export interface IncidentDetail {
   firings: Firing[]
   /**
    * Firings of each of the last 24 hours, oldest first.
-   *
-   * @minItems 24
-   * @maxItems 24
    */
   spark: number[]
   /**
@@ -8994,15 +8988,15 @@ export interface ToolAckFiringResult {
  */
 export interface ToolAckFiring {
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   subscription_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   delivery_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   lease: string
 }
@@ -9076,13 +9070,9 @@ export interface ToolAcknowledgeIncidentResult {
  */
 export interface ToolAcknowledgeIncident {
   /**
-   * Incident.
+   * Incident, such as inc_128.
    */
   incident: string
-  /**
-   * The version you saw; refused when another was first.
-   */
-  version?: number
 }
 /**
  * What the tool apply_change answers.
@@ -9127,7 +9117,7 @@ export interface ToolApplyChangeResult {
  */
 export interface ToolApplyChange {
   /**
-   * Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.
+   * Done in order, all or nothing; move sends pause or resume.
    *
    * @minItems 1
    * @maxItems 500
@@ -9300,7 +9290,7 @@ export interface ToolChanged {
   project?: string
 }
 /**
- * Label constraints, all of which must hold (strict AND). The reserved name key_value matches the entity value.
+ * Labels that must all hold; the reserved name key_value is the value of the entity.
  */
 export interface Selector {
   [k: string]: string | number | boolean
@@ -9370,15 +9360,15 @@ export interface ToolConcludeResult {
  */
 export interface ToolConclude {
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   subscription_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   delivery_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   lease: string
   /**
@@ -9398,11 +9388,11 @@ export interface ToolConclude {
    */
   label?: string
   /**
-   * One line, up to 100 characters, that says what is wrong.
+   * What is wrong, one line, up to 100 characters.
    */
   headline?: string
   /**
-   * One line, up to 300 characters, that says what to do.
+   * What to do, one line, up to 300 characters.
    */
   next_step?: string
   /**
@@ -9700,15 +9690,15 @@ export interface ToolExtendLeaseResult {
  */
 export interface ToolExtendLease {
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   subscription_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   delivery_id: string
   /**
-   * As wait_for_firing gave it.
+   * Of wait_for_firing.
    */
   lease: string
   /**
@@ -9746,7 +9736,7 @@ export interface ToolFinishProjectResult {
  */
 export interface ToolFinishProject {
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
   /**
@@ -9978,7 +9968,7 @@ export interface ToolGetFinding {
    */
   finding_id: string
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
   /**
@@ -10268,7 +10258,7 @@ export interface ToolHoldProjectResult {
  */
 export interface ToolHoldProject {
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
 }
@@ -10306,7 +10296,7 @@ export interface ToolJoinProject {
    */
   name?: string
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
 }
@@ -10580,15 +10570,15 @@ export interface ToolListFindingsResult {
  */
 export interface ToolListFindings {
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
   /**
-   * Only of this entity.
+   * Entity.
    */
   entity?: string
   /**
-   * Only by this agent.
+   * Agent.
    */
   agent?: string
   /**
@@ -10679,17 +10669,9 @@ export interface ToolListIncidentsResult {
  */
 export interface ToolListIncidents {
   /**
-   * Only in this state; absent: not handled.
+   * Default: not handled.
    */
   state?: 'open' | 'acknowledged' | 'snoozed' | 'handled'
-  /**
-   * Only of this entity.
-   */
-  entity?: string
-  /**
-   * Incidents a page.
-   */
-  limit?: number
   /**
    * next_cursor of the page before.
    */
@@ -10853,15 +10835,15 @@ export interface ToolListRuns {
    */
   project?: string
   /**
-   * Only this agent.
+   * Agent.
    */
   agent?: string
   /**
-   * Only of this entity.
+   * Entity.
    */
   entity?: string
   /**
-   * Only successful or failed ones.
+   * How they ended.
    */
   status?: 'successful' | 'failed'
   /**
@@ -11116,11 +11098,11 @@ export interface ToolProjectTimelineResult {
  */
 export interface ToolProjectTimeline {
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
   /**
-   * findings: only what needs a look; agent:<name>: only of this agent. Absent: all.
+   * findings: what needs a look; agent:<name>: of this agent. Absent: all.
    */
   show?: string
   /**
@@ -11207,7 +11189,7 @@ export interface ToolProposeChangeResult {
  */
 export interface ToolProposeChange {
   /**
-   * Done in order, all or nothing. put replaces a part, patch changes the fields given, delete deletes, move sends pause or resume.
+   * Done in order, all or nothing; move sends pause or resume.
    *
    * @minItems 1
    * @maxItems 500
@@ -11508,7 +11490,7 @@ export interface ToolRecordFinding {
     now?: number
   }[]
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
 }
@@ -11534,7 +11516,7 @@ export interface ToolReleaseProjectResult {
  */
 export interface ToolReleaseProject {
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
 }
@@ -12054,11 +12036,11 @@ export interface ToolWaitForFiring {
    */
   trigger?: string
   /**
-   * Project (id or name), where there are several.
+   * Project (id or name).
    */
   project?: string
   /**
-   * Name of the queue, one line; shared by who waits with the same credential and name.
+   * Name of the queue, one line; the same one is shared.
    */
   name?: string
   /**

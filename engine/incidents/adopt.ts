@@ -7,6 +7,8 @@ import { triggerQueries } from '../triggers/queries.ts'
 import type { FiringIncidents } from './firing.ts'
 import { QUIET_MS } from './steps.ts'
 
+const CACHE_KIB = 131_072
+
 /** @param now epoch ms */
 export function adoptFirings(
   store: Pick<StoreHandle, 'db' | 'tx'>,
@@ -31,6 +33,9 @@ export function adoptFirings(
      WHERE ir.run_id = ?`,
   )
   const { byId } = triggerQueries(db)
+  // All of it is one transaction, whose pages are changed again and again.
+  const cache = db.pragma('cache_size', { simple: true }) as number
+  db.pragma(`cache_size = -${CACHE_KIB}`)
   store.tx(() => {
     for (const id of ids.all(now - QUIET_MS)) {
       const row = byId.get(id)!
@@ -42,4 +47,5 @@ export function adoptFirings(
     }
     db.prepare("DELETE FROM meta WHERE key = 'incidents_due'").run()
   })
+  db.pragma(`cache_size = ${cache}`)
 }

@@ -6,7 +6,6 @@ import { tagged } from './operation.ts'
 const operation = tagged('incidents')
 
 const WORD = { type: 'string', minLength: 1, maxLength: 1024 } as const
-const INCIDENT = { incident: { type: 'string', pattern: '^(inc_)?[1-9][0-9]{0,14}$' } } as const
 
 /**
  * Who acts: the name of the key; else what the header says that SVC_USER_HEADER names; else the name typed in the
@@ -70,7 +69,6 @@ export const incidents = [
     scope: 'read',
     projectKey: true,
     role: 'reader',
-    params: INCIDENT,
     answer: 'incident-detail.json',
     versioned: true,
     summary: 'One incident with its finding, activity and firings',
@@ -91,7 +89,6 @@ export const incidents = [
     route: 'POST /api/incidents/{incident}/acknowledge',
     scope: 'respond',
     role: 'writer',
-    params: INCIDENT,
     body: 'request-incident-act.json',
     answer: 'incident.json',
     versioned: true,
@@ -104,7 +101,6 @@ export const incidents = [
     route: 'POST /api/incidents/{incident}/assign',
     scope: 'respond',
     role: 'writer',
-    params: INCIDENT,
     body: 'request-incident-assign.json',
     answer: 'incident.json',
     versioned: true,
@@ -117,7 +113,6 @@ export const incidents = [
     route: 'POST /api/incidents/{incident}/snooze',
     scope: 'respond',
     role: 'writer',
-    params: INCIDENT,
     body: 'request-incident-snooze.json',
     answer: 'incident.json',
     versioned: true,
@@ -130,7 +125,6 @@ export const incidents = [
     route: 'POST /api/incidents/{incident}/unsnooze',
     scope: 'respond',
     role: 'writer',
-    params: INCIDENT,
     body: 'request-incident-act.json',
     answer: 'incident.json',
     versioned: true,
@@ -143,7 +137,6 @@ export const incidents = [
     route: 'POST /api/incidents/{incident}/handle',
     scope: 'respond',
     role: 'writer',
-    params: INCIDENT,
     body: 'request-incident-act.json',
     answer: 'incident.json',
     versioned: true,
@@ -156,7 +149,6 @@ export const incidents = [
     route: 'POST /api/incidents/{incident}/reopen',
     scope: 'respond',
     role: 'writer',
-    params: INCIDENT,
     body: 'request-incident-act.json',
     answer: 'incident.json',
     versioned: true,
@@ -169,7 +161,6 @@ export const incidents = [
     route: 'POST /api/incidents/{incident}/severity',
     scope: 'respond',
     role: 'writer',
-    params: INCIDENT,
     body: 'request-incident-severity.json',
     answer: 'incident.json',
     versioned: true,
@@ -182,7 +173,6 @@ export const incidents = [
     route: 'POST /api/incidents/{incident}/notes',
     scope: 'respond',
     role: 'writer',
-    params: INCIDENT,
     body: 'request-incident-note.json',
     answer: 'incident.json',
     versioned: true,

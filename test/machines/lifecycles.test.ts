@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type Kind, lifecycles } from '../../machines/index.ts'
 import { accepts, eventsOf, type Snapshot, step } from '../../machines/step.ts'
-import { type Situation, snapshotOf, type Taken, tables } from './tables.ts'
+import type { Situation, Taken } from './situation.ts'
+import { snapshotOf, tables } from './tables.ts'
 
 const NOW = 1000
 const STRANGE = ['archive', '', 'xstate.init', 'xstate.done.state.run', '*']

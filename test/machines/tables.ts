@@ -4,23 +4,8 @@
  */
 import type { Kind } from '../../machines/index.ts'
 import type { Snapshot } from '../../machines/step.ts'
-
-export interface Situation {
-  state: string
-  context?: Record<string, unknown>
-  /** Nothing more is taken. */
-  isFinal?: true
-  /** Event → the next state, or the next state with its context, the event's payload and effects. */
-  takes: Record<string, string | Taken>
-}
-export interface Taken {
-  to: string
-  context?: Record<string, unknown>
-  /** What the event brings with it. */
-  brings?: Record<string, unknown>
-  /** The named effects, in order. */
-  effects?: { type: string; params?: unknown }[]
-}
+import { incident } from './incident-table.ts'
+import type { Situation, Taken } from './situation.ts'
 
 const pausable: Situation[] = [
   { state: 'active', takes: { pause: 'paused', delete: 'deleted' } },
@@ -412,123 +397,6 @@ const handoff: Situation[] = [
   },
   { state: 'started', context: { depth: 1 }, takes: { finish: 'done' } },
   ...finals(['refused_chain_limit', 'refused_cooldown', 'refused_target_busy', 'done'], { depth: 1 }),
-]
-
-const says = (...types: string[]) => types.map((type) => ({ type }))
-const free = { until: null, was_taken: false }
-const opens = (...effects: string[]): Taken => ({ to: 'open', context: free, effects: says(...effects) })
-const handled: Taken = {
-  to: 'handled',
-  context: free,
-  brings: { how: 'quiet' },
-  effects: [{ type: 'note_handled', params: { how: 'quiet' } }],
-}
-const snoozed = (wasTaken: boolean, until: number | null): Taken => ({
-  to: 'snoozed',
-  context: { until, was_taken: wasTaken },
-  brings: { until },
-  effects: [{ type: 'note_snoozed', params: { until } }],
-})
-const assigned = (to: string): Taken => ({ to, effects: says('note_assigned') })
-/** Of a snooze, whatever becomes of its time. */
-const ofSnooze = (wasTaken: boolean, until: number | null) => ({
-  acknowledge: { to: 'acknowledged', context: free, effects: says('note_unsnoozed', 'note_taken') },
-  assign: { ...assigned('snoozed'), context: { until, was_taken: wasTaken } },
-  snooze: snoozed(wasTaken, 9_000),
-  unsnooze: wasTaken
-    ? { to: 'acknowledged', context: free, effects: says('note_unsnoozed') }
-    : opens('note_unsnoozed', 'note_given_back'),
-  handle: handled,
-  reopen: opens('note_unsnoozed', 'note_given_back'),
-})
-/** The instant of lifecycles.test.ts. */
-const DUE = 1000
-const incident: Situation[] = [
-  {
-    state: 'open',
-    context: free,
-    takes: {
-      fire: { to: 'open', brings: { rises: true }, effects: says('note_fired') },
-      acknowledge: { to: 'acknowledged', effects: says('note_taken') },
-      assign: assigned('open'),
-      snooze: snoozed(false, null),
-      set_severity: { to: 'open', brings: { rises: true }, effects: says('note_severity') },
-      handle: handled,
-    },
-  },
-  {
-    state: 'acknowledged',
-    context: free,
-    takes: {
-      fire: { to: 'acknowledged', effects: says('note_fired') },
-      assign: assigned('acknowledged'),
-      snooze: snoozed(true, DUE),
-      set_severity: { ...opens('note_severity', 'note_given_back'), brings: { rises: true } },
-      handle: handled,
-      reopen: opens('note_given_back'),
-    },
-  },
-  {
-    state: 'acknowledged',
-    context: free,
-    takes: {
-      fire: { ...opens('note_fired', 'note_given_back'), brings: { rises: true } },
-      assign: assigned('acknowledged'),
-      snooze: snoozed(true, null),
-      set_severity: { to: 'acknowledged', effects: says('note_severity') },
-      handle: handled,
-      reopen: opens('note_given_back'),
-    },
-  },
-  {
-    state: 'snoozed',
-    context: { until: DUE, was_taken: false },
-    takes: {
-      ...ofSnooze(false, DUE),
-      fire: {
-        to: 'snoozed',
-        context: { until: DUE, was_taken: false },
-        brings: { at: DUE - 1 },
-        effects: says('note_fired'),
-      },
-      wake: { ...opens('note_unsnoozed', 'note_given_back'), brings: { at: DUE } },
-      set_severity: {
-        ...opens('note_severity', 'note_unsnoozed', 'note_given_back'),
-        brings: { rises: true },
-      },
-    },
-  },
-  {
-    state: 'snoozed',
-    context: { until: DUE, was_taken: true },
-    takes: {
-      ...ofSnooze(true, DUE),
-      fire: { ...opens('note_fired', 'note_unsnoozed', 'note_given_back'), brings: { at: DUE } },
-      wake: { ...opens('note_unsnoozed', 'note_given_back'), brings: { at: DUE + 1 } },
-      set_severity: {
-        to: 'snoozed',
-        context: { until: DUE, was_taken: true },
-        effects: says('note_severity'),
-      },
-    },
-  },
-  {
-    // Until it changes: no time ends it.
-    state: 'snoozed',
-    context: { until: null, was_taken: false },
-    takes: {
-      ...ofSnooze(false, null),
-      fire: {
-        ...opens('note_fired', 'note_unsnoozed', 'note_given_back'),
-        brings: { at: 9_999, rises: true },
-      },
-      set_severity: {
-        ...opens('note_severity', 'note_unsnoozed', 'note_given_back'),
-        brings: { rises: true },
-      },
-    },
-  },
-  { state: 'handled', context: free, takes: { reopen: opens('note_reopened', 'note_given_back') } },
 ]
 
 export const tables: Record<Kind, Situation[]> = {

@@ -36,7 +36,6 @@ export const pathParameters: Readonly<Record<string, PathParameter>> = {
   'incidents/incident': {
     description: 'Incident.',
     example: 'inc_128',
-    pattern: '^(inc_)?[1-9][0-9]{0,14}$',
   },
   'firings/id': FIRING,
   'dispatches/id': FIRING,

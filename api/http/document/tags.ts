@@ -6,6 +6,10 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'ask', description: 'Questions answered by a model over reads.' },
   { name: 'sources', description: 'Where events come from.' },
   { name: 'triggers', description: 'What is watched, and when it fires.' },
+  {
+    name: 'incidents',
+    description: 'Firings of one trigger for one key, from the first until somebody handles them; and Home.',
+  },
   { name: 'firings', description: 'What triggers made of events, and why an event woke nobody.' },
   { name: 'deliveries', description: 'Firings on their way to each recipient.' },
   { name: 'subscriptions', description: 'Who outside gets firings, by post or by fetching.' },

@@ -14,15 +14,14 @@ const LIMIT = 20
 export const listIncidents = defineTool<ToolListIncidents, ToolListIncidentsResult>({
   name: 'list_incidents',
   title: 'List incidents',
-  description:
-    'What is wrong now: incidents not handled, the most severe first, with what was found of each.',
+  description: 'What is wrong now, worst first, and who has it: look here before you begin.',
   scope: 'read',
   ofProject: true,
   hints: READS,
-  async run({ state, entity, limit = LIMIT, cursor }, context) {
+  async run({ state, cursor }, context) {
     const { incidents, next_before } = await context.daemon.ask(
       calls.listIncidents,
-      { state, entity, limit, before: cursor },
+      { state, limit: LIMIT, before: cursor },
       context.signal,
     )
     const shown = incidents.map(shownOf)
@@ -38,16 +37,16 @@ export const listIncidents = defineTool<ToolListIncidents, ToolListIncidentsResu
 export const acknowledgeIncident = defineTool<ToolAcknowledgeIncident, ToolAcknowledgeIncidentResult>({
   name: 'acknowledge_incident',
   title: 'Acknowledge an incident',
-  description: 'Say that you have an incident, so that nobody else begins on it. Its deliveries go on.',
+  description: 'Say that you have an incident, so that nobody else begins on it.',
   scope: 'respond',
   ofProject: false,
   hints: adds(),
-  async run({ incident, version }, context) {
-    const now = version ?? (await context.daemon.ask(calls.getIncident, { incident }, context.signal)).version
+  async run({ incident }, context) {
+    const { version } = await context.daemon.ask(calls.getIncident, { incident }, context.signal)
     const taken = await context.daemon.ask(
       calls.acknowledgeIncident,
       // On an open instance there is no key to name it after.
-      { incident, body: { version: now, ...(context.identity.id === 'open' ? { by: context.client } : {}) } },
+      { incident, body: { version, ...(context.identity.id === 'open' ? { by: context.client } : {}) } },
       context.signal,
     )
     const shown = shownOf(taken)

@@ -60,7 +60,7 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
   name: 'project_timeline',
   title: 'What a project found',
   description:
-    'What the agents of a project found, newest first, one result per chain of runs, and totals since 00:00 UTC. get_finding has the whole note.',
+    'What agents of a project found, newest first, one result per chain of runs. get_finding has the whole note.',
   scope: 'read',
   ofProject: true,
   hints: READS,

@@ -71,7 +71,7 @@ describe('docs/mcp.md', () => {
   it('has each tool with its scope, whether project keys may call it, and what it does', () => {
     const rows = textOf('docs/mcp.md')
       .split('\n')
-      .filter((line) => /^\| `[a-z_]+` \| (read|ingest|findings|admin) \|/.test(line))
+      .filter((line) => /^\| `[a-z_]+` \| (read|ingest|findings|respond|admin) \|/.test(line))
     expect(rows).toEqual(
       tools.map(
         ({ name, scope, ofProject, hints, title }) =>

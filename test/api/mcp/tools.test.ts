@@ -351,6 +351,17 @@ describe('the tools', () => {
     expect(JSON.parse(payload)).toMatchObject({ message })
   })
 
+  it('list incidents, and take one; who comes second is told who has it', async () => {
+    const { text, content } = await use('list_incidents')
+    const [first] = content.incidents as { incident: string; state: string; trigger: string }[]
+    expect(first).toMatchObject({ state: 'open', trigger: 'any', severity: 'warning' })
+    expect(text).toContain(`${first!.incident} warning, open`)
+    const taken = await use('acknowledge_incident', { incident: first!.incident })
+    expect(taken.content).toMatchObject({ incident: first!.incident, state: 'acknowledged' })
+    const again = await call(client, 'acknowledge_incident', { incident: first!.incident })
+    expect(again).toMatchObject({ isError: true, text: expect.stringContaining('is acknowledged') })
+  })
+
   it('are all called by these tests', () => {
     expect([...used].sort()).toEqual(tools.map(({ name }) => name).sort())
   })

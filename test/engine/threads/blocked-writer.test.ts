@@ -102,6 +102,7 @@ const NAMES: [path: RegExp, name: () => string][] = [
   [/^\/api\/projects\/\{id\}\/setup/, () => ids.setup!],
   [/^\/api\/(projects|usecases)\/\{/, () => 'Project 0'],
   [/^\/api\/(firings|activity\/dispatches)\/\{/, () => ids.firing!],
+  [/^\/api\/incidents\/\{/, () => 'inc_1'],
   [/^\/api\/events\/\{/, () => ids.event!],
   [/^\/api\/runs\/\{/, () => ids.run!],
   [/^\/api\/change-sets\/\{/, () => '1'],
