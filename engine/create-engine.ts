@@ -19,9 +19,9 @@ import { createBoundKey } from './declared/create-key.ts'
 import { openDeclared } from './declared/declared.ts'
 import { makeFirstSource } from './declared/self-made.ts'
 import { requireProject } from './declared/skill-writes.ts'
-import { environmentCalls, knownSource } from './docker/environment.ts'
 import { demoReads, demoWrites } from './demo/calls.ts'
 import { demoWorld } from './demo/state.ts'
+import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
 import { evalCalls } from './evals/calls.ts'
@@ -67,6 +67,7 @@ import { writeBackOfRun } from './runs/write-back-body.ts'
 import { runsParts } from './runs-parts.ts'
 import { watchSealedSecrets } from './sealed-secrets.ts'
 import { memorySecrets, openSecrets } from './secrets.ts'
+import { openSettings } from './settings/settings.ts'
 import { openSetup } from './setup-parts.ts'
 import { openSlack } from './slack/open.ts'
 import { snapshotsOf } from './snapshot.ts'
@@ -74,7 +75,6 @@ import { specOf } from './sources/live.ts'
 import { createSources } from './sources/sources.ts'
 import { Appender } from './store/append.ts'
 import { Capacity } from './store/capacity.ts'
-import { openSettings } from './settings/settings.ts'
 import { asStartError } from './store/connect.ts'
 import { isSqliteError } from './store/disk-fault.ts'
 import { Idempotency } from './store/idempotency.ts'
@@ -335,7 +335,12 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
     ...tracing,
     ...polling,
     ...demoReads(declared),
-    ...demoWrites({ declared, catalog, polls: polling, events: eventRemoval(store, ctx.index, ctx.dictionary) }),
+    ...demoWrites({
+      declared,
+      catalog,
+      polls: polling,
+      events: eventRemoval(store, ctx.index, ctx.dictionary),
+    }),
     ...traces.calls,
     ...storedAsk(declared, {
       secret: cursorSecret,

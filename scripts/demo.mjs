@@ -14,10 +14,16 @@ await main(async () => {
   process.env.SVC_DB ??= join(root, '.svc', 'demo.db')
   process.env.SVC_HOME ??= join(root, '.svc')
   process.env.SVC_LOG_LEVEL ??= 'warn'
+  // A port that the daemon of somebody's own may have.
+  process.env.SVC_OTLP_GRPC_PORT ??= 'off'
   // Where nobody looks at the terminal, nobody looks at a browser.
   const isWatched = process.stdout.isTTY === true && !given.includes('--no-open')
-  await launch(join(root, 'dist', 'svc.mjs'), ['up', '--demo', ...(isWatched ? ['--open'] : []), ...options], {
-    isDaemon: true,
-  })
+  await launch(
+    join(root, 'dist', 'svc.mjs'),
+    ['up', '--demo', ...(isWatched ? ['--open'] : []), ...options],
+    {
+      isDaemon: true,
+    },
+  )
   return Number(process.exitCode ?? 0)
 })

@@ -10,7 +10,12 @@ const EVERY_MS = 30_000
 export function DemoBar() {
   const queries = useQueryClient()
   const again = () => void queries.invalidateQueries()
-  const { data } = useQuery({ queryKey: demoKey, queryFn: demo.status, refetchInterval: EVERY_MS, retry: false })
+  const { data } = useQuery({
+    queryKey: demoKey,
+    queryFn: demo.status,
+    refetchInterval: EVERY_MS,
+    retry: false,
+  })
   const breaking = useChange(demo.break, {
     said: (_demo, service) => `${service} is broken. An incident opens within seconds`,
     onDone: again,

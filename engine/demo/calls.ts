@@ -1,10 +1,10 @@
 /** The demo loaded, broken, mended and removed, on the writing connection; what it is now, on any. */
 import type { Demo, DemoRemoved } from '../../schemas/types.ts'
 import type { CatalogFiles } from '../catalog/catalog.ts'
+import { kindWord } from '../changes/declared.ts'
 import { DEMO_HISTORY_MS } from '../connectors/demo/demo.ts'
 import { BREAKABLE } from '../connectors/demo/faults.ts'
 import { demoEvents } from '../connectors/demo/generator.ts'
-import { kindWord } from '../changes/declared.ts'
 import type { Declared } from '../declared/declared.ts'
 import { makeFindingsSource } from '../declared/findings-source.ts'
 import type { WriteBy } from '../declared/write.ts'
@@ -92,7 +92,12 @@ export function demoWrites({ declared, catalog, polls, events }: DemoParts): Dem
       const items = demoEvents({ seed, faults }, stream, now - DEMO_HISTORY_MS, now)
       await polls.settlePoll({
         ...{ sourceId, version, cursor: null, began: now, ended: now },
-        ...{ items: items.map((event) => JSON.stringify(event)), newCursor: String(now), more: false, notice: null },
+        ...{
+          items: items.map((event) => JSON.stringify(event)),
+          newCursor: String(now),
+          more: false,
+          notice: null,
+        },
       })
     }
   }
@@ -119,9 +124,15 @@ function requireNamesFree({ kinds, store, clock }: Declared): void {
   if (readDemo(openSettings(store, clock))) fail('conflict', 'the demo is loaded already')
   const taken = DEMO_PARTS.find(({ kind, name }) => kinds[kind].find(name) !== undefined)
   if (taken)
-    fail('conflict', `the demo was not loaded: the ${kindWord(taken.kind)} ${taken.name} is not its own; rename or delete it`)
+    fail(
+      'conflict',
+      `the demo was not loaded: the ${kindWord(taken.kind)} ${taken.name} is not its own; rename or delete it`,
+    )
   if (kinds.project.list().some(({ name }) => name === DEMO_PROJECT))
-    fail('conflict', `the demo was not loaded: the project ${DEMO_PROJECT} is not its own; rename or delete it`)
+    fail(
+      'conflict',
+      `the demo was not loaded: the project ${DEMO_PROJECT} is not its own; rename or delete it`,
+    )
 }
 
 function present(state: DemoState | undefined): Demo {

@@ -73,7 +73,13 @@ export const demoCatalog = (): string =>
         ],
       },
     ],
-    projects: [{ template: 'custom', name: DEMO_PROJECT, description: 'Demo: a made-up shop with a scripted model. Remove it any time.' }],
+    projects: [
+      {
+        template: 'custom',
+        name: DEMO_PROJECT,
+        description: 'Demo: a made-up shop with a scripted model. Remove it any time.',
+      },
+    ],
     wiring: [{ project: DEMO_PROJECT, wake: DEMO_TRIGGER, agent: DEMO_AGENT, enabled: true }],
   })
 

@@ -22,7 +22,11 @@ export interface RemovalParts {
 }
 
 /** @throws SvcError conflict: something else uses a part of it */
-export function removeAll({ declared, settings, events }: RemovalParts, state: DemoState, by: WriteBy): DemoRemoved {
+export function removeAll(
+  { declared, settings, events }: RemovalParts,
+  state: DemoState,
+  by: WriteBy,
+): DemoRemoved {
   const { db } = declared.store
   const runs = runsOf(db, state)
   const removed = events.ofSources(state.sources) + events.byId(findingEvents(db, runs))
@@ -40,7 +44,12 @@ interface NamedRow {
 }
 
 /** As an edit: the project with the parts of the demo; what else is in it goes to the Default project. */
-function undeclare(declared: Declared, { project }: DemoState, findings: readonly NamedRow[], by: WriteBy): void {
+function undeclare(
+  declared: Declared,
+  { project }: DemoState,
+  findings: readonly NamedRow[],
+  by: WriteBy,
+): void {
   const parts = [...DEMO_PARTS, ...findings.map(({ name }) => ({ kind: 'source' as const, name }))]
   const own = new Set(parts.map(({ kind, name }) => `${kind}:${name}`))
   declared.changes.commit({ ...by, why: 'Remove demo' }, (edit) => {
@@ -92,7 +101,14 @@ function removeRecords(db: Database, { triggers, project }: DemoState, runs: rea
   remove(`DELETE FROM deliveries WHERE firing_id IN (${firings})`, ofTriggers)
   remove('DELETE FROM deliveries WHERE finding_of IN (SELECT value FROM json_each(?))', ofRuns)
   remove(`DELETE FROM setups WHERE id = ?`, project)
-  for (const table of ['active_keys', 'watched_keys', 'key_bases', 'trigger_schedules', 'evaluations', 'firings'])
+  for (const table of [
+    'active_keys',
+    'watched_keys',
+    'key_bases',
+    'trigger_schedules',
+    'evaluations',
+    'firings',
+  ])
     remove(`DELETE FROM ${table} WHERE trigger_id IN (SELECT value FROM json_each(?))`, ofTriggers)
   const incidents = remove(
     'DELETE FROM incidents WHERE trigger_id IN (SELECT value FROM json_each(?))',
@@ -169,4 +185,3 @@ const findingNames = (db: Database, sources: readonly number[]): string[] =>
     )
     .pluck()
     .all(JSON.stringify(sources))
-

@@ -40,7 +40,9 @@ export const scripted: Adapter = {
 function answer({ messages }: WireRequest): WireReply {
   const results = messages.flatMap((message) => (message.role === 'tool' ? message.results : []))
   const asked = askedOf(messages)
-  const calls = results.length ? [conclude(asked, results.map(({ content }) => content).join('\n'))] : reads(asked)
+  const calls = results.length
+    ? [conclude(asked, results.map(({ content }) => content).join('\n'))]
+    : reads(asked)
   return {
     ...{ text: '', calls, raw: null, stop: 'tools', model: SCRIPTED_MODEL, cost: 0 },
     usage: { input: 0, output: 0, cacheWrite: 0, cacheRead: 0 },
@@ -61,7 +63,10 @@ function reads({ label, entity }: { label: string; entity: string }): ToolCall[]
     name: 'read',
     arguments: { selector: { [label]: entity }, window: WINDOW, ...more },
   })
-  return [read('errors', { window: ERRORS_WINDOW, event_types: ['error'] }), read('changes', { sources: [CHANGES] })]
+  return [
+    read('errors', { window: ERRORS_WINDOW, event_types: ['error'] }),
+    read('changes', { sources: [CHANGES] }),
+  ]
 }
 
 interface Line {
@@ -81,7 +86,14 @@ export function linesIn(text: string): Line[] {
   const found = new Map<string, Line>()
   for (const line of text.split('\n')) {
     const [, id, at, source, count, since, said] = LINE.exec(line) ?? []
-    if (id) found.set(id, { id, at: Date.parse(since ?? at!), source: source!, text: said!, count: Number(count ?? 1) })
+    if (id)
+      found.set(id, {
+        id,
+        at: Date.parse(since ?? at!),
+        source: source!,
+        text: said!,
+        count: Number(count ?? 1),
+      })
   }
   return [...found.values()].sort((a, b) => a.at - b.at)
 }
@@ -134,8 +146,14 @@ function mostOf(lines: readonly Line[]): Line[] {
 /** How each kind of change is taken back. */
 const BACK: readonly [RegExp, (found: readonly string[]) => string][] = [
   [/^Deploy of (\S+) \S+, before ([^\s,]+)/, ([, service, version]) => `Roll back ${service} to ${version}.`],
-  [/^Config of (\S+): (\S+) from (\S+) to/, ([, service, name, value]) => `Set ${name} of ${service} back to ${value}.`],
-  [/^Flag (\S+) of (\S+) from (\S+) to/, ([, flag, service, value]) => `Set ${flag} of ${service} back to ${value} percent.`],
+  [
+    /^Config of (\S+): (\S+) from (\S+) to/,
+    ([, service, name, value]) => `Set ${name} of ${service} back to ${value}.`,
+  ],
+  [
+    /^Flag (\S+) of (\S+) from (\S+) to/,
+    ([, flag, service, value]) => `Set ${flag} of ${service} back to ${value} percent.`,
+  ],
 ]
 
 function nextStep(change: string): string {

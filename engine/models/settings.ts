@@ -74,7 +74,8 @@ export interface ModelSettings {
 }
 
 /** Whether a person may choose it. */
-const isOwned = (provider: Provider): provider is Provider & { kind: OwnedKind } => provider.kind !== 'scripted'
+const isOwned = (provider: Provider): provider is Provider & { kind: OwnedKind } =>
+  provider.kind !== 'scripted'
 
 export function createModelSettings(known: Known): ModelSettings {
   const { settings, env } = known

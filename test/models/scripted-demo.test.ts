@@ -45,7 +45,9 @@ describe('the scripted model', () => {
       'evt_4 2026-11-20T12:00:00.000Z demo-deploys deploy: Deploy of x v2, before v1 {service=x}',
       'no event',
     ].join('\n')
-    expect(linesIn(text).map(({ id, at, source, text: said, count }) => [id, at % 60_000, source, said, count])).toEqual([
+    expect(
+      linesIn(text).map(({ id, at, source, text: said, count }) => [id, at % 60_000, source, said, count]),
+    ).toEqual([
       ['evt_4', 0, 'demo-deploys', 'Deploy of x v2, before v1', 1],
       ['evt_9', 1_000, 'logs', 'a: b', 3],
     ])

@@ -2,7 +2,7 @@
 import { Argument } from 'commander'
 import type { Demo } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { type Io, escapeLine } from '../terminal.ts'
+import { escapeLine, type Io } from '../terminal.ts'
 import { noun, say, verb } from '../verbs.ts'
 
 const SERVICES = ['checkout', 'payments', 'cart', 'search'] as const
@@ -10,7 +10,11 @@ type Service = (typeof SERVICES)[number]
 
 /** The command and its subcommands. */
 export const demoCommand = noun('demo', 'Load, break, mend and remove the demo', {
-  start: verb({ does: 'Load it, with 90 minutes of history and one open incident', call: calls.startDemo, tell }),
+  start: verb({
+    does: 'Load it, with 90 minutes of history and one open incident',
+    call: calls.startDemo,
+    tell,
+  }),
   break: verb({
     does: 'Break a service of it; an incident opens within seconds',
     call: calls.breakDemo,

@@ -29,7 +29,10 @@ type HttpServer = Awaited<ReturnType<typeof buildServer>>
  * Starts the daemon; returns when it listens, and the process goes on until a signal.
  * @throws ConfigError, StartError or CliError when it cannot start.
  */
-export async function up(io: Io, flags: Flags & { open?: boolean; demo?: boolean; acceptLoss?: boolean }): Promise<void> {
+export async function up(
+  io: Io,
+  flags: Flags & { open?: boolean; demo?: boolean; acceptLoss?: boolean },
+): Promise<void> {
   const config = loadConfig(flags, io.env)
   guardOldDataFile(config)
   guardOpenStart(io.env, config.auth)
@@ -50,11 +53,11 @@ export async function up(io: Io, flags: Flags & { open?: boolean; demo?: boolean
   stopOnSignals(server, engine, log)
   const url = consoleUrl(config.host, portOf(server.server))
   io.out(warnIfExposed(config.host, portOf(server.server), rootToken) ?? '')
+  if (flags.demo) await loadDemo(engine)
   io.out(describeStart(url, dataFolder(config), rootToken, config.auth.mode === 'given'))
   const grpc = await server.svc.startOtlpGrpc(config.otlpGrpcPort)
   io.out(describeOtlpGrpc(config.host, grpc))
   if (grpc.problem !== null) log.warn({ problem: grpc.problem }, 'OTLP/gRPC is off')
-  if (flags.demo) io.out(await loadDemo(engine, url))
   log.info({ url, version, secured: rootToken !== null, dataFile: config.dataFile }, 'listening')
   if (flags.open)
     openBrowser(
@@ -65,8 +68,8 @@ export async function up(io: Io, flags: Flags & { open?: boolean; demo?: boolean
     )
 }
 
-/** One that was left here is not loaded again. @returns the line that says where it is */
-async function loadDemo(engine: Engine, url: string): Promise<string> {
+/** One that was left here is not loaded again. */
+async function loadDemo(engine: Engine): Promise<void> {
   const caller = { id: 'svc', name: 'svc', scopes: ['admin'] }
   const input = {
     ...{ params: {}, query: {}, body: undefined, caller, project: null, secured: false },
@@ -74,7 +77,6 @@ async function loadDemo(engine: Engine, url: string): Promise<string> {
   }
   const { loaded } = (await engine.perform('getDemo', input)) as Demo
   if (!loaded) await engine.perform('startDemo', input)
-  return `svc: demo at ${url}; remove it with svc demo remove, or on the page\n`
 }
 
 /** The data home, for its owner alone; one that exists keeps its mode unless it is our default. */

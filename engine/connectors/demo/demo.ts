@@ -30,7 +30,8 @@ export const demo: PollConnector = {
   compile: () => (item) => [eventOf(item.value as DemoEvent)],
   poll: async (config, cursor) => {
     const { stream, world, now } = config as unknown as Polled
-    if (!world || now === undefined) return { items: [], cursor, notice: 'The demo is not loaded, so nothing happens here.' }
+    if (!world || now === undefined)
+      return { items: [], cursor, notice: 'The demo is not loaded, so nothing happens here.' }
     const after = Math.max(Number(cursor ?? 0), now - DEMO_HISTORY_MS)
     // A clock that was set back: what is stored is not made up again.
     if (after >= now) return { items: [], cursor }

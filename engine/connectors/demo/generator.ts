@@ -43,7 +43,12 @@ interface Timed extends Happening {
   at: number
 }
 
-function* usualOf({ seed, faults }: DemoWorld, stream: Stream, after: number, until: number): Iterable<Timed> {
+function* usualOf(
+  { seed, faults }: DemoWorld,
+  stream: Stream,
+  after: number,
+  until: number,
+): Iterable<Timed> {
   const { every, of } = USUAL[stream]
   const calm = stream === 'deploys' ? CALM_BEFORE : 0
   for (let slot = Math.floor(after / every); slot * every <= until; slot++) {

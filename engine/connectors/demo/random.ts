@@ -13,4 +13,5 @@ export function chanceOf(seed: string): () => number {
 }
 
 /** One of a list. */
-export const pick = <T>(chance: () => number, list: readonly T[]): T => list[Math.floor(chance() * list.length)]!
+export const pick = <T>(chance: () => number, list: readonly T[]): T =>
+  list[Math.floor(chance() * list.length)]!

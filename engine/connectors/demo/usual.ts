@@ -10,7 +10,7 @@ export interface Happening {
   [field: string]: string | number
 }
 
-/** @param slow whether a service is broken at that instant. */
+/** @param broken whether a service is broken at that instant. */
 type Usual = (chance: () => number, broken: (service: string) => boolean) => Happening[]
 
 interface Slots {
@@ -28,10 +28,15 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   catalog: ['GET /products', 'GET /categories'],
   shipping: ['GET /rates', 'POST /labels'],
 }
-const SAID: readonly [level: 'info' | 'warn' | 'error', share: number, texts: readonly string[]][] = [
+/** What is drawn, from 0 to 1, is of the first level that it is below. */
+const SAID: readonly [level: 'info' | 'warn' | 'error', below: number, texts: readonly string[]][] = [
   ['info', 0.86, ['cache refreshed', 'worker took a job', 'session opened', 'stock synced', 'job done']],
-  ['warn', 0.11, ['slow query, 740 ms', 'retry 1 of 3', 'queue is 80 percent full', 'token expires soon']],
-  ['error', 0.03, ['card declined by bank', 'address not deliverable', 'coupon not valid', 'image too large']],
+  ['warn', 0.97, ['slow query, 740 ms', 'retry 1 of 3', 'queue is 80 percent full', 'token expires soon']],
+  [
+    'error',
+    0.03,
+    ['card declined by bank', 'address not deliverable', 'coupon not valid', 'image too large'],
+  ],
 ]
 const TICKETS = ['Parcel is late', 'Invoice is missing', 'Wrong size was sent', 'How do I return this?']
 
@@ -46,8 +51,8 @@ const accessLogs: Usual = (chance, broken) => {
 
 const appLogs: Usual = (chance) => {
   const service = pick(chance, SERVICES)
-  let left = chance()
-  const [level, , texts] = SAID.find(([, share]) => (left -= share) < 0) ?? SAID[0]!
+  const drawn = chance()
+  const [level, , texts] = SAID.find(([, below]) => drawn < below)!
   return [{ type: level, service, level, text: pick(chance, texts) }]
 }
 
@@ -79,7 +84,9 @@ const alerts: Usual = (chance) => {
 
 const tickets: Usual = (chance) => {
   const service = pick(chance, ['shipping', 'catalog'])
-  return [{ type: 'ticket', service, text: pick(chance, TICKETS), customer: `c${Math.floor(chance() * 9_000)}` }]
+  return [
+    { type: 'ticket', service, text: pick(chance, TICKETS), customer: `c${Math.floor(chance() * 9_000)}` },
+  ]
 }
 
 /** Some 47 events a minute in all. */

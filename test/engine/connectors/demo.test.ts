@@ -13,14 +13,18 @@ const world = {
 }
 
 describe('the generator of the demo', () => {
-  it.each(STREAMS)('gives the same events of %s for the same seed and time, in one piece or in many', (stream) => {
-    const whole = demoEvents(world, stream, T0 - 600_000, T0)
-    const pieces = []
-    for (let at = T0 - 600_000; at < T0; at += 1_000) pieces.push(...demoEvents(world, stream, at, at + 1_000))
-    expect(pieces).toEqual(whole)
-    expect(new Set(whole.map(({ id }) => id)).size).toBe(whole.length)
-    expect(whole.map(({ at }) => at)).toEqual(whole.map(({ at }) => at).toSorted())
-  })
+  it.each(STREAMS)(
+    'gives the same events of %s for the same seed and time, in one piece or in many',
+    (stream) => {
+      const whole = demoEvents(world, stream, T0 - 600_000, T0)
+      const pieces = []
+      for (let at = T0 - 600_000; at < T0; at += 1_000)
+        pieces.push(...demoEvents(world, stream, at, at + 1_000))
+      expect(pieces).toEqual(whole)
+      expect(new Set(whole.map(({ id }) => id)).size).toBe(whole.length)
+      expect(whole.map(({ at }) => at)).toEqual(whole.map(({ at }) => at).toSorted())
+    },
+  )
 
   it('gives others for another seed', () => {
     const texts = (seed: number) =>
@@ -32,7 +36,9 @@ describe('the generator of the demo', () => {
     const errors = demoEvents(world, 'app_logs', T0 - 90_000, T0 + 90_000)
       .filter(({ service, text }) => service === 'payments' && text.includes('504'))
       .map(({ at }) => Date.parse(at) - T0)
-    const changes = demoEvents(world, 'deploys', T0 - 90_000, T0).filter(({ service }) => service === 'payments')
+    const changes = demoEvents(world, 'deploys', T0 - 90_000, T0).filter(
+      ({ service }) => service === 'payments',
+    )
     expect(changes.map(({ at, text }) => [Date.parse(at) - T0, text])).toEqual([
       [-60_000, 'Config of payments: provider_timeout_ms from 2000 to 200, by jonas'],
       [-10_000, 'Config of payments: provider_timeout_ms set back to 2000, by jonas'],

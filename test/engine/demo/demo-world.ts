@@ -27,7 +27,10 @@ const GROWING = ['labels', 'label_keys', 'labels_keyed', 'label_counts', 'meta',
 /** Every row of every other table of a data file. */
 export function tablesOf(file: string): Record<string, unknown[]> {
   const db = new Database(file, { readonly: true })
-  const names = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all() as string[]
+  const names = db
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    .pluck()
+    .all() as string[]
   const rows = names
     .filter((name) => !GROWING.includes(name))
     .map((name) => [name, db.prepare(`SELECT * FROM ${name}`).all()] as const)

@@ -18,7 +18,11 @@ function folder(): string {
 /** A source, a trigger that fires, and an agent of somebody who uses svc in earnest. */
 async function ownData(engine: ReturnType<typeof demoWorld>['engine']): Promise<void> {
   const { ingest_key: ingestKey } = await engine.createSource(
-    { name: 'own', connector: 'webhook', config: { labels: [{ name: 'host', field: 'host', primary: true }] } },
+    {
+      name: 'own',
+      connector: 'webhook',
+      config: { labels: [{ name: 'host', field: 'host', primary: true }] },
+    },
     ME,
     false,
   )
@@ -59,13 +63,23 @@ describe('npm run demo', () => {
     const { engine, rest } = demoWorld()
     await engine.startDemo(ME)
     await rest()
-    const { rows } = await engine.read({ sources: DEMO_SOURCES.map(({ name }) => name), window: '3h', limit: 5_000, max_tokens: 1_000_000 } as never)
+    const { rows } = await engine.read({
+      sources: DEMO_SOURCES.map(({ name }) => name),
+      window: '3h',
+      limit: 5_000,
+      max_tokens: 1_000_000,
+    } as never)
     expect(rows.every(({ labels }) => labels.demo === 'true')).toBe(true)
     for (const { name } of DEMO_SOURCES) {
       const events = await engine.sourceEvents(name, 1_000)
       expect(events.length, name).toBeGreaterThan(3)
     }
-    const first = await engine.read({ sources: ['demo-access-logs'], window: '3h', limit: 1, order: 'asc' } as never)
+    const first = await engine.read({
+      sources: ['demo-access-logs'],
+      window: '3h',
+      limit: 1,
+      order: 'asc',
+    } as never)
     expect(T0 - Date.parse(first.rows[0]!.event_time)).toBeGreaterThan(85 * MINUTE)
   })
 
@@ -79,7 +93,11 @@ describe('npm run demo', () => {
       await engine.breakDemo(service)
       await pass(10_000)
       const opened = (await incidents()).find(({ key }) => key === service)
-      expect(opened).toMatchObject({ state: 'open', result: { verdict: 'take_back' }, claims: { held: 3, total: 3 } })
+      expect(opened).toMatchObject({
+        state: 'open',
+        result: { verdict: 'take_back' },
+        claims: { held: 3, total: 3 },
+      })
       const { claims } = await engine.getRun(opened!.result!.run_id)
       expect((await engine.event(claims[0]!.events[0]!)).text).toBe(FAULTS[service]!.change(1))
       expect(opened!.result!.next_step).toMatch(/^(Roll back|Set) .+ (to|back to) .+\.$/)
@@ -126,38 +144,45 @@ describe('npm run demo', () => {
     expect((await engine.demoStatus()).loaded).toBe(false)
   })
 
-  it.each(['again after it was removed', 'on an instance with data of its own'])('leaves nothing when it is removed: %s', async (how) => {
-    const dataFile = join(folder(), 'svc.db')
-    const tables = () => tablesOf(dataFile)
-    const { engine, rest, pass, incidents, faults } = demoWorld({ dataFile })
-    if (how.startsWith('on')) await ownData(engine)
-    else {
+  it.each(['again after it was removed', 'on an instance with data of its own'])(
+    'leaves nothing when it is removed: %s',
+    async (how) => {
+      const dataFile = join(folder(), 'svc.db')
+      const tables = () => tablesOf(dataFile)
+      const { engine, rest, pass, incidents, faults } = demoWorld({ dataFile })
+      if (how.startsWith('on')) await ownData(engine)
+      else {
+        await engine.startDemo(ME)
+        await rest()
+        await engine.removeDemo(ME)
+      }
+      const before = tables()
       await engine.startDemo(ME)
       await rest()
-      await engine.removeDemo(ME)
-    }
-    const before = tables()
-    await engine.startDemo(ME)
-    await rest()
-    await engine.breakDemo('search')
-    await pass(20_000)
-    await engine.mendDemo('search')
-    await pass(45_000)
-    const [open] = await incidents()
-    await engine.actOnIncident(open!.id, { action: 'acknowledge', version: open!.version }, { by: 'mara', via: 'console' })
-    await engine.markHandled(open!.project!, open!.result!.run_id, true, ME.caller.name)
-    expect(tables()).not.toEqual(before)
-    const removed = await engine.removeDemo(ME)
-    expect(removed).toMatchObject({ ok: true, incidents: 2, runs: 2 })
-    expect(removed.events).toBeGreaterThan(4_000)
-    expect(tables()).toEqual(before)
-    await pass(10_000)
-    expect(tables()).toEqual(before)
-    expect((await engine.demoStatus()).loaded).toBe(false)
-    const { rows } = await engine.read({ selector: { demo: 'true' }, window: '3h' } as never)
-    expect(rows).toEqual([])
-    expect(faults).toEqual([])
-  })
+      await engine.breakDemo('search')
+      await pass(20_000)
+      await engine.mendDemo('search')
+      await pass(45_000)
+      const [open] = await incidents()
+      await engine.actOnIncident(
+        open!.id,
+        { action: 'acknowledge', version: open!.version },
+        { by: 'mara', via: 'console' },
+      )
+      await engine.markHandled(open!.project!, open!.result!.run_id, true, ME.caller.name)
+      expect(tables()).not.toEqual(before)
+      const removed = await engine.removeDemo(ME)
+      expect(removed).toMatchObject({ ok: true, incidents: 2, runs: 2 })
+      expect(removed.events).toBeGreaterThan(4_000)
+      expect(tables()).toEqual(before)
+      await pass(10_000)
+      expect(tables()).toEqual(before)
+      expect((await engine.demoStatus()).loaded).toBe(false)
+      const { rows } = await engine.read({ selector: { demo: 'true' }, window: '3h' } as never)
+      expect(rows).toEqual([])
+      expect(faults).toEqual([])
+    },
+  )
 
   it('keeps what is not its own when it is removed: a part added to its project goes to Default', async () => {
     const { engine, rest } = demoWorld()
