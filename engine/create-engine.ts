@@ -3,7 +3,6 @@
  * writer thread of the daemon (threads/). Calls that change something run one at a time by nature:
  * everything here is synchronous between two commits.
  */
-import { dirname, join } from 'node:path'
 import { agentTestReads, agentTestWrites } from './agent-tests/calls.ts'
 import type { AskTurnCalls } from './ask/calls.ts'
 import { laterAsk, storedAsk, withAsk } from './ask-parts.ts'
@@ -19,8 +18,7 @@ import { createBoundKey } from './declared/create-key.ts'
 import { openDeclared } from './declared/declared.ts'
 import { makeFirstSource } from './declared/self-made.ts'
 import { requireProject } from './declared/skill-writes.ts'
-import { demoReads, demoWrites } from './demo/calls.ts'
-import { demoWorld } from './demo/state.ts'
+import { demoCalls } from './demo/calls.ts'
 import { environmentCalls, knownSource } from './docker/environment.ts'
 import { createDocumentsWriter } from './documents-writer.ts'
 import { createEgress } from './egress/index.ts'
@@ -66,8 +64,7 @@ import { quietMs } from './runs/same-incident.ts'
 import { writeBackOfRun } from './runs/write-back-body.ts'
 import { runsParts } from './runs-parts.ts'
 import { watchSealedSecrets } from './sealed-secrets.ts'
-import { memorySecrets, openSecrets } from './secrets.ts'
-import { openSettings } from './settings/settings.ts'
+import { keyFileOf, memorySecrets, openSecrets } from './secrets.ts'
 import { openSetup } from './setup-parts.ts'
 import { openSlack } from './slack/open.ts'
 import { snapshotsOf } from './snapshot.ts'
@@ -80,7 +77,6 @@ import { isSqliteError } from './store/disk-fault.ts'
 import { Idempotency } from './store/idempotency.ts'
 import { Maintenance } from './store/maintenance.ts'
 import { type OpenStore, openStore } from './store/open.ts'
-import { eventRemoval } from './store/remove.ts'
 import { Stamp } from './store/stamp.ts'
 import { WriterState } from './store/writer-state.ts'
 import { closeInstant, lastIngest, metaSecret, requestPurge } from './stored-facts.ts'
@@ -118,7 +114,7 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const appender = new Appender(store.db, ctx.dictionary, ctx.index.tail)
   const figures = new Figures(options.figures)
   const capacity = new Capacity(store, options.maxDbSize ?? null, figures)
-  const keyFile = join(dirname(options.dataFile ?? ''), 'secret.key')
+  const keyFile = keyFileOf(options.dataFile)
   const secrets = options.dataFile === null ? memorySecrets() : openSecrets(keyFile)
   const sealed = watchSealedSecrets(store.db, secrets, keyFile)
   const keys = createKeys({
@@ -263,12 +259,6 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
   const tracePort = { ...tracing, ...triggerReads, ...runReads, event: reads.event }
   const traces = createTracing({ port: tracePort, egress, ...work })
   const newest = (name: string, limit: number) => newestOf(ctx, sources, name, limit, clock.now())
-  const settings = openSettings(store, clock)
-  const polling = openPolling({
-    ...{ tallies, sources, egress, env: options.env ?? {}, clock, timers: systemTimers, accept },
-    prepare: { known: ctx.dictionary, onFault },
-    demo: (now) => demoWorld(settings, now),
-  })
   const hasProvider = () => stored.ofAgents().key_configured
   const engine: Omit<LocalEngine, 'perform' | keyof AskTurnCalls> = {
     ...reads,
@@ -333,14 +323,11 @@ function compose(options: EngineOptions, clock: Clock, store: OpenStore, state: 
       onChanged: () => options.onSourcesChanged?.(),
     }),
     ...tracing,
-    ...polling,
-    ...demoReads(declared),
-    ...demoWrites({
-      declared,
-      catalog,
-      polls: polling,
-      events: eventRemoval(store, ctx.index, ctx.dictionary),
+    ...openPolling({
+      ...{ tallies, sources, egress, env: options.env ?? {}, clock, timers: systemTimers, accept },
+      prepare: { known: ctx.dictionary, onFault },
     }),
+    ...demoCalls({ declared, catalog, ctx, settlePoll: (made) => engine.settlePoll(made) }),
     ...traces.calls,
     ...storedAsk(declared, {
       secret: cursorSecret,

@@ -4,7 +4,6 @@
  * same: what is held in memory of sources is read again where a change-set came since, and what only the
  * writer counts lies in shared memory (figures.ts). What a part would write with is missing here.
  */
-import { dirname, join } from 'node:path'
 import { askQueries } from './ask/queries.ts'
 import { createSessions } from './ask/sessions.ts'
 import type { BootCatalog } from './catalog/boot.ts'
@@ -36,7 +35,7 @@ import { runWrites } from './runs/calls.ts'
 import { createMaking } from './runs/making.ts'
 import { runsParts } from './runs-parts.ts'
 import { watchSealedSecrets } from './sealed-secrets.ts'
-import { openSecrets } from './secrets.ts'
+import { keyFileOf, openSecrets } from './secrets.ts'
 import { setupReads } from './setup/calls.ts'
 import { slackWrites } from './slack/calls.ts'
 import { emptySlackEnvironment, type SlackEnvironment } from './slack/environment.ts'
@@ -85,7 +84,7 @@ export function createReadingEngine(parts: {
   const store = readingStore(ctx.db)
   const held = openHeld(parts, store)
   const { declared, keys, sources, credentials, stored } = held
-  const keyFile = keyFileOf(options)
+  const keyFile = keyFileOf(options.dataFile)
   const sealed = watchSealedSecrets(ctx.db, held.secrets, keyFile)
   const capacity = new Capacity(
     { db: ctx.db, file: options.dataFile, foldLog: never },
@@ -153,7 +152,7 @@ type Parts = Parameters<typeof createReadingEngine>[0]
 
 /** What is declared on a store, and what it rests on; what is asked of events is asked of `ctx`. */
 function openHeld({ options, ctx, clock, figures }: Parts, store: StoreHandle, writes = NONE) {
-  const secrets = openSecrets(keyFileOf(options))
+  const secrets = openSecrets(keyFileOf(options.dataFile))
   const keys = createKeys({ store, clock })
   const credentials = createCredentials({ store, secrets, clock })
   const env = options.env ?? {}
@@ -224,8 +223,6 @@ function onSnapshots(
     ]),
   )
 }
-
-const keyFileOf = ({ dataFile }: ReadingOptions): string => join(dirname(dataFile), 'secret.key')
 
 /** A part that only writes are made with. */
 const never = (): never => {

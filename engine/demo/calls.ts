@@ -12,7 +12,8 @@ import { fail } from '../errors.ts'
 import type { PollPort } from '../polling/types.ts'
 import { DEMO_SETTING } from '../settings/demo-key.ts'
 import { openSettings } from '../settings/settings.ts'
-import type { EventRemoval } from '../store/remove.ts'
+import { eventRemoval } from '../store/remove.ts'
+import type { ReadContext } from '../timeline/context.ts'
 import { DEMO_PARTS, DEMO_PROJECT, DEMO_SOURCES, DEMO_TRIGGER, demoCatalog } from './catalog.ts'
 import { removeAll } from './remove.ts'
 import { broken, type DemoState, mended, openFaults, readDemo } from './state.ts'
@@ -47,14 +48,15 @@ export function demoReads({ store, clock }: Pick<Declared, 'store' | 'clock'>): 
 export interface DemoParts {
   declared: Declared
   catalog: Pick<CatalogFiles, 'import'>
-  polls: Pick<PollPort, 'settlePoll'>
-  /** What was stored by then has an earlier time of ingest than what comes. */
-  events: EventRemoval
+  settlePoll: PollPort['settlePoll']
+  /** Of the writing connection. */
+  ctx: ReadContext
 }
 
-export function demoWrites({ declared, catalog, polls, events }: DemoParts): DemoWrites {
+export function demoCalls({ declared, catalog, settlePoll, ctx }: DemoParts): DemoCalls {
   const { store, clock } = declared
   const settings = openSettings(store, clock)
+  const events = eventRemoval(store, ctx.index, ctx.dictionary)
   const { demoStatus } = demoReads(declared)
   const required = (): DemoState =>
     readDemo(settings) ?? fail('not_found', 'the demo is not loaded; load it with POST /api/demo')
@@ -90,7 +92,7 @@ export function demoWrites({ declared, catalog, polls, events }: DemoParts): Dem
       const version = declared.sources.store.polls.versionOf(sourceId)
       if (version === undefined) continue
       const items = demoEvents({ seed, faults }, stream, now - DEMO_HISTORY_MS, now)
-      await polls.settlePoll({
+      await settlePoll({
         ...{ sourceId, version, cursor: null, began: now, ended: now },
         ...{
           items: items.map((event) => JSON.stringify(event)),
@@ -108,6 +110,7 @@ export function demoWrites({ declared, catalog, polls, events }: DemoParts): Dem
   }
 
   return {
+    demoStatus,
     async startDemo(by) {
       const now = clock.now()
       const state = store.tx(() => declare(by, now))

@@ -2,7 +2,9 @@
 
 import type { Timers } from '../clock.ts'
 import type { Reach } from '../connectors/connector.ts'
+import { demoWorld } from '../demo/state.ts'
 import { type Egress, fetchOver } from '../egress/index.ts'
+import { openSettings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
 import { openPolls, type PollsParts } from './polls.ts'
 import { createTrials, type TrialPort, type Trials } from './trials.ts'
@@ -19,7 +21,7 @@ export const upstreamFetch = (egress: Egress): typeof fetch =>
 
 /** @param parts as of the polls; `egress` is what tests and discoveries go through. */
 export function openPolling(
-  parts: Omit<PollsParts, 'sources'> & {
+  parts: Omit<PollsParts, 'sources' | 'demo'> & {
     sources: Sources
     egress: Egress
     env: Reach['env']
@@ -31,8 +33,9 @@ export function openPolling(
     configToTest: async (body) => sources.test(body),
     configToDiscover: async (body) => sources.discover(body),
   }
+  const settings = openSettings(sources.store.store, clock)
   return {
-    ...openPolls({ ...parts, sources: sources.store }),
+    ...openPolls({ ...parts, sources: sources.store, demo: (now) => demoWorld(settings, now) }),
     ...port,
     ...createTrials({ port, fetch: upstreamFetch(egress), env, clock, timers }),
   }

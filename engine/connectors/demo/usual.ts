@@ -32,11 +32,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
 const SAID: readonly [level: 'info' | 'warn' | 'error', below: number, texts: readonly string[]][] = [
   ['info', 0.86, ['cache refreshed', 'worker took a job', 'session opened', 'stock synced', 'job done']],
   ['warn', 0.97, ['slow query, 740 ms', 'retry 1 of 3', 'queue is 80 percent full', 'token expires soon']],
-  [
-    'error',
-    0.03,
-    ['card declined by bank', 'address not deliverable', 'coupon not valid', 'image too large'],
-  ],
+  ['error', 1, ['card declined by bank', 'address not deliverable', 'coupon not valid', 'image too large']],
 ]
 const TICKETS = ['Parcel is late', 'Invoice is missing', 'Wrong size was sent', 'How do I return this?']
 
