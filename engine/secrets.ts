@@ -14,7 +14,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fail, StartError } from './errors.ts'
 
 const PREFIX = 'enc:v1:'
@@ -126,3 +126,6 @@ function decrypt(key: Buffer, sealed: string, aad: string): string {
     .setAuthTag(bytes.subarray(-TAG_BYTES))
   return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
 }
+
+/** The key file of a data file, beside it. @param dataFile null: of a store in memory, which reads none */
+export const keyFileOf = (dataFile: string | null): string => join(dirname(dataFile ?? ''), 'secret.key')

@@ -224,6 +224,10 @@ export type IncludeThinking = boolean
  */
 export type Pushed = boolean
 /**
+ * Stream of the demo shop.
+ */
+export type Stream = 'deploys' | 'app_logs' | 'access_logs' | 'metrics' | 'alerts' | 'tickets'
+/**
  * Name of a container, or of a compose service: all of its replicas are read.
  */
 export type ContainerOrService = string
@@ -4317,6 +4321,18 @@ export interface ClaudeCodeConfig {
   labels?: Label[]
 }
 /**
+ * One stream of the demo shop, made up by svc itself.
+ */
+export interface DemoConfig {
+  stream: Stream
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * Log lines of containers, over the Docker Engine API. SPEC.md, Sources and labels 4.
  */
 export interface DockerLogsConfig {
@@ -4838,6 +4854,64 @@ export interface DeliveryTry {
    * What went wrong; null: nothing.
    */
   error: string | null
+}
+/**
+ * A service of the demo that is broken.
+ */
+export interface DemoFault {
+  /**
+   * Service.
+   */
+  service: string
+  /**
+   * When it broke, ISO 8601.
+   */
+  since: string
+}
+/**
+ * The demo is removed, with all that it made.
+ */
+export interface DemoRemoved {
+  ok: true
+  /**
+   * Events that were removed.
+   */
+  events: number
+  /**
+   * Incidents that were removed.
+   */
+  incidents: number
+  /**
+   * Runs that were removed, with their findings.
+   */
+  runs: number
+}
+/**
+ * The demo of this instance: a made-up shop with a scripted model.
+ */
+export interface Demo {
+  /**
+   * It is there.
+   */
+  loaded: boolean
+  /**
+   * When it was loaded, ISO 8601; null: it is not there.
+   */
+  since: string | null
+  /**
+   * Id of its project; null: it is not there.
+   */
+  project: string | null
+  /**
+   * Services that can be broken.
+   *
+   * Items: Service.
+   */
+  services: string[]
+  /**
+   * Services that are broken now.
+   */
+  faults: DemoFault[]
 }
 /**
  * What a delete with cascade would also delete, in that order.
@@ -15337,6 +15411,15 @@ export interface CredentialWrite {
   api_url?: string
 }
 /**
+ * Body of POST /api/demo/faults.
+ */
+export interface DemoBreak {
+  /**
+   * Service of the demo shop to break.
+   */
+  service: 'checkout' | 'payments' | 'cart' | 'search'
+}
+/**
  * Body of POST /api/sources/discover.
  */
 export interface DiscoverRequest {
@@ -19104,6 +19187,7 @@ export interface SchemaTypes {
   'connectors-result.json': ConnectorsResult
   'connector-alertmanager.json': AlertmanagerConfig
   'connector-claude-code.json': ClaudeCodeConfig
+  'connector-demo.json': DemoConfig
   'connector-docker-logs.json': DockerLogsConfig
   'connector-finding.json': FindingConfig
   'connector-github.json': GithubConfig
@@ -19128,6 +19212,9 @@ export interface SchemaTypes {
   'deliveries-result.json': DeliveriesResult
   'delivery-try.json': DeliveryTry
   'delivery.json': Delivery
+  'demo-fault.json': DemoFault
+  'demo-removed.json': DemoRemoved
+  'demo.json': Demo
   'dependents-result.json': DependentsResult
   'detect-result.json': DetectResult
   'dispatch.json': Dispatch
@@ -19391,6 +19478,7 @@ export interface SchemaTypes {
   'request-change-set-create.json': ChangeSetCreate
   'request-credential-update.json': CredentialUpdate
   'request-credential-write.json': CredentialWrite
+  'request-demo-break.json': DemoBreak
   'request-discover.json': DiscoverRequest
   'request-draft-preview.json': DraftPreviewRequest
   'request-finding-create.json': FindingCreate

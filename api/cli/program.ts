@@ -12,6 +12,7 @@ import { changesCommand } from './commands/changes.ts'
 import { completionCommand } from './commands/completion.ts'
 import { credentialsCommand } from './commands/credentials.ts'
 import { deliveriesCommand } from './commands/deliveries.ts'
+import { demoCommand } from './commands/demo.ts'
 import { evalsCommand } from './commands/evals.ts'
 import { firingsCommand } from './commands/firings.ts'
 import { incidentsCommand } from './commands/incidents.ts'
@@ -74,6 +75,7 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.addCommand(replayCommand(io))
   program.addCommand(evalsCommand(io))
   program.commandsGroup('Setup:')
+  program.addCommand(demoCommand(io))
   program.addCommand(sourcesCommand(io))
   program.addCommand(keysCommand(io))
   program.addCommand(credentialsCommand(io))
@@ -105,6 +107,7 @@ function upCommand(io: Io): Command {
     .option('--port <port>', 'bind port (SVC_PORT, else 8787)')
     .option('--data-dir <dir>', 'data home (SVC_HOME, else ~/.svc)')
     .option('--open', 'open the console in the browser')
+    .option('--demo', 'load the demo where it is not loaded')
     .option(
       '--accept-loss',
       'start once although the data file lacks acknowledged data; says what is missing',
@@ -117,6 +120,7 @@ function upCommand(io: Io): Command {
         port?: string
         dataDir?: string
         open?: boolean
+        demo?: boolean
         acceptLoss?: boolean
         auth?: string | true
       }) => {

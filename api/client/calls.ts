@@ -448,6 +448,16 @@ export const deleteCredential = 'DELETE /api/integrations/github/{name}' as Call
 export const testCredential = 'POST /api/integrations/github/{name}/test' as Call<T.CredentialTested, { name: string }>
 /** Repositories the token may read, those pushed to last first. */
 export const listCredentialRepositories = 'GET /api/integrations/github/{name}/repos' as Call<T.RepositoriesResult, { name: string; query?: string }>
+/** Whether the demo is loaded, and what of it is broken. */
+export const getDemo = 'GET /api/demo' as Call<T.Demo>
+/** Load the demo, with 90 minutes of history and one open incident. */
+export const startDemo = 'POST /api/demo' as Call<T.Demo>
+/** Remove the demo with all that it made. */
+export const removeDemo = 'DELETE /api/demo' as Call<T.DemoRemoved>
+/** Break a service of the demo. */
+export const breakDemo = 'POST /api/demo/faults' as Call<T.Demo, { body: T.DemoBreak }>
+/** Mend what is broken of the demo. */
+export const mendDemo = 'DELETE /api/demo/faults' as Call<T.Demo, { service?: 'checkout' | 'payments' | 'cart' | 'search' }>
 /** Whether Slack has a bot token. */
 export const getSlackBotToken = 'GET /api/settings/slack-bot-token' as Call<T.SlackSecret>
 /** Store the bot token. */

@@ -22,6 +22,7 @@ import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
 import { lazyFrom } from '../lib/chunks.ts'
+import { DemoBar } from './demo-bar.tsx'
 import { Boundary } from './page-boundary.tsx'
 import { isAt, MENU } from './pages.ts'
 import { paletteDoor } from './palette-door.ts'
@@ -166,6 +167,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1}>
         <HealthBanner />
+        <DemoBar />
         {children}
       </AppShell.Main>
       <WantedPalette secured={secured} />

@@ -57,6 +57,8 @@ export interface ConnectorBase {
   sourceType: string
   /** Made by the service itself, never offered in Add source. */
   internal?: boolean
+  /** Its sources are made by a call of their own, so it is not offered in Add source. */
+  onRequest?: boolean
   /** Fields beyond the payload's own that labels can read. */
   provides: { name: string; help: string; primary?: boolean }[]
   /** $id of the schema of its config. */

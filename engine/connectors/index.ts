@@ -4,6 +4,7 @@ import type { Connector, ConnectorField } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { claudeCode } from './claude-code/connector.ts'
 import type { ConnectorDefinition } from './connector.ts'
+import { demo } from './demo/demo.ts'
 import { dockerLogs } from './docker-logs.ts'
 import { finding } from './finding.ts'
 import { github } from './github/connector.ts'
@@ -35,9 +36,10 @@ const connectors: readonly ConnectorDefinition[] = [
   vercel,
   claudeCode,
   finding,
+  demo,
 ]
 /** Those a person can add; the others are of the service itself. */
-const offered = connectors.filter((connector) => !connector.internal)
+const offered = connectors.filter(({ internal, onRequest }) => !internal && !onRequest)
 const byKind = new Map(connectors.map((connector) => [connector.kind, connector]))
 
 /** @throws SvcError invalid, naming the connectors there are. */

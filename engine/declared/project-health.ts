@@ -5,6 +5,7 @@
  */
 import type { ProjectHealth } from '../../schemas/types.ts'
 import { kindWord, type PartKind } from '../changes/declared.ts'
+import { SCRIPTED_PROVIDER } from '../models/scripted.ts'
 import { openVariable, variableFault } from '../secret-variables.ts'
 import { type ProjectDoc, partsOf } from '../wiring/project-doc.ts'
 import { wiringOf } from '../wiring/wires.ts'
@@ -45,7 +46,10 @@ const wellOf = (doc: ProjectDoc): string =>
   partsOf(doc).length === 0 ? 'Nothing is in it yet' : 'Everything it needs is in place'
 
 function providerIssues(declared: Declared, doc: ProjectDoc, hasProvider: boolean): Issue[] {
-  if (hasProvider || wokenAgents(declared, doc).size === 0) return []
+  const needing = [...wokenAgents(declared, doc).keys()].filter(
+    (name) => declared.kinds.agent.find(name)?.doc.provider !== SCRIPTED_PROVIDER,
+  )
+  if (hasProvider || needing.length === 0) return []
   return [
     {
       severity: 'error',

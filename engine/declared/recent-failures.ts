@@ -1,4 +1,5 @@
 /** How the last runs and deliveries went: what health is judged by. */
+import { SCRIPTED_PROVIDER } from '../models/scripted.ts'
 import { type FindingTold, findingsTold } from '../outbox/findings.ts'
 import type { Database } from '../store/handle.ts'
 
@@ -91,14 +92,16 @@ export function allRunsFail(db: Database, now: number): string | null {
   return `the last ${runs.length} runs of agents failed: ${runs[0]!.error ?? 'no reason is recorded'}`
 }
 
-/** Whether the wiring of a project that runs wakes any agent. */
+/** Whether the wiring of a project that runs wakes any agent that needs a model provider. */
 export function wakesAnyAgent(db: Database): boolean {
   return (
     db
       .prepare(
         `SELECT 1 FROM projects p, json_each(p.spec, '$.wakes') t, json_each(t.value) a
-         WHERE p.state NOT IN ('deleted', 'paused', 'draft') AND json_extract(a.value, '$.enabled') LIMIT 1`,
+         WHERE p.state NOT IN ('deleted', 'paused', 'draft') AND json_extract(a.value, '$.enabled')
+           AND NOT EXISTS (SELECT 1 FROM agents g WHERE g.name = a.key AND g.state <> 'deleted'
+             AND json_extract(g.spec, '$.provider') = ?) LIMIT 1`,
       )
-      .get() !== undefined
+      .get(SCRIPTED_PROVIDER) !== undefined
   )
 }

@@ -15,6 +15,7 @@ const MIDDLE: Record<ProviderKind, string | null> = {
   providera: 'claude-sonnet-5-5',
   providerb: 'gpt-6-sol',
   compatible: null,
+  scripted: null,
 }
 
 /** Models that a listing of chat completions holds besides those that answer in text. */

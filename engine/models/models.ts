@@ -63,7 +63,7 @@ export function createModels(options: ModelsOptions): ModelsAndLists {
       const text = JSON.stringify([system, messages.map(saidOf), tools])
       const tokens = likelyTokens(text) + imagesIn(messages) * IMAGE_TOKENS
       const ceiling = (of: Provider, name: string) =>
-        ceilingOf(of.kind, known.prices, name, tokens, maxTokens)
+        of.kind === 'scripted' ? 0 : ceilingOf(of.kind, known.prices, name, tokens, maxTokens)
       const first = ceiling(provider, model)
       const second = fallbackOf(known, request.fallback, { provider, model })
       const other = second && ceiling(second.provider, second.model)
@@ -98,6 +98,7 @@ async function listOf(options: ModelsOptions, provider: Provider): Promise<strin
 
 /** Loaded when first used: the clients are large, and a start waits for neither. */
 async function adapterOf({ kind }: Provider): Promise<Adapter> {
+  if (kind === 'scripted') return (await import('./scripted.ts')).scripted
   if (kind === 'providera') return (await import('./providera.ts')).providerA
   return (await import('./chat-completions.ts')).chatCompletions
 }

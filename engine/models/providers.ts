@@ -3,16 +3,18 @@
  * providers 2 and 3), and which of them is the default.
  */
 import type { Secrets } from '../secrets.ts'
+import { DEMO_SETTING } from '../settings/demo-key.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Credential, Provider, ProviderConfig } from './config.ts'
 import { type DefaultModel, defaultModelOf, ownerOfAgentModel } from './default-model.ts'
 import type { ModelEnvironment } from './environment.ts'
 import { type Price, withOwnPrices } from './prices.ts'
-import type { ProviderKind } from './types.ts'
+import { SCRIPTED_MODEL, SCRIPTED_PROVIDER } from './scripted.ts'
+import type { OwnedKind } from './types.ts'
 
 /** As stored: secrets sealed, null where there is none. */
 export interface StoredProvider {
-  kind: ProviderKind
+  kind: OwnedKind
   name: string
   base_url: string | null
   key: string | null
@@ -20,7 +22,8 @@ export interface StoredProvider {
 }
 
 /** A provider as it is now, whether it can be called or not. */
-export interface Entry extends Omit<Provider, 'defaultModel'> {
+export interface Entry extends Omit<Provider, 'defaultModel' | 'kind'> {
+  kind: OwnedKind
   baseSource: string
   configured: boolean
   /** Null: nothing of it is stored. */
@@ -172,7 +175,7 @@ export function idOf(name: string): string {
     .replaceAll(/^-+|-+$/g, '')
 }
 
-const RESERVED = ['new', 'default', 'providera', 'providerb']
+const RESERVED = ['new', 'default', 'providera', 'providerb', SCRIPTED_PROVIDER]
 export const isReserved = (id: string): boolean => RESERVED.includes(id)
 
 const platformId = (name: string): string => {
@@ -219,6 +222,8 @@ export function configOf(known: Known): ProviderConfig {
       const defaultModel = modelOf(entry).model
       return { id, kind, name, baseUrl, credential, keySource, models, defaultModel }
     })
+  // In no list that a person chooses from, and never the default: its agents name it.
+  if (known.settings.get(DEMO_SETTING) !== undefined) providers.push(SCRIPTED)
   const { fallback_provider: provider = '', fallback_model: model = '' } =
     known.settings.get<Record<string, string>>(SETTING.agents) ?? {}
   return {
@@ -227,6 +232,12 @@ export function configOf(known: Known): ProviderConfig {
     fallback: { provider, model },
     prices: withOwnPrices(ownPrices(known.settings)),
   }
+}
+
+/** The scripted model, where the demo is loaded. */
+const SCRIPTED: Provider = {
+  ...{ id: SCRIPTED_PROVIDER, kind: 'scripted', name: SCRIPTED_MODEL, baseUrl: null, credential: null },
+  ...{ keySource: 'none', models: [SCRIPTED_MODEL], defaultModel: SCRIPTED_MODEL },
 }
 
 export const ownPrices = (settings: Settings): Price[] => settings.get<Price[]>(SETTING.prices) ?? []

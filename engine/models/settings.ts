@@ -12,7 +12,7 @@ import type {
 import { fail } from '../errors.ts'
 import { refuseMoved } from '../moved-secret.ts'
 import { addressFault } from '../secret-variables.ts'
-import type { ProviderConfig } from './config.ts'
+import type { Provider, ProviderConfig } from './config.ts'
 import { CHOSEN_MODEL, type DefaultModel } from './default-model.ts'
 import { shippedPrices } from './prices.ts'
 import {
@@ -30,6 +30,7 @@ import {
   SETTING,
   type StoredProvider,
 } from './providers.ts'
+import type { OwnedKind } from './types.ts'
 
 const DAILY_CAP = 50
 /** Stands for the address a provider has where none is named; the client of provider B knows it. */
@@ -72,6 +73,10 @@ export interface ModelSettings {
   saveAgents(body: AgentSettingsWrite): AgentSettings
 }
 
+/** Whether a person may choose it. */
+const isOwned = (provider: Provider): provider is Provider & { kind: OwnedKind } =>
+  provider.kind !== 'scripted'
+
 export function createModelSettings(known: Known): ModelSettings {
   const { settings, env } = known
   const find = (id: string): Entry =>
@@ -90,7 +95,8 @@ export function createModelSettings(known: Known): ModelSettings {
       }
     },
     ofAgents() {
-      const { providers, defaultProvider } = configOf(known)
+      const { providers: callable, defaultProvider } = configOf(known)
+      const providers = callable.filter(isOwned)
       const chosen = providers.find(({ id }) => id === defaultProvider)
       return {
         key_configured: chosen !== undefined,

@@ -82,7 +82,9 @@ export interface Usage {
 }
 
 /** Provider A's message format, provider B's own address, or any other chat-completions endpoint. */
-export type ProviderKind = 'providera' | 'providerb' | 'compatible'
+export type OwnedKind = 'providera' | 'providerb' | 'compatible'
+/** Also the scripted model of the demo, which nobody owns, sets or chooses. */
+export type ProviderKind = OwnedKind | 'scripted'
 
 export interface ModelReply {
   text: string

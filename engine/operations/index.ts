@@ -9,6 +9,7 @@ import { ask } from './ask.ts'
 import { catalog } from './catalog.ts'
 import { changes } from './changes.ts'
 import { credentials } from './credentials.ts'
+import { demo } from './demo.ts'
 import { evals } from './evals.ts'
 import { events, instance } from './events.ts'
 import { deliveries, firings } from './firings.ts'
@@ -60,7 +61,7 @@ export const nouns = {
     events,
     ask,
   },
-  ...{ keys, logins, settings, providerA, credentials, slack },
+  ...{ keys, logins, settings, providerA, credentials, slack, demo },
 }
 
 export const operations: readonly Operation[] = Object.values(nouns).flat()

@@ -48,6 +48,8 @@ export interface PollsParts {
   /** The way in: one transaction. */
   accept(call: PolledCall): IngestResult | SvcError
   prepare: PrepareParts
+  /** What sources of the demo are polled with beside their config. */
+  demo(now: number): Record<string, unknown>
 }
 
 /** @returns the port the poller works through. */
@@ -100,7 +102,9 @@ class Polls {
     const { config } = resolveReferences(kind, source.config, sources.env)
     const used = withCredential(kind, config, sources.credentials)
     // It was looked up a line above, in the same turn.
-    return typeof used === 'string' ? null : { ...begun, connector: kind, config: used }
+    if (typeof used === 'string') return null
+    const live = kind === 'demo' ? { ...used, ...this.parts.demo(now) } : used
+    return { ...begun, connector: kind, config: live }
   }
 
   settle(made: PollMade): void {

@@ -12,6 +12,7 @@ import type { BootCatalog, BootReport } from '../catalog/boot.ts'
 import type { Clock } from '../clock.ts'
 import type { CredentialCalls, CredentialPort, CredentialWrites } from '../credentials/calls.ts'
 import type { DeclaredCalls } from '../declared/calls.ts'
+import type { DemoCalls } from '../demo/calls.ts'
 import type { EnvironmentCalls } from '../docker/environment.ts'
 import type { SvcError } from '../errors.ts'
 import type { EvalReportCalls } from '../evals/reports.ts'
@@ -67,7 +68,8 @@ export interface EngineCalls
     CredentialCalls,
     TracingCalls,
     AskCalls,
-    SlackCalls {}
+    SlackCalls,
+    DemoCalls {}
 
 /** Calls that the network role alone answers: they ask another system, wait for somebody, or start there. */
 export type NetworkOnly =

@@ -2,7 +2,6 @@
  * What is declared and set, held on a store by the roles that have one: the writer with all that a write does
  * beside its rows, a reader on a connection that cannot write, and a rehearsal of drafts.
  */
-import { dirname, join } from 'node:path'
 import { openCatalog } from '../catalog/catalog.ts'
 import type { Clock } from '../clock.ts'
 import { createCredentials } from '../credentials/credentials.ts'
@@ -90,6 +89,3 @@ export function openHeld({
     tracing: openStoredTracing(store, secrets, clock, tracing),
   }
 }
-
-/** Where the key lies that secrets are sealed with: beside the data file. */
-export const keyFileOf = (dataFile: string | null): string => join(dirname(dataFile ?? ''), 'secret.key')

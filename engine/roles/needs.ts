@@ -4,7 +4,7 @@ import { isSchedule } from '../../schemas/words.ts'
 import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import type { Declared } from '../declared/declared.ts'
-import { createSource } from '../declared/source-writes.ts'
+import { makeFindingsSource } from '../declared/findings-source.ts'
 import { fail, SvcError } from '../errors.ts'
 import { type FindingsParts, primaryOf } from '../findings/findings.ts'
 import { findingQueries } from '../findings/queries.ts'
@@ -123,7 +123,6 @@ function toldOf(
   }
 }
 
-const FINDINGS_SOURCE = 'findings'
 const SERVICE: Caller = { id: 'svc', name: 'svc' }
 
 export function findingNeeds(
@@ -167,9 +166,5 @@ export function findingNeeds(
 /** The source findings are written to, made with the first. @returns its ingest key. */
 function findingsSource(declared: Declared): string {
   const known = declared.sources.live().find(({ connector }) => connector.kind === 'finding')
-  if (known) return known.ingestKey
-  let name = FINDINGS_SOURCE
-  for (let n = 2; declared.sources.has(name); n++) name = `${FINDINGS_SOURCE}_${n}`
-  createSource(declared, { name, connector: 'finding' }, { caller: SERVICE, origin: 'boot' }, false)
-  return declared.sources.requireByName(name).ingestKey
+  return known?.ingestKey ?? declared.sources.requireByName(makeFindingsSource(declared)!).ingestKey
 }

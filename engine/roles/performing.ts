@@ -20,6 +20,8 @@ export function performOver({ writer, short, wide }: Answering, network: () => N
 }
 
 /** Without who waits, which is looked at on this side alone. */
-const sent = ({ params, query, body, by, caller, project, secured }: OperationInput): OperationInput => ({
-  ...{ params, query, body, by, caller, project, secured },
-})
+const sent = ({ params, query, body, by, caller, user, project, secured }: OperationInput): OperationInput =>
+  ({ params, query, body, by, caller, user, project, secured }) satisfies Record<
+    keyof OperationInput,
+    unknown
+  >

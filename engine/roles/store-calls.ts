@@ -11,6 +11,7 @@ import { describeConnectors } from '../connectors/index.ts'
 import { credentialWrites } from '../credentials/open.ts'
 import { tokenFor } from '../credentials/types.ts'
 import { type CallsParts, declaredCalls } from '../declared/calls.ts'
+import { demoReads } from '../demo/calls.ts'
 import { createEvalReports } from '../evals/reports.ts'
 import type { Figures } from '../figures.ts'
 import type { FindingsParts } from '../findings/findings.ts'
@@ -75,6 +76,7 @@ export function storeCalls(parts: StoreCallsParts) {
     ...stored.calls,
     ...credentialWrites({ credentials, declared, onChanged: parts.onCredentials }),
     ...createEvalReports(store, clock),
+    ...demoReads(declared),
     ...sessions,
     ...tracingPort(held.tracing),
     ...slackWrites(held.slack),

@@ -10,6 +10,8 @@ import { type Clock, systemClock, systemTimers } from '../clock.ts'
 import { createBoundKey } from '../declared/create-key.ts'
 import { makeFirstSource } from '../declared/self-made.ts'
 import { requireProject } from '../declared/skill-writes.ts'
+import { demoCalls } from '../demo/calls.ts'
+import { demoWorld } from '../demo/state.ts'
 import { createDocumentsWriter } from '../documents-writer.ts'
 import { createEgress } from '../egress/index.ts'
 import { createScenarioReads } from '../evals/scenario-of-run.ts'
@@ -37,7 +39,8 @@ import { createMaking } from '../runs/making.ts'
 import { quietMs } from '../runs/same-incident.ts'
 import { writeBackOfRun } from '../runs/write-back-body.ts'
 import { watchSealedSecrets } from '../sealed-secrets.ts'
-import { memorySecrets, openSecrets } from '../secrets.ts'
+import { keyFileOf, memorySecrets, openSecrets } from '../secrets.ts'
+import { openSettings } from '../settings/settings.ts'
 import { setupCalls } from '../setup/calls.ts'
 import { emptySlackEnvironment } from '../slack/environment.ts'
 import { slackPosts } from '../slack/finding-post.ts'
@@ -60,7 +63,7 @@ import { LiveTriggers } from '../triggers/live.ts'
 import { requireTrigger } from '../triggers/reads.ts'
 import type { EngineOptions, Writer } from './calls.ts'
 import { eventCalls } from './event-calls.ts'
-import { keyFileOf, openHeld } from './held.ts'
+import { openHeld } from './held.ts'
 import { findingNeeds, runNeeds } from './needs.ts'
 import { storeCalls } from './store-calls.ts'
 
@@ -264,6 +267,11 @@ function writes(parts: Writing) {
   const { held, triggers, ingest, accept, outbox, runs, making } = parts
   const { declared, keys, sources, stored } = held
   const sessions = createSessions(store)
+  const settings = openSettings(store, clock)
+  const polls = openPolls({
+    ...{ tallies, clock, accept, prepare, sources: sources.store },
+    demo: (now) => demoWorld(settings, now),
+  })
   const egress = createEgress({ allowPrivate: options.webhookAllowPrivate ?? false, timers: systemTimers })
   return {
     ...setupCalls({
@@ -283,7 +291,8 @@ function writes(parts: Writing) {
       hasSlack: async () => held.slack.access().token !== null,
     }),
     ...agentTestWrites({ ...runs, making }),
-    ...openPolls({ ...{ tallies, clock, accept, prepare }, sources: sources.store }),
+    ...polls,
+    ...demoCalls({ declared, catalog: held.catalog, ctx, settlePoll: polls.settlePoll }),
     ...openAskStore({
       ...{ store, clock, secret, usage: stored.record },
       dailyBudgetUsd: () => stored.agents().daily_budget_usd,

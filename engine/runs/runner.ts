@@ -151,7 +151,8 @@ export function startRunner(options: RunnerOptions): Runner {
   ): Promise<void> {
     // A person ended it, or the daemon stops and the next start takes it up.
     if (signal.aborted && signal.reason !== DEADLINE) return
-    if (error instanceof SvcError && error.code === 'wrong_state') return
+    // Ended by somebody else, or removed with all that is its own, as the demo is.
+    if (error instanceof SvcError && (error.code === 'wrong_state' || error.code === 'not_found')) return
     const end: RunEnd = signal.aborted
       ? { event: 'deadline', reason: 'it took longer than 15 minutes', note: null }
       : { event: 'fail', reason: `a fault of ours: ${(error as Error).message}`, note: null }

@@ -6,12 +6,11 @@
 import type { Appender } from './append.ts'
 import { BlockStore } from './blocks.ts'
 import type { Capacity } from './capacity.ts'
-import { type Dictionary, SOURCE_LABEL } from './dictionary.ts'
+import type { Dictionary } from './dictionary.ts'
 import type { StoreHandle } from './handle.ts'
 import { LabelCounts } from './label-counts.ts'
 import { SEGMENT_SIZE } from './posting.ts'
-import { keepHighId, REMOVE_CHUNK, removeEvents } from './remove.ts'
-import { matchingOffsets } from './scan.ts'
+import { idsOfSource, keepHighId, REMOVE_CHUNK, removeEvents } from './remove.ts'
 import { spanOf } from './sealer.ts'
 import { bumpSegmentsVersion, type SegmentIndex } from './segments.ts'
 
@@ -128,15 +127,8 @@ export class Maintenance {
       .pluck()
       .get() as number | undefined
     if (sourceId === undefined) return false
-    const labelId = dictionary.find(SOURCE_LABEL, String(sourceId))
     const ids: number[] = []
-    if (labelId !== undefined)
-      for (const segment of index.all()) {
-        const found = matchingOffsets(segment, { groups: [[labelId]], masked: [] })
-        for (const offset of found?.driver ?? [])
-          if (ids.push(segment.seg * SEGMENT_SIZE + offset) >= REMOVE_CHUNK) break
-        if (ids.length >= REMOVE_CHUNK) break
-      }
+    for (const id of idsOfSource(index, dictionary, sourceId)) if (ids.push(id) >= REMOVE_CHUNK) break
     if (ids.length) removeEvents(store, index.tail, ids)
     else
       store.tx(() => {

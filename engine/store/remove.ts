@@ -3,11 +3,13 @@
  * transaction per chunk, so a crash leaves every chunk whole and the job resumes.
  */
 import { BlockStore } from './blocks.ts'
+import { type Dictionary, SOURCE_LABEL } from './dictionary.ts'
 import type { StoreHandle } from './handle.ts'
 import { LabelCounts } from './label-counts.ts'
 import { labelIdsOf } from './open-segment.ts'
 import { offsetOf, SEGMENT_SIZE, segmentOf } from './posting.ts'
-import { bumpSegmentsVersion, bumpTailVersion } from './segments.ts'
+import { matchingOffsets } from './scan.ts'
+import { bumpSegmentsVersion, bumpTailVersion, type SegmentIndex } from './segments.ts'
 import type { Tail } from './tail.ts'
 
 /** Rows removed per transaction: 1,000 stay under 10 ms, so ingest never waits longer. */
@@ -51,15 +53,57 @@ export function removeEvents(store: StoreHandle, tail: Tail, ids: readonly numbe
     return found
   })
   const inTail = rows.filter((row) => row.id >= tailStart)
-  for (const segment of tail.segments) {
-    const mine = inTail.filter((row) => segmentOf(row.id) === segment.seg)
-    if (mine.length)
-      segment.remove(
-        mine.map((row) => row.id),
-        new Set(mine.flatMap((row) => [...labelIdsOf(row.labels)])),
-      )
-  }
+  // Where it is a part of a larger transaction, memory waits for that.
+  store.afterCommit(() => {
+    for (const segment of tail.segments) {
+      const mine = inTail.filter((row) => segmentOf(row.id) === segment.seg)
+      if (mine.length)
+        segment.remove(
+          mine.map((row) => row.id),
+          new Set(mine.flatMap((row) => [...labelIdsOf(row.labels)])),
+        )
+    }
+  })
   return rows.length
+}
+
+/** Removes events at once, in the caller's transaction, where purges and retention take their time. */
+export interface EventRemoval {
+  /** All of these sources. @returns how many */
+  ofSources(ids: readonly number[]): number
+  /** @returns how many there were */
+  byId(ids: readonly number[]): number
+}
+
+export function eventRemoval(
+  store: StoreHandle,
+  index: SegmentIndex,
+  dictionary: Pick<Dictionary, 'find'>,
+): EventRemoval {
+  const byId = (ids: readonly number[]): number => {
+    let removed = 0
+    for (let i = 0; i < ids.length; i += REMOVE_CHUNK)
+      removed += removeEvents(store, index.tail, ids.slice(i, i + REMOVE_CHUNK))
+    store.afterCommit(() => index.refresh(false))
+    return removed
+  }
+  return {
+    byId,
+    ofSources: (ids) => byId(ids.flatMap((id) => [...idsOfSource(index, dictionary, id)])),
+  }
+}
+
+/** Events of a source, found by its postings, oldest first. */
+export function* idsOfSource(
+  index: SegmentIndex,
+  dictionary: Pick<Dictionary, 'find'>,
+  sourceId: number,
+): Iterable<number> {
+  const labelId = dictionary.find(SOURCE_LABEL, String(sourceId))
+  if (labelId === undefined) return
+  for (const segment of index.all())
+    for (const offset of matchingOffsets(segment, { groups: [[labelId]], masked: [] })?.driver ?? [])
+      yield segment.seg * SEGMENT_SIZE + offset
 }
 
 function discountSources(store: StoreHandle, sourceIds: number[]): void {

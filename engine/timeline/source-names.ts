@@ -31,7 +31,9 @@ export class SourceNames {
 
   constructor(db: Database) {
     this.selectStamp = db
-      .prepare("SELECT count(*) || '.' || coalesce(sum(version), 0) FROM sources")
+      .prepare(
+        "SELECT count(*) || '.' || coalesce(sum(version), 0) || '.' || coalesce(max(id), 0) FROM sources",
+      )
       .pluck() as Statement<[], string>
     this.select = db.prepare(
       "SELECT id, name, connector, state, json_extract(config, '$.labels') AS labels FROM sources",

@@ -7,6 +7,7 @@ import type { Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { type Engine, readCatalogFile, startEngine } from '../../../engine/index.ts'
+import type { Demo } from '../../../schemas/types.ts'
 import { type Config, dataFolder, type Flags, loadConfig } from '../../config.ts'
 import { describeUnread } from '../../environment.ts'
 import { guardOldDataFile, guardOpenStart } from '../../guards.ts'
@@ -28,7 +29,10 @@ type HttpServer = Awaited<ReturnType<typeof buildServer>>
  * Starts the daemon; returns when it listens, and the process goes on until a signal.
  * @throws ConfigError, StartError or CliError when it cannot start.
  */
-export async function up(io: Io, flags: Flags & { open?: boolean; acceptLoss?: boolean }): Promise<void> {
+export async function up(
+  io: Io,
+  flags: Flags & { open?: boolean; demo?: boolean; acceptLoss?: boolean },
+): Promise<void> {
   const config = loadConfig(flags, io.env)
   guardOldDataFile(config)
   guardOpenStart(io.env, config.auth)
@@ -49,6 +53,7 @@ export async function up(io: Io, flags: Flags & { open?: boolean; acceptLoss?: b
   stopOnSignals(server, engine, log)
   const url = consoleUrl(config.host, portOf(server.server))
   io.out(warnIfExposed(config.host, portOf(server.server), rootToken) ?? '')
+  if (flags.demo) await loadDemo(engine)
   io.out(describeStart(url, dataFolder(config), rootToken, config.auth.mode === 'given'))
   const grpc = await server.svc.startOtlpGrpc(config.otlpGrpcPort)
   io.out(describeOtlpGrpc(config.host, grpc))
@@ -61,6 +66,17 @@ export async function up(io: Io, flags: Flags & { open?: boolean; acceptLoss?: b
         : `${url}/?token=${encodeURIComponent(rootToken)}`,
       (reason) => log.warn({ reason }, 'the browser could not be opened'),
     )
+}
+
+/** One that was left here is not loaded again. */
+async function loadDemo(engine: Engine): Promise<void> {
+  const caller = { id: 'svc', name: 'svc', scopes: ['admin'] }
+  const input = {
+    ...{ params: {}, query: {}, body: undefined, caller, project: null, secured: false },
+    ...{ by: { caller, origin: 'boot' as const }, asked: { by: 'svc', gone: new AbortController().signal } },
+  }
+  const { loaded } = (await engine.perform('getDemo', input)) as Demo
+  if (!loaded) await engine.perform('startDemo', input)
 }
 
 /** The data home, for its owner alone; one that exists keeps its mode unless it is our default. */

@@ -20,6 +20,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'skills', description: 'What agents are taught.' },
   { name: 'parts', description: 'Sources, triggers, agents, servers and skills as one list.' },
   { name: 'projects', description: 'Named sets of parts with their wiring, findings and results.' },
+  { name: 'demo', description: 'A made-up shop to look at svc with.' },
   { name: 'setup', description: 'From a goal to a plan, and from a plan to a project.' },
   { name: 'changes', description: 'What was changed, by whom and why; proposals that wait for a person.' },
   { name: 'catalog', description: 'What is declared, as YAML files.' },

@@ -126,7 +126,11 @@ class LiveEvaluator implements Evaluator {
     const all = [...this.watching.values()]
     this.index = new MatchIndex(all, this.ports.labels)
     this.timed.clear()
-    for (const watching of all) this.time(watching)
+    for (const watching of all) {
+      // It is in no list of what is due any more, those that are as they were included.
+      watching.due = null
+      this.time(watching)
+    }
     this.isDueKnown = false
   }
 

@@ -92,6 +92,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   listAgentExamples: () => named('first-look'),
   listAgentTests: () => ({ ...named('first-look'), query: { limit: 10, offset: 0 } }),
   getAgentTest: () => ({ params: { name: 'first-look', id: 'test_gone' } }),
+  getDemo: () => ({}),
   getHome: () => ({}),
   listIncidents: () => ({ query: { limit: 10 } }),
   getIncident: () => ({ params: { incident: 'inc_1' } }),

@@ -188,6 +188,10 @@ const ofMade = (body?: object): Said => ({ params: { id: 'Made' }, ...(body ? { 
 /** Operations that write, in an order in which each can. */
 const ofIncident = (body: object): Said => ({ params: { incident: 'inc_1' }, body })
 const WRITES: Record<string, () => Promise<Said> | Said> = {
+  startDemo: () => ({}),
+  breakDemo: () => ({ body: { service: 'cart' } }),
+  mendDemo: () => ({ query: {} }),
+  removeDemo: () => ({}),
   acknowledgeIncident: () => ofIncident({ version: 1 }),
   assignIncident: () => ofIncident({ assignee: 'mara', version: 2 }),
   snoozeIncident: () => ofIncident({ version: 3 }),

@@ -9,6 +9,17 @@ const errors = { aggregate: 'count', predicate: '> 2', window: '5m' } as const
 const error = { service: 'checkout', type: 'error' }
 
 describe('a firing', () => {
+  it('is over by the clock also where something else was declared meanwhile', async () => {
+    const { engine, trigger, post, pass, clock, firings } = await openWorld()
+    await trigger({ condition: { ...errors, resolve: true }, cooldown: '1s' })
+    const at = iso(clock.at - MINUTE)
+    await post([1, 2, 3, 4].map((n) => ({ ...error, at, msg: `m${n}` })))
+    await engine.createSource({ name: 'other', connector: 'webhook' }, BY, false)
+    engine.tick()
+    pass(5 * MINUTE)
+    expect(await firings()).toMatchObject([{ resolves: null }, { resolves: expect.any(String) }])
+  })
+
   it('compares and tells the digits of a payload, which no filter may give as a rounded number', async () => {
     const { engine, trigger, firings } = await openWorld()
     await trigger({
